@@ -22,7 +22,9 @@ from math import log
 from dqa.core.parts import Part, part_fields, part_name
 from dqa.core.schema import EdgeInfo, NodeInfo, TableInfo
 
-_CAPITAL, _SMALL = "A-ZÀ-ÖØ-Þ", "a-zß-öø-ÿ\u0100-\u024f"
+_LATIN = [chr(code) for code in range(0x250)]
+_CAPITAL = "".join(filter(str.isupper, _LATIN))
+_SMALL = "".join(letter for letter in _LATIN if letter.isalpha() and not letter.isupper())
 _WORD = re.compile(
     rf"[{_CAPITAL}]+(?![{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[^\W\d_{_CAPITAL}{_SMALL}]+|\d+"
 )

@@ -86,7 +86,8 @@ def _texts(value: Any) -> Collection[str]:  # noqa: ANN401  (any JSON value)
         if isinstance(item, str):
             found[item] = None
         elif isinstance(item, list | tuple):
-            left.extend(item)
+            if not _TEXTLESS.issuperset(map(type, item)):
+                left.extend(item)
         elif isinstance(item, Mapping):
             left.extend(item.values())
     return found

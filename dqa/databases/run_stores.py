@@ -30,15 +30,15 @@ def holds_store(session: Session) -> bool:
     if session.kind == "graph":
         # Of a situation its own nodes alone are seen; an embedded graph holds no memory.
         may_hold = session.dialect == "neo4j" and session.namespace is None
-        return may_hold and bool(session.run(_GRAPH_PROBE, _LIMITS).rows)
+        return may_hold and _is_there(session, _GRAPH_PROBE, least=1)
     return any(_is_there(session, probe) for probe in _PROBES)
 
 
-def _is_there(session: Session, probe: str) -> bool:
+def _is_there(session: Session, probe: str, least: int = 0) -> bool:
+    """Whether a probe runs, and returns as many rows at least."""
     try:
-        session.run(probe, _LIMITS)
+        return len(session.run(probe, _LIMITS).rows) >= least
     except StatementTimeoutError:  # only a table that is there can be locked
         return True
-    except QueryError:  # there is no such table
+    except QueryError:  # there is no such table, or nobody here may read it
         return False
-    return True

@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 
 from sqlglot import exp
 
+from dqa.core.schema import sql_name
 from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.reading import read
@@ -24,8 +25,13 @@ from dqa.guard.verdict import Refusal
 _SPEAK_MYSQL = frozenset({"mysql", "mariadb"})
 _CONCATENATION = "||"
 """Two texts joined, in every dialect but MySQL's, where it is OR."""
-_QUOTED = re.compile(r"""("(?:[^"]|"")*"|'(?:[^'\\]|''|\\.)*'|`[^`]*`)""", re.DOTALL)
+_QUOTED = re.compile(
+    r"""("(?:[^"]|"")*+(?:"|\Z)|'(?:[^'\\]|''|\\.?)*+(?:'|\Z)|`[^`]*+(?:`|\Z))""", re.DOTALL
+)
+"""What stands in quotes; what nothing closes goes on to the end, so that nothing is tried twice."""
 _BEFORE_NAME = re.compile(r"(?:\.|\b(?:FROM|JOIN)\s+)$", re.IGNORECASE)
+_GIVES_NAME = re.compile(r"\bAS\s+$", re.IGNORECASE)
+_IS_GIVEN = re.compile(r"\s*AS\s*\(", re.IGNORECASE)
 _NAMES: Mapping[str, str] = {"ansi": ""}
 """What sqlglot calls a dialect, where that is not what the guard calls it."""
 
@@ -40,7 +46,7 @@ def translations(
 
     What stands in double quotes is a text in MySQL, unless the statement says that it is a name:
     one of `names` that could not be written without quotes, or one where only names can be, such as
-    behind a FROM. Then all of `names` in it are.
+    behind a FROM. Then all of `names` in it are, and those that it gives itself.
 
     It is read as MySQL's, and as the dialect's own with functions of others (``IF``,
     ``STRING_AGG``); the other way round where it joins texts with ``||``, which are OR in MySQL.
@@ -72,11 +78,13 @@ def _with_backticks(statement: str, names: Callable[[], Collection[str]]) -> str
     def inside(at: int) -> str:
         return parts[at][1:-1].replace('""', '"')
 
+    def must_be_quoted(at: int) -> bool:
+        return inside(at).lower() in known and sql_name(inside(at)) != inside(at)
+
     named = {at for at in places if _stands_for_name(parts, at)}
-    if not named and not any(
-        not inside(at).isidentifier() and inside(at).lower() in known for at in places
-    ):
+    if not named and not any(map(must_be_quoted, places)):
         return statement
+    known.update(inside(at).lower() for at in places if _is_given(parts, at))
     for at in places:
         if (at in named or inside(at).lower() in known) and "`" not in parts[at]:
             parts[at] = f"`{inside(at)}`"
@@ -86,6 +94,11 @@ def _with_backticks(statement: str, names: Callable[[], Collection[str]]) -> str
 def _stands_for_name(parts: Sequence[str], at: int) -> bool:
     """Whether a quoted part stands where no text can."""
     return bool(_BEFORE_NAME.search(parts[at - 1])) or parts[at + 1].startswith(".")
+
+
+def _is_given(parts: Sequence[str], at: int) -> bool:
+    """Whether a statement gives this name to a column or a part of itself."""
+    return bool(_GIVES_NAME.search(parts[at - 1]) or _IS_GIVEN.match(parts[at + 1]))
 
 
 @lru_cache(maxsize=1_024)

@@ -351,13 +351,15 @@ class GraphMemory(RetrievingMemory):
 def _make_constraints(session: neo4j.Session) -> None:
     """Make the constraints that are not there; of several that do, the server lets some wait."""
     until = time.monotonic() + _MAKING
+    done: set[str] = set()  # one that somebody gave another name serves as well
     while True:
-        made = {row["name"] for row in session.run(statements.MADE).data()}
-        missing = [each for name, each in statements.MAKE.items() if name not in made]
+        made = done | {row["name"] for row in session.run(statements.MADE).data()}
+        missing = [name for name in statements.MAKE if name not in made]
         if not missing:
             return
         try:
-            session.run(missing[0]).consume()
+            session.run(statements.MAKE[missing[0]]).consume()
+            done.add(missing[0])
         except Neo4jError as error:
             is_made = str(error.code).endswith("SchemaRuleAlreadyExists")
             if not (is_made or error.is_retryable()) or time.monotonic() > until:

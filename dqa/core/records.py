@@ -85,6 +85,12 @@ class Record(BaseModel):
         """What `to_json` returns, on one line; worked out once, and sent along with the record."""
         return dump_line(self.to_json())
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy, as pydantic's, whose line is its own."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("json_line", None)
+        return copied
+
     def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the record's own fields)
         """Return the record with some fields changed, and checked again."""
         # Not `model_dump`: what is written may leave out secrets that the record itself holds.

@@ -93,6 +93,8 @@ def test_nothing_is_found_where_nothing_fits() -> None:
         ("x-ray_no", ("xray", "no")),
         ("A-1", ("a", "1")),
         ("日本_name", ("日本", "name")),
+        ("ŁÓDŹ", ("łódź",)),
+        ("ČenaŽivot", ("čena", "život")),
         ("OrderLines2", ("order", "line", "2")),
     ],
 )

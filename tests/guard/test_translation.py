@@ -97,13 +97,24 @@ def test_errors_are_about_what_was_written(situation: Situation) -> None:
             "SELECT COALESCE(\"net price\", 'code') FROM t",
         ),
         ("SELECT IFNULL(x, '\"net price\"') FROM t", "SELECT COALESCE(x, '\"net price\"') FROM t"),
+        (
+            'SELECT IFNULL("net price", 0) AS "my sum" FROM t ORDER BY "my sum"',
+            'SELECT COALESCE("net price", 0) AS "my sum" FROM t ORDER BY "my sum" NULLS FIRST',
+        ),
+        ('SELECT IFNULL("select", 0) FROM t', 'SELECT COALESCE("select", 0) FROM t'),
     ],
 )
 def test_names_in_double_quotes_stay_names(statement: str, meant: str) -> None:
     """A text in their place would be a result that nobody notices is none."""
-    names = frozenset({"t", "net price", "code"})
+    names = frozenset({"t", "net price", "code", "select"})
     found = translation.translations(statement, "postgres", names=lambda: names)
     assert next(found) == meant
+
+
+@pytest.mark.parametrize("quotes", ["'\\" * 9_000, X)
+def test_quotes_that_nothing_closes_are_read_once(quotes: str) -> None:
+    """The open one goes on to the end: each was tried anew, which took most of a second."""
+    assert translation._QUOTED.split(f'"a" {quotes}') == ["", '"a"', " ", quotes, ""]
 
 
 def test_a_database_knows_which_names_are_its_own(tmp_path: Path) -> None:

@@ -171,6 +171,28 @@ class TestNeo4j(MemoryContract):
                         session.run(f"DROP {what} {name}").consume()
             server.close()
 
+    def test_a_constraint_of_another_name_serves(
+        self, location: str, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The server makes none beside it, so waiting for the usual name would never end."""
+        own = f"test{uuid4().hex[:8]}"
+        wanted = f"FOR (n:{own}) REQUIRE n.id IS UNIQUE"
+        monkeypatch.setattr(
+            statements,
+            "MAKE",
+            {f"{own}_usual": f"CREATE CONSTRAINT {own}_usual IF NOT EXISTS {wanted}"},
+        )
+        server = Server(Address.parse(neo4j_url))
+        try:
+            with server.writing() as session:
+                session.run(f"CREATE CONSTRAINT {own}_other {wanted}").consume()
+            with open_memory(location, create=True) as memory:
+                assert memory.batches() == ()
+        finally:
+            with server.writing() as session:
+                session.run(f"DROP CONSTRAINT {own}_other").consume()
+            server.close()
+
     def test_another_name_or_version_is_refused(self, location: str, neo4j_url: str) -> None:
         """By name, as of a file; the password is not shown."""
         with pytest.raises(UsageError, match="holds no memory") as caught:

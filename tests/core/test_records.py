@@ -1,0 +1,40 @@
+"""Records as lines of JSON."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+from dqa.core.records import Record, dump_line
+
+
+class Noted(Record):
+    """A record of one text."""
+
+    text: str
+
+
+def test_a_line_is_the_records_own() -> None:
+    """Copies and changes have theirs; nothing else about a record tells that it was read."""
+    noted = Noted(text="ä")
+    assert noted.json_line == '{"text": "ä"}'
+    assert noted == Noted(text="ä")
+    assert hash(noted) == hash(Noted(text="ä"))
+    assert noted.to_json() == {"text": "ä"}
+    assert noted.model_copy(update={"text": "b"}).json_line == '{"text": "b"}'
+    assert noted.changed(text="c").json_line == '{"text": "c"}'
+
+
+def test_a_line_goes_to_another_process_with_its_record() -> None:
+    """Who keeps it there has nothing left to work out."""
+    noted = Noted(text="a")
+    line = noted.json_line
+    sent = pickle.loads(pickle.dumps(noted))  # noqa: S301  (our own)
+    assert sent == noted
+    assert sent.__dict__["json_line"] == line
+
+
+def test_half_a_character_is_escaped() -> None:
+    """No UTF-8 has it, so a file could not be written."""
+    assert dump_line({"text": "\ud800"}) == '{"text": "\\ud800"}'
+    assert json.loads(dump_line({"text": "\ud800"})) == {"text": "\ud800"}

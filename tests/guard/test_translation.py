@@ -111,7 +111,7 @@ def test_names_in_double_quotes_stay_names(statement: str, meant: str) -> None:
     assert next(found) == meant
 
 
-@pytest.mark.parametrize("quotes", ["'\\" * 9_000, X)
+@pytest.mark.parametrize("quotes", ["'\\" * 9_000, "'" * 17_999, '"' * 17_999, "`" + "a" * 17_999])
 def test_quotes_that_nothing_closes_are_read_once(quotes: str) -> None:
     """The open one goes on to the end: each was tried anew, which took most of a second."""
     assert translation._QUOTED.split(f'"a" {quotes}') == ["", '"a"', " ", quotes, ""]

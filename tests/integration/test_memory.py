@@ -19,6 +19,7 @@ from dqa.databases.neo4j.server import Address, Server
 from dqa.databases.servers import DRIVERS, parse_url
 from dqa.guard import Policy
 from dqa_ldm2 import open_memory
+from dqa_ldm2.memory import graph
 from dqa_ldm2.memory import graph_statements as statements
 from dqa_ldm2.memory.tables import METADATA
 from tests.ldm2.memory_contract import FORMED, MemoryContract, placed, state
@@ -146,6 +147,9 @@ class TestNeo4j(MemoryContract):
     ) -> None:
         """In a database that has none of its constraints yet, where the server breaks deadlocks."""
         own = f"test{uuid4().hex[:8]}"
+        server = Server(Address.parse(neo4j_url))
+        with server.writing() as session:
+            graph._make_constraints(session)  # those of its own labels are made anew below
         made = {
             f"{own}_{name}": each.replace(name, f"{own}_{name}").replace("(n:", f"(n:{own}_")
             for name, each in statements.MAKE.items()
@@ -159,7 +163,6 @@ class TestNeo4j(MemoryContract):
             with open_memory(location, create=True) as memory:
                 return memory.batches() == ()
 
-        server = Server(Address.parse(neo4j_url))
         try:
             with ThreadPoolExecutor(4) as pool:
                 assert all(one.result() for one in [pool.submit(make) for _ in range(4)])

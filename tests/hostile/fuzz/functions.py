@@ -12,6 +12,7 @@ import duckdb
 import dqa
 from dqa import guard
 from dqa.core.database import Limits
+from dqa.databases.neo4j.server import Address, Server
 from dqa.guard.cypher.words import FUNCTIONS as CYPHER_FUNCTIONS
 from dqa.guard.sql.lists import lists
 from tests.hostile.measuring import BACKENDS
@@ -145,7 +146,13 @@ def _mariadb(url: str | None) -> list[Function]:
 
 
 def _neo4j(url: str | None) -> list[Function]:
-    rows = _asked("neo4j", url, "SHOW FUNCTIONS YIELD name, signature, aggregating")
+    # Past the guard: while a test's memory lies there, no label of it is told, and so no SHOW runs.
+    server = Server(Address.parse(url or ""))
+    try:
+        listed = server.rows("SHOW FUNCTIONS YIELD name, signature, aggregating")
+    finally:
+        server.close()
+    rows = [(row["name"], row["signature"], row["aggregating"]) for row in listed]
     return [
         Function(
             str(name),

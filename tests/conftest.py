@@ -35,6 +35,14 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["DQA_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 
+@pytest.fixture(autouse=True)
+def _scenarios_of_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget, after each test, the folders that it registered: names are of the whole process."""
+    from dqa.scenarios import catalogue
+
+    monkeypatch.setattr(catalogue, "_registered", dict(catalogue._registered))
+
+
 @pytest.fixture(scope="session")
 def release_dir() -> Path:
     """Folder of the DQA release: ``DQA_RELEASE_DIR``, or the shared copy beside the checkout."""

@@ -25,7 +25,7 @@ from dqa.evaluation.shortcuts import (
 )
 from dqa.loaders.generator import generate
 from dqa.loaders.reading import read_questions
-from dqa.scenarios import catalogue, register
+from dqa.scenarios import register
 from dqa.scenarios.generation import Difficulty
 
 FIFTH = Path(__file__).parents[1] / "scenarios" / "fifth"
@@ -134,7 +134,6 @@ def test_a_heuristic_that_cannot_run_stops_a_run_before_anything_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its file is named, and the folder is free for the next start."""
-    monkeypatch.setattr(catalogue, "_registered", {})
     folder = tmp_path / "suppliers"
     shutil.copytree(FIFTH / "suppliers", folder)
     statement = folder / "heuristics" / "cheapest-piece.sql"

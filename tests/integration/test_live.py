@@ -10,7 +10,6 @@ import pytest
 from neo4j import GraphDatabase
 from sqlalchemy import create_engine, make_url, text
 
-from dqa.scenarios import catalogue
 from tests.scenarios.live_plants import (
     GRAPH_SUM,
     LIVE,
@@ -21,12 +20,6 @@ from tests.scenarios.live_plants import (
     scores_are_those_of_the_database,
     statements,
 )
-
-
-@pytest.fixture(autouse=True)
-def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget, after each test, what it registered."""
-    monkeypatch.setattr(catalogue, "_registered", {})
 
 
 @pytest.fixture

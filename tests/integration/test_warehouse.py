@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks.warehouse import decide, made, measure
-from dqa.scenarios import catalogue
 
 LINES = 5_000
 
@@ -17,10 +16,8 @@ def test_a_server_decides_as_sqlite_does(
     name: str,
     request: pytest.FixtureRequest,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Outcomes, contexts and heuristics are the same, and so is what the methods choose."""
-    monkeypatch.setattr(catalogue, "_registered", {})
     url = request.getfixturevalue(f"{name}_url")
     with (
         made("sqlite", LINES, tmp_path, {}) as file,

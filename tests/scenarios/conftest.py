@@ -1,4 +1,4 @@
-"""Scenarios that are registered by one test are unknown to the next."""
+"""A scenario that is not one of ours."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dqa.scenarios import Scenario, catalogue, register
+from dqa.scenarios import Scenario, register
 
 FIFTH = Path(__file__).parent / "fifth"
 """A stranger's scenario, ``suppliers``, and a small release of its questions."""
-
-
-@pytest.fixture(autouse=True)
-def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget, after each test, what it registered."""
-    monkeypatch.setattr(catalogue, "_registered", {})
 
 
 @pytest.fixture

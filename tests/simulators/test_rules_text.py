@@ -85,7 +85,6 @@ def test_another_constant_is_not_the_one_it_begins_or_ends_with(
 
 def test_every_rule_set_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A simulator that says nothing of one of its rule sets is refused, and told which it has."""
-    monkeypatch.setattr(catalogue, "_registered", {})
     less = replace(SIMULATOR.counting, described={"released": "What the labels follow."})
     monkeypatch.setattr(LocatingSimulator, "counting", less)
     catalogue.register(copied("locating", tmp_path))
@@ -104,11 +103,8 @@ def copied(scenario: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_a_scenario_whose_rules_lack_one_is_refused(
-    scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scenario_whose_rules_lack_one_is_refused(scenario: str, tmp_path: Path) -> None:
     """A copy of its folder with a rule less has no simulator; the message names file and rule."""
-    monkeypatch.setattr(catalogue, "_registered", {})
     folder = copied(scenario, tmp_path)
     (folder / "rules.md").write_text(text_of(numbered_rules(scenario)[:-2]), "utf-8")
     catalogue.register(folder)

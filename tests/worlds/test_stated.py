@@ -14,7 +14,7 @@ from dqa.core.database import Database
 from dqa.core.errors import DataError, ParseError, UsageError
 from dqa.core.question import Question
 from dqa.core.world import GameEvent
-from dqa.scenarios import catalogue, register
+from dqa.scenarios import register
 from dqa.scenarios.reading import read_scenario
 from dqa.worlds.base import find_position, is_move
 
@@ -61,12 +61,6 @@ OUTCOMES = """SELECT act, AVG(price) FROM (
 ) AS answered
 WHERE act IN ($candidates) GROUP BY act;
 """
-
-
-@pytest.fixture(autouse=True)
-def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget, after each test, what it registered."""
-    monkeypatch.setattr(catalogue, "_registered", {})
 
 
 def written(folder: Path, document: str = DOCUMENT) -> Path:

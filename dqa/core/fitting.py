@@ -9,7 +9,7 @@ joins and comments are; what is left out is named, as far as there is room.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from dqa.core.display import MOST_TOKENS
@@ -40,12 +40,15 @@ class FittedSchema:
         How many of these are named to the model.
     order
         The places of the parts of `schema`, those first that the question is most likely about.
+    written
+        The text of `schema`, where it was worked out already.
     """
 
     schema: DatabaseSchema
     left_out: tuple[str, ...] = ()
     named: int = 0
     order: tuple[int, ...] = ()
+    written: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def total(self) -> int:
@@ -64,7 +67,7 @@ class FittedSchema:
 
     def to_text(self) -> str:
         """Return what a model reads: the parts, one a line, then the names of those left out."""
-        text = self.schema.to_text()
+        text = self.schema.to_text() if self.written is None else self.written
         if not self.left_out:
             return text
         graph = bool(self.schema.nodes or self.schema.edges)
@@ -109,7 +112,7 @@ def fit_schema(
     """
     measured = _measured(_Same(schema))
     if sum(measured.costs) <= most:
-        return FittedSchema(schema)
+        return FittedSchema(schema, written=measured.text)
     return _filled(measured, measured.ranked(about, first, weights)[0], most, ())
 
 
@@ -125,7 +128,7 @@ def fit_again(fitted: FittedSchema, schema: DatabaseSchema, most: int) -> Fitted
     most
         Tokens of the text.
     """
-    longer = replace(fitted, schema=schema)
+    longer = replace(fitted, schema=schema, written=None)
     if estimate_tokens(longer.to_text()) <= most:
         return longer
     order = fitted.order or range(len(schema_parts(schema)))
@@ -141,9 +144,19 @@ class _Measured:
         self._relevance: dict[Weights, Relevance] = {}
 
     @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of the text, one a part."""
+        return self.schema.lines()
+
+    @cached_property
+    def text(self) -> str:
+        """The whole text."""
+        return "\n".join(self.lines)
+
+    @cached_property
     def costs(self) -> tuple[int, ...]:
         """What each part costs."""
-        return tuple(map(_cost, self.schema.lines()))
+        return tuple(map(_cost, self.lines))
 
     @cached_property
     def brief(self) -> tuple[Part, ...]:

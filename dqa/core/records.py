@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from dqa.core.errors import UsageError
 
@@ -100,12 +101,10 @@ class Record(BaseModel):
 
 def dump_line(value: object) -> str:
     """Return a JSON value on one line, which can be written as UTF-8."""
-    line = json.dumps(value, ensure_ascii=False)
     try:
-        line.encode()
-    except UnicodeEncodeError:  # half a character, which JSON can only escape
+        return to_json(value, inf_nan_mode="constants").decode()
+    except PydanticSerializationError:  # half a character, which JSON can only escape
         return json.dumps(value)
-    return line
 
 
 def problem_of(error: ValidationError, record: type[BaseModel] | None = None) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
+from dqa.core.records import dump_line
+
 _URL_PASSWORD = re.compile(
     r"(?P<before>://[^\s:/\"'<>]*):"
     r"(?!\d{1,5}(?:[\s/?#\"'<>,;)\]}]|$))"  # a port
@@ -17,11 +19,15 @@ _URL_PASSWORD = re.compile(
 _API_KEY = re.compile(r"\bsk-(?=[A-Za-z_*-]{0,200}\d|\S{0,200}\*)[A-Za-z0-9_*-]{12,}")
 _BEARER = re.compile(r"(?P<before>\bBearer\s+)\S+", re.IGNORECASE)
 _BASIC = re.compile(r"\bBasic\s+(?P<encoded>[A-Za-z0-9+/_-]{4,}={0,2})", re.IGNORECASE)
+_PARAMETERS = ("key", "token", "secret", "password", "passwd", "pwd", "sig", "signature")
 _PARAMETER = re.compile(
     r"(?P<before>[?&](?:[a-z0-9]+[-_.])*(?:api|access|auth)?"
-    r"(?:key|token|secret|password|passwd|pwd|sig|signature)=)[^&\s#'\"]+",
+    rf"(?:{'|'.join(_PARAMETERS)})=)[^&\s#'\"]+",
     re.IGNORECASE,
 )
+_MARKS = ("://", "bearer", "basic", "sk-")
+"""In lower case, one of these is in whatever is found by these patterns, or `_IN_QUERIES` is."""
+_IN_QUERIES = tuple(f"{name}=" for name in _PARAMETERS)
 _SECRET_VARIABLE = re.compile(r"(?:^|_)(?:API_KEY|ACCESS_KEY|SECRET_KEY|TOKEN|SECRET|PASSWORD)$")
 _SHORTEST_SECRET = 8
 _TEXTLESS = frozenset({bool, int, float, type(None)})
@@ -39,22 +45,49 @@ def redact(text: str) -> str:
     is about (questions, candidates, choices) is not passed through here: a name that happens to
     look like a key must stay what it is.
     """
-    # By name first: there are many variables, few of them are secret, and this runs all the time.
-    for name in sorted(filter(_is_secret, os.environ)):
-        value = os.environ.get(name, "")
-        if len(value) >= _SHORTEST_SECRET:
-            text = text.replace(value, "***")
+    for value in _secret_values():
+        text = text.replace(value, "***")
     # Most texts hold none of this, and a long one is looked through much faster for plain words.
-    words = text.lower() if text.isascii() else text.casefold()
+    words = _in_lower_case(text)
     if "://" in words:
         text = _URL_PASSWORD.sub(r"\g<before>:***@", text)
     if "bearer" in words:
         text = _BEARER.sub(r"\g<before>***", text)
     if "basic" in words:
         text = _BASIC.sub(_without_credentials, text)
-    if "=" in words and ("?" in words or "&" in words):
+    if _has_query(words):
         text = _PARAMETER.sub(r"\g<before>***", text)
     return _API_KEY.sub("***", text) if "sk-" in words else text
+
+
+def may_hold_secret(line: str) -> bool:
+    """Whether a JSON value may hold a secret, by its line as `dump_line` writes it.
+
+    For whoever writes many long lines, in which there is almost never one: what says false needs no
+    `redacted`, and true means nothing yet.
+    """
+    words = _in_lower_case(line)
+    return (
+        "\\u" in line  # a character that is not written as it is, and may be a secret's
+        or any(mark in words for mark in _MARKS)
+        or (_has_query(words) and any(mark in words for mark in _IN_QUERIES))
+        or any(dump_line(value)[1:-1] in line for value in _secret_values())
+    )
+
+
+def _has_query(text: str) -> bool:
+    return "=" in text and ("?" in text or "&" in text)
+
+
+def _in_lower_case(text: str) -> str:
+    return text.lower() if text.isascii() else text.casefold()
+
+
+def _secret_values() -> list[str]:
+    """Return the values of secret variables, in the order of their names."""
+    # By name first: there are many variables, few of them are secret, and this runs all the time.
+    found = (os.environ.get(name, "") for name in sorted(filter(_is_secret, os.environ)))
+    return [value for value in found if len(value) >= _SHORTEST_SECRET]
 
 
 def _without_credentials(found: re.Match[str]) -> str:

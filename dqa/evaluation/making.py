@@ -128,10 +128,13 @@ def _asked(decider: Decider, task: Task, database: Database) -> Decision:
 def judged(task: Task, setup: Setup, judge: Judge, decision: Decision) -> Made:
     """Return a decision with what it is worth; a bug in judging is the end of that decision."""
     kind, model = setup.kind_of(task), setup.models[task.decider]
-    try:
-        return _lines(task, kind, model, decision, judge.judge(task.question, decision))
-    except Exception as error:  # noqa: BLE001  (a simulator's bug is one decision's end)
-        return unjudged(task, setup, ended_by(error, decision.seconds))
+    with taking_turns():
+        try:
+            made = _lines(task, kind, model, decision, judge.judge(task.question, decision))
+        except Exception as error:  # noqa: BLE001  (a simulator's bug is one decision's end)
+            made = unjudged(task, setup, ended_by(error, decision.seconds))
+        made.write_lines()
+    return made
 
 
 def unjudged(task: Task, setup: Setup, decision: Decision) -> Made:

@@ -17,6 +17,7 @@ from typing import Protocol
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.recorder import DecisionWatcher, watched_by
+from dqa.evaluation.collecting import collecting_new
 from dqa.evaluation.crashes import Crashes
 from dqa.evaluation.decision_spans import decision_span, tell_decision, tell_result
 from dqa.evaluation.engines.base import Decide
@@ -244,7 +245,8 @@ def make_all(  # noqa: PLR0913, PLR0917  (each is a question of its own to the c
         Is set where nothing is to be made any more.
     """
     workers = max(1, min(workers, left))
-    _WorkerPool(maker, source, on_decided, workers, stopped).work()
+    with collecting_new():
+        _WorkerPool(maker, source, on_decided, workers, stopped).work()
 
 
 class _QuestionMaker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 
 from dqa.core.records import Record, dump_line
@@ -17,12 +18,12 @@ class Noted(Record):
 def test_a_line_is_the_records_own() -> None:
     """Copies and changes have theirs; nothing else about a record tells that it was read."""
     noted = Noted(text="ä")
-    assert noted.json_line == '{"text": "ä"}'
+    assert noted.json_line == '{"text":"ä"}'
     assert noted == Noted(text="ä")
     assert hash(noted) == hash(Noted(text="ä"))
     assert noted.to_json() == {"text": "ä"}
-    assert noted.model_copy(update={"text": "b"}).json_line == '{"text": "b"}'
-    assert noted.changed(text="c").json_line == '{"text": "c"}'
+    assert noted.model_copy(update={"text": "b"}).json_line == '{"text":"b"}'
+    assert noted.changed(text="c").json_line == '{"text":"c"}'
 
 
 def test_a_line_goes_to_another_process_with_its_record() -> None:
@@ -38,3 +39,14 @@ def test_half_a_character_is_escaped() -> None:
     """No UTF-8 has it, so a file could not be written."""
     assert dump_line({"text": "\ud800"}) == '{"text": "\\ud800"}'
     assert json.loads(dump_line({"text": "\ud800"})) == {"text": "\ud800"}
+
+
+def test_a_line_holds_what_json_has_no_word_for() -> None:
+    """Python reads it back, and so does this project: numbers of any size, and those that are none.
+
+    Strict readers of JSON know no infinity; no line of a usual run has one.
+    """
+    value = {"n": [10**40, -0.0, 1e300, 0.1, float("inf"), float("-inf")], "t": "\x00\u2028\n"}
+    assert json.loads(dump_line(value)) == value
+    assert "\n" not in dump_line(value)
+    assert math.isnan(json.loads(dump_line([float("nan")]))[0])

@@ -65,7 +65,7 @@ def test_a_trace_without_its_result_counts_nowhere_and_is_replaced(folder: Path)
 def test_a_folder_that_an_earlier_version_left_has_its_traces_once_again(folder: Path) -> None:
     """Of a decision that stands there twice the later trace is the one that counts."""
     traces = (folder / TRACES).read_bytes().splitlines(keepends=True)
-    first = traces[0].replace(b'"steps": 2', b'"steps": 7')
+    first = traces[0].replace(b'"steps":2', b'"steps":7')
     assert first != traces[0]
     (folder / TRACES).write_bytes(b"".join([first, *traces]))
     FolderStore(folder, run_record(), resume=True).close()

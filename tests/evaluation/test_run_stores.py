@@ -33,6 +33,7 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.question import Question
+from dqa.core.records import dump_line
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup, plan
 from dqa.evaluation.results import Outcome, Result, hash_results
@@ -473,9 +474,9 @@ def test_a_row_holds_every_field_of_a_result_to_the_letter(store: Path) -> None:
     (result, *_) = dqa.read_run(store).results
     odd = result.changed(answer="\x00 \ud800 é", choice=5, official="5", ties=(5, "5"), value=-0.1)
     assert result_of(row_of(odd.to_json(), 1.0)) == odd
-    assert unpack(pack({"a": "\ud800\x00"})) == {"a": "\ud800\x00"}
+    assert unpack(pack(dump_line({"a": "\ud800\x00"}))) == {"a": "\ud800\x00"}
     with pytest.raises(ValueError, match="cut off"):
-        unpack(pack({"a": "b" * 100})[:-6])
+        unpack(pack(dump_line({"a": "b" * 100}))[:-6])
 
 
 def test_a_store_of_an_earlier_version_is_migrated(store: Path) -> None:

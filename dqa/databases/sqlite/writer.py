@@ -1,14 +1,20 @@
-"""Writes a situation into SQLite: one prepared INSERT a table, all in one transaction."""
+"""Writes a situation into SQLite: many rows a statement, all in one transaction."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain, islice
+from typing import Any
 
 from dqa.core.errors import DataError
 from dqa.core.situation import Schema, Situation
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.tables import create_table, define_tables, define_tag, quote, tag_row
+
+_MOST_PARAMETERS = 900
+"""Of one statement; SQLite refuses 1,000 in its older versions."""
 
 
 def write(
@@ -36,12 +42,12 @@ def write(
     """
     try:
         with connection:
-            for create, insert, table in _statements(situation.schema):
+            for create, table, columns in _statements(situation.schema):
                 connection.execute(create)
-                connection.executemany(insert, situation[table].rows())
+                _fill(connection, table, columns, situation[table].rows())
             if tag is not None:
                 connection.execute(create_table(define_tag(), "sqlite"))
-                connection.execute(_insert(TAG_TABLE, 4), tag_row(tag))
+                _fill(connection, TAG_TABLE, 4, [tag_row(tag)])
     except sqlite3.IntegrityError as error:
         raise DataError(
             f"Situation '{situation.name}' breaks the keys of its schema: {error}."
@@ -49,18 +55,29 @@ def write(
 
 
 @lru_cache(maxsize=64)
-def _statements(schema: Schema) -> tuple[tuple[str, str, str], ...]:
-    """Return ``(CREATE TABLE, INSERT, table)`` for each table of the schema."""
+def _statements(schema: Schema) -> tuple[tuple[str, str, int], ...]:
+    """Return ``(CREATE TABLE, table, columns)`` for each table of the schema."""
     tables = define_tables(schema, "declared", numbered=False)
     return tuple(
         (
             create_table(tables[table.name], "sqlite", foreign_keys=True),
-            _insert(table.name, len(table.columns)),
             table.name,
+            len(table.columns),
         )
         for table in schema.tables
     )
 
 
-def _insert(table: str, columns: int) -> str:
-    return f"INSERT INTO {quote('sqlite', table)} VALUES ({', '.join('?' * columns)})"  # noqa: S608
+def _fill(
+    connection: sqlite3.Connection, table: str, columns: int, rows: Iterable[Sequence[Any]]
+) -> None:
+    """Insert rows, many a statement: at each one SQLite lets other threads take the interpreter."""
+    most, left = max(1, _MOST_PARAMETERS // columns), iter(rows)
+    while batch := [*islice(left, most)]:
+        connection.execute(_insert(table, columns, len(batch)), [*chain.from_iterable(batch)])
+
+
+@lru_cache(maxsize=64)
+def _insert(table: str, columns: int, rows: int) -> str:
+    row = f"({', '.join('?' * columns)})"
+    return f"INSERT INTO {quote('sqlite', table)} VALUES {', '.join([row] * rows)}"  # noqa: S608

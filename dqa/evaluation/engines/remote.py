@@ -196,7 +196,6 @@ class Worker:
                 decision = self._maker.make(task)
                 with self._judging:
                     made = judged(task, self._setup, self._run.judge, decision)
-                made.write_lines()
                 lines.append(made)
                 if decision.ending is Ending.BUDGET:
                     break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -47,8 +48,14 @@ def _answer(wire: Wire) -> NoReturn:
     if folder is not None:
         os.chdir(folder)
     worker, sending = Worker(), Lock()
+
+    def prepare_once(*given: Any) -> Problem | None:  # noqa: ANN401
+        problem = worker.prepare(*given)
+        gc.freeze()  # what is there now stays: nobody has to wait while the collector looks at it
+        return problem
+
     does: dict[str, Callable[..., Any]] = {
-        "prepare": worker.prepare,
+        "prepare": prepare_once,
         "decide": worker.decide,
         "close": worker.close,
     }

@@ -30,6 +30,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from dqa.core.decision import Usage
 from dqa.core.errors import DqaError
+from dqa.core.records import dump_line
 from dqa.databases.leaving import empty_unused
 from dqa.evaluation.folders import RunRecord, compare_records, is_lost, lost_line, require_resumable
 from dqa.evaluation.keys import DecisionKey
@@ -178,7 +179,12 @@ class DatabaseStore(RunStore):
         """Keep what was used elsewhere on the way to the run's decisions, as a folder's lines."""
         for line in lines:
             kind = runs.LOST_KIND if is_lost(line) else runs.TRACE_KIND
-            row = {"run_id": self._run, "kind": kind, "body": pack(line), **line["usage"]}
+            row = {
+                "run_id": self._run,
+                "kind": kind,
+                "body": pack(dump_line(line)),
+                **line["usage"],
+            }
             self._transact(partial(_insert, LOST, row))
 
     def begin(self, tasks: Sequence[Task]) -> int:
@@ -243,7 +249,7 @@ class DatabaseStore(RunStore):
             "worker_id": workers.own,
             **row_of(result.to_json(), trace.seconds),
         }
-        body = pack(trace.to_json())
+        body = pack(trace.json_line)
 
         def keep(connection: Connection) -> None:
             connection.execute(insert(RESULTS), row)
@@ -370,7 +376,7 @@ class DatabaseStore(RunStore):
 
     def _lose(self, connection: Connection, result: Result, lost: Usage) -> None:
         if lost != Usage():
-            body = pack(lost_line(result.key, lost))
+            body = pack(dump_line(lost_line(result.key, lost)))
             row = {"run_id": self._run, "kind": runs.LOST_KIND, "body": body, **asdict(lost)}
             connection.execute(insert(LOST).values(row))
 

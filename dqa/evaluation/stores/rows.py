@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Final
 
-from pydantic_core import PydanticSerializationError, to_json
-
 from dqa.core.files import LINE_BYTES, parse_json
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Result
@@ -71,13 +69,9 @@ def result_of(row: Mapping[str, Any]) -> Result:
     return Result.from_json(line)
 
 
-def pack(line: Mapping[str, Any]) -> bytes:
+def pack(line: str) -> bytes:
     """Return a line of JSON as it is kept."""
-    try:
-        written = to_json(line, inf_nan_mode="constants")
-    except PydanticSerializationError:  # half of a character, which is no UTF-8
-        written = json.dumps(line).encode("ascii")
-    return zlib.compress(written, _COMPRESSION)
+    return zlib.compress(line.encode(), _COMPRESSION)
 
 
 def unpack(body: bytes) -> Any:  # noqa: ANN401  (any JSON value)

@@ -37,9 +37,11 @@ class Made(NamedTuple):
     def write_lines(self) -> None:
         """Work out the lines that a store keeps, here and not where they are kept.
 
-        One process keeps what several make; what it has to do itself all others wait for.
+        One process keeps what several make; what it has to do itself all others wait for. It is
+        for processes of one environment, since secrets are known by its variables.
         """
-        _ = self.result.json_line, self.trace.json_line
+        with taking_turns():
+            _ = self.result.json_line, self.trace.json_line
 
 
 class TaskDatabases(Protocol):
@@ -130,11 +132,9 @@ def judged(task: Task, setup: Setup, judge: Judge, decision: Decision) -> Made:
     kind, model = setup.kind_of(task), setup.models[task.decider]
     with taking_turns():
         try:
-            made = _lines(task, kind, model, decision, judge.judge(task.question, decision))
+            return _lines(task, kind, model, decision, judge.judge(task.question, decision))
         except Exception as error:  # noqa: BLE001  (a simulator's bug is one decision's end)
-            made = unjudged(task, setup, ended_by(error, decision.seconds))
-        made.write_lines()
-    return made
+            return unjudged(task, setup, ended_by(error, decision.seconds))
 
 
 def unjudged(task: Task, setup: Setup, decision: Decision) -> Made:

@@ -112,7 +112,13 @@ def _judging(
     setup: Setup, judge: Judge, keep: Callable[[Task, Made], None]
 ) -> Callable[[Task, Decision], None]:
     """Return what judges a decision and hands it on."""
-    return lambda task, decision: keep(task, judged(task, setup, judge, decision))
+
+    def judge_and_keep(task: Task, decision: Decision) -> None:
+        made = judged(task, setup, judge, decision)
+        made.write_lines()
+        keep(task, made)
+
+    return judge_and_keep
 
 
 def _decide_elsewhere(store: RunStore, decide: Decide, keep: Callable[[Task, Made], None]) -> None:

@@ -130,6 +130,29 @@ def test_annotation_and_generation_come_out_as_here(
         dqa.generate(count=2, resist="first", options=nodes.options())
 
 
+def test_secrets_are_those_of_who_keeps_the_run(
+    nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker is not told them all, and what it repeats of one is not written."""
+    monkeypatch.setenv("LATER_API_KEY", "xyzzy-plugh-42")
+    questions = dqa.generate(("locating",), count=1, seed=3)
+
+    class Repeating(Decider):
+        """Answers with the words of somebody else's key."""
+
+        name = "repeating"
+
+        def decide(self, question: Question, database: Database) -> Decision:
+            assert "LATER_API_KEY" not in os.environ
+            return Decision(Ending.ANSWERED, answer="it is xyzzy-plugh-42")
+
+    out = tmp_path / "run"
+    dqa.evaluate(questions, Repeating(), databases="sqlite", out=out, options=nodes.options())
+    for file in (out / TRACES, out / RESULTS):
+        assert "it is ***" in file.read_text("utf-8")
+        assert "xyzzy" not in file.read_text("utf-8")
+
+
 def test_a_decision_that_kills_its_workers_ends_as_crashed(nodes: Nodes) -> None:
     """It is not begun for ever, and the others are made."""
     questions = dqa.generate(("locating",), count=4, seed=3)

@@ -6,15 +6,20 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
 from threading import Lock
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dqa.databases.isolation.wire import ClosedError, Wire
 from dqa.evaluation.engines.remote import Problem, Worker, pack
+
+if TYPE_CHECKING:
+    from dqa.core.decision import Usage
+    from dqa.evaluation.keys import DecisionKey
+    from dqa.evaluation.making import Made
 
 _THREADS = 10_000
 """More than are asked at once: there are as many as that takes."""
@@ -54,9 +59,15 @@ def _answer(wire: Wire) -> NoReturn:
         gc.freeze()  # what is there now stays: nobody has to wait while the collector looks at it
         return problem
 
+    def decide(keys: Sequence[DecisionKey], spent: Usage) -> list[Made] | Problem:
+        found = worker.decide(keys, spent)
+        for made in () if isinstance(found, Problem) else found:
+            made.write_lines()
+        return found
+
     does: dict[str, Callable[..., Any]] = {
         "prepare": prepare_once,
-        "decide": worker.decide,
+        "decide": decide,
         "close": worker.close,
     }
 

@@ -351,11 +351,15 @@ class GuardedDatabase:
         if self.kind == "relational":
             yield from translations(statement, self.dialect, self.policy, self._known_names)
 
-    def _known_names(self) -> frozenset[str]:
-        """Return the names of tables and columns; none where they are not read within a moment."""
+    def _known_names(self) -> frozenset[str] | None:
+        """Return the names of tables and columns that may be read; None where that takes long.
+
+        What a policy hides is not among them: whether a name is there could be told by what becomes
+        of a statement.
+        """
         schema = self._schema_by(monotonic() + _TELLING)
         if schema is None:
-            return frozenset()
+            return None
         tables = {table.name for table in schema.tables}
         return frozenset(tables.union(c.name for table in schema.tables for c in table.columns))
 

@@ -40,13 +40,14 @@ def translations(
     statement: str,
     dialect: str,
     policy: Policy = DEFAULT,
-    names: Callable[[], Collection[str]] = frozenset,
+    names: Callable[[], Collection[str] | None] = frozenset,
 ) -> Iterator[str]:
     """Yield what a statement that `dialect` cannot read may have meant, each thing once.
 
     What stands in double quotes is a text in MySQL, unless the statement says that it is a name:
     one of `names` that could not be written without quotes, or one where only names can be, such as
-    behind a FROM. Then all of `names` in it are, and those that it gives itself.
+    behind a FROM. Then all of `names` in it are, and those that it gives itself. Where `names`
+    gives None, nobody knows them, and such a statement is not read as MySQL's.
 
     It is read as MySQL's, and as the dialect's own with functions of others (``IF``,
     ``STRING_AGG``); the other way round where it joins texts with ``||``, which are OR in MySQL.
@@ -61,19 +62,25 @@ def translations(
     as_mysql = _with_backticks(statement, names) if '"' in statement else statement
     for source in sources:
         written = as_mysql if source == "mysql" else statement
-        translated = translate(written, source, dialect, policy)
+        translated = None if written is None else translate(written, source, dialect, policy)
         if translated is not None and translated not in found:
             found.add(translated)
             yield translated
 
 
-def _with_backticks(statement: str, names: Callable[[], Collection[str]]) -> str:
-    """Return a statement with names in backticks that are meant as such by their double quotes."""
+def _with_backticks(statement: str, names: Callable[[], Collection[str] | None]) -> str | None:
+    """Return a statement with names in backticks that are meant as such by their double quotes.
+
+    None where nobody can tell which are: a name that is taken for a text gives rows that are wrong.
+    """
     parts = _QUOTED.split(statement)
     places = [at for at in range(1, len(parts), 2) if parts[at].startswith('"')]
     if not places or any(part.startswith("`") for part in parts[1::2]):
         return statement
-    known = {name.lower() for name in names()}
+    there = names()
+    if there is None:
+        return None
+    known = {name.lower() for name in there}
 
     def inside(at: int) -> str:
         return parts[at][1:-1].replace('""', '"')

@@ -9,9 +9,10 @@ import pytest
 
 from dqa.core.database import Database
 from dqa.core.errors import RefusedStatementError, StatementError
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.situation import Situation
 from dqa.databases.sqlite import backend as sqlite
-from dqa.guard import translation
+from dqa.guard import check, translation
 from dqa.guard.policy import DEFAULT, Policy
 
 
@@ -109,6 +110,57 @@ def test_names_in_double_quotes_stay_names(statement: str, meant: str) -> None:
     names = frozenset({"t", "net price", "code", "select"})
     found = translation.translations(statement, "postgres", names=lambda: names)
     assert next(found) == meant
+
+
+def test_where_names_are_not_known_nothing_in_double_quotes_is_taken_for_a_text() -> None:
+    """A schema that is not read in time cannot say which of them are columns."""
+
+    def found(statement: str) -> list[str]:
+        return list(translation.translations(statement, "postgres", names=lambda: None))
+
+    assert found('SELECT IFNULL("net price", 0) FROM t') == [
+        'SELECT COALESCE("net price", 0) FROM t'
+    ]
+    assert found('SELECT IFNULL(`net price`, "x") FROM t') == [
+        "SELECT COALESCE(\"net price\", 'x') FROM t"
+    ]
+    assert found("SELECT IFNULL(x, '\"') FROM t") == ["SELECT COALESCE(x, '\"') FROM t"]
+
+
+_STAFF = DatabaseSchema(
+    tables=(
+        TableInfo("emp", tuple(Field(name, "text") for name in ("id", "salary", "net pay"))),
+        TableInfo("dept", (Field("id", "text"),)),
+    )
+)
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "sqlite", "ansi"])
+@pytest.mark.parametrize("schema", [_STAFF, None], ids=["known", "unknown"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'SELECT "{}" FROM emp',
+        'SELECT IF(id > 1, "{}", 0) FROM emp',
+        'SELECT IFNULL("{}", 0) FROM "emp"',
+        'SELECT `id` FROM emp WHERE "{}" > 1',
+        'SELECT GROUP_CONCAT("{}" SEPARATOR ",") FROM emp',
+        'SELECT IF(1, 2, 3) FROM emp JOIN dept USING ("{}")',
+        'SELECT IF(1, 2, 3), emp /**/ . "{}" FROM emp',
+        'SELECT IF(1, 2, 3) FROM emp ORDER BY "{}"',
+        'SELECT IF(1, 2, 3) FROM dept WHERE EXISTS (SELECT 1 FROM emp WHERE "{}" > 1)',
+    ],
+)
+def test_a_column_that_may_not_be_read_comes_back_as_no_text(
+    statement: str, schema: DatabaseSchema | None, dialect: str
+) -> None:
+    """Rows of its name, time and again, would look like its values."""
+    policy = Policy(denied_columns=frozenset({"emp.salary", "emp.net pay"}), schema=schema)
+    for column in ("salary", "net pay"):
+        written = statement.format(column)
+        assert not check(written, dialect, policy).allowed
+        assert not list(translation.translations(written, dialect, policy, lambda: {"emp", "id"}))
+        assert not list(translation.translations(written, dialect, policy, lambda: None))
 
 
 @pytest.mark.parametrize("quotes", ["'\\" * 9_000, "'" * 17_999, '"' * 17_999, "`" + "a" * 17_999])

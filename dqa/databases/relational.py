@@ -221,7 +221,7 @@ def _left(limits: Limits, started: float) -> Limits:
     taken = perf_counter() - started
     if taken < _AT_ONCE:
         return limits
-    return replace(limits, seconds=max(limits.seconds - taken, _AT_ONCE))
+    return limits.left(max(limits.seconds - taken, _AT_ONCE))
 
 
 def discard(connection: PoolProxiedConnection) -> None:

@@ -23,7 +23,6 @@ from dqa.core.errors import (
     QueryError,
     RefusedStatementError,
     StatementError,
-    StatementTimeoutError,
     UnknownReferenceError,
 )
 from dqa.core.journal import current_journal
@@ -389,12 +388,7 @@ class GuardedDatabase:
         left = until - _TELLING - monotonic()
         if left >= limits.seconds - _AT_ONCE:
             return self._session.run(confined, limits)
-        less = replace(limits, seconds=max(left, _AT_ONCE))
-        try:
-            return self._session.run(confined, less)
-        except StatementTimeoutError as error:  # in the words that it has whatever was left
-            told = str(error).replace(f"{less.seconds:g} seconds", f"{limits.seconds:g} seconds")
-            raise StatementTimeoutError(told) from error.__cause__
+        return self._session.run(confined, limits.left(max(left, _AT_ONCE)))
 
     def _require_approval(self, statement: str, verdict: GuardVerdict) -> None:
         approve = self.audit.approve if self.audit is not None else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -112,13 +111,13 @@ class IsolatedSession(Session):
                 left = latest - monotonic()
                 own = limits
                 if left < limits.seconds - _AT_ONCE:
-                    own = replace(limits, seconds=max(left, _AT_ONCE))
+                    own = limits.left(max(left, _AT_ONCE))
                 try:
                     rows = self._run_on(worker, statement, own, min(left, own.seconds))
                 except StatementTimeoutError:
                     if own.seconds < limits.seconds / 2:
                         raise _tell_waiting(self.name, limits, own) from None
-                    raise timed_out(limits, self.kind) from None
+                    raise
                 except GoneError:
                     continue
             self._suspects.pop(statement, None)
@@ -144,7 +143,10 @@ class IsolatedSession(Session):
 
     def _run_on(self, worker: OpenWorker, statement: str, limits: Limits, seconds: float) -> Rows:
         until = monotonic() + seconds
-        given = limits.rows, limits.bytes, limits.seconds, limits.cell, limits.scans
+        given = (
+            *(limits.rows, limits.bytes, limits.seconds, limits.cell, limits.scans),
+            limits.told,
+        )
         most = _TIMES * limits.bytes + _SPARE
         answered = Event()
         latest = until + GRACE + _ENDING
@@ -269,7 +271,7 @@ def _unpack_examination(told: object) -> Examination:
 def _tell_waiting(name: str, limits: Limits, own: Limits) -> DatabaseUnavailableError:
     waited = limits.seconds - own.seconds
     return DatabaseUnavailableError(
-        f"Database '{name}' is busy: of its {limits.seconds:g} seconds the statement waited "
+        f"Database '{name}' is busy: of its {limits.told:g} seconds the statement waited "
         f"{waited:.1f} for a worker. Ask from fewer threads at once, or give statements more "
         "seconds."
     )

@@ -5,9 +5,16 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+import duckdb
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ENUM
+
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.schema import Field
+from dqa.databases.relational import _type_of
+from dqa.scenarios.column_types import column_type
 
 
 def test_a_relational_schema_has_types_keys_and_references(relational: Database) -> None:
@@ -67,12 +74,15 @@ def test_a_broken_view_hides_no_other_table(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_virtual_table_that_cannot_be_read_hides_no_other_table(tmp_path: Path) -> None:
-    """A full-text index beside the tables takes none of them away."""
+@pytest.mark.parametrize("module", ["fts5(body)", "fts4(body)", "rtree(id, low, high)"])
+def test_a_virtual_table_that_cannot_be_read_hides_no_other_table(
+    tmp_path: Path, module: str
+) -> None:
+    """A full-text index, or one of places, beside the tables takes none of them away."""
     file = tmp_path / "indexed.db"
     connection = sqlite3.connect(file)
     connection.executescript(
-        "CREATE TABLE kept(y INT); CREATE VIRTUAL TABLE sought USING fts5(body);"
+        f"CREATE TABLE kept(y INT); CREATE VIRTUAL TABLE sought USING {module};"
     )
     connection.close()
     database = plugins.backend("sqlite").open(str(file))
@@ -80,3 +90,54 @@ def test_a_virtual_table_that_cannot_be_read_hides_no_other_table(tmp_path: Path
     assert {"kept(y: INT)", "sought()"} <= set(told)
     assert database.query("SELECT count(*) FROM kept").rows == ((0,),)
     database.close()
+
+
+def test_an_enumeration_with_a_name_is_told_with_its_values() -> None:
+    """By its name alone nobody knows what to compare it with."""
+    engine = sa.create_engine("postgresql+psycopg://")
+
+    def told(*values: str) -> str:
+        kind = ENUM(*values, name="mood")
+        return _type_of({"name": "m", "type": kind, "nullable": True, "default": None}, engine)
+
+    assert told("low", "it's") == "mood ENUM('low', 'it''s')"
+    assert told(*map(str, range(40))).endswith("'29', ... 10 more)")
+    assert column_type(told("low", "[high]")) == "text"
+
+
+def test_a_bit_of_duckdb_is_a_string_of_bits(tmp_path: Path) -> None:
+    """It is no truth value, whose name it has elsewhere."""
+    file = tmp_path / "bits.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("CREATE TABLE t (mask BIT, masks BIT[], kind ENUM('a[1]', 'b'))")
+        connection.execute("INSERT INTO t VALUES ('0101', ['1'], 'b')")
+    database = plugins.backend("duckdb").open(str(file))
+    assert database.query("SELECT mask FROM t").rows == (("0101",),)
+    types = [column.type for column in database.schema().tables[0].columns]
+    assert types == ["BITSTRING", "BIT[]", "ENUM('a[1]', 'b')"]
+    assert list(map(column_type, types)) == ["text", "array", "text"]
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "described",
+    ["boolean_kind", "interval_kind", "yearly_plan", "numeric_code", "money_kind", "real_estate"],
+)
+def test_the_name_of_a_type_of_ones_own_tells_nothing(described: str) -> None:
+    """It may begin with the name of another."""
+    assert column_type(described) is None
+
+
+@pytest.mark.parametrize(
+    ("described", "kind"),
+    [
+        *(("BOOL", "boolean"), ("bit(1)", "boolean"), ("INTERVAL DAY TO SECOND", "interval")),
+        *(("year(4)", "integer"), ("bigserial", "integer"), ("serial8", "integer")),
+        *(("NUMBER(10, 2)", "decimal"), ("smallmoney", "decimal"), ("Decimal64(2)", "decimal")),
+        *(("float8", "float"), ("double precision", "float"), ("Float64", "float")),
+        *(("TIMESTAMP_NS", "timestamp"), ("ENUM('x')", "text"), ("INTEGER[3]", "array")),
+    ],
+)
+def test_types_of_many_databases_are_known(described: str, kind: str) -> None:
+    """By their own words, however they write them."""
+    assert column_type(described) == kind

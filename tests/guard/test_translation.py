@@ -14,6 +14,7 @@ from dqa.core.situation import Situation
 from dqa.databases.sqlite import backend as sqlite
 from dqa.guard import check, translation
 from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.quotes import split
 
 
 def from_mysql(statement: str, dialect: str, policy: Policy = DEFAULT) -> str | None:
@@ -97,6 +98,15 @@ def test_errors_are_about_what_was_written(situation: Situation) -> None:
             'SELECT IFNULL(`net price`, "code") FROM t',
             "SELECT COALESCE(\"net price\", 'code') FROM t",
         ),
+        # what a comment says is nothing that is written
+        (
+            'SELECT IFNULL("code", "x") -- it\'s from\nFROM /* a */ "t"',
+            'SELECT COALESCE("code", \'x\') FROM "t"',
+        ),
+        (
+            'SELECT IFNULL(x, "code") /* FROM "t" */ FROM t',
+            "SELECT COALESCE(x, 'code') /* FROM \"t\" */ FROM t",
+        ),
         ("SELECT IFNULL(x, '\"net price\"') FROM t", "SELECT COALESCE(x, '\"net price\"') FROM t"),
         (
             'SELECT IFNULL("net price", 0) AS "my sum" FROM t ORDER BY "my sum"',
@@ -166,7 +176,8 @@ def test_a_column_that_may_not_be_read_comes_back_as_no_text(
 @pytest.mark.parametrize("quotes", ["'\\" * 9_000, "'" * 17_999, '"' * 17_999, "`" + "a" * 17_999])
 def test_quotes_that_nothing_closes_are_read_once(quotes: str) -> None:
     """The open one goes on to the end: each was tried anew, which took most of a second."""
-    assert translation._QUOTED.split(f'"a" {quotes}') == ["", '"a"', " ", quotes, ""]
+    parts = split(f'"a" {quotes}', "mysql")
+    assert parts == [("quoted", '"a"'), ("code", " "), ("quoted", quotes)]
 
 
 def test_a_database_knows_which_names_are_its_own(tmp_path: Path) -> None:

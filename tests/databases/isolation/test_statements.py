@@ -134,6 +134,15 @@ def test_other_threads_go_on(shop: GuardedDatabase) -> None:
     assert turns > 50  # of 200 or so on a quiet machine; with the lock held there is not one
 
 
+@pytest.mark.parametrize("statement", [ENDLESS, DEAF])
+def test_a_worker_tells_all_of_a_limit_of_which_it_has_a_part(
+    shop: GuardedDatabase, statement: str
+) -> None:
+    """Whether it stops a statement by itself, or is ended with it."""
+    with pytest.raises(StatementTimeoutError, match="stopped after 9 seconds"):
+        shop.query(statement, Limits(seconds=9.0).left(0.4))
+
+
 def test_a_replaced_file_is_told(shop: GuardedDatabase, file: Path) -> None:
     """The old file's rows are not given as the new one's."""
     other = file.with_name("other.db")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -12,8 +13,10 @@ from sqlalchemy.dialects.postgresql import ENUM
 
 from dqa import plugins
 from dqa.core.database import Database
+from dqa.core.errors import RefusedStatementError
 from dqa.core.schema import Field
 from dqa.databases.relational import _type_of
+from dqa.guard import GuardedDatabase, Policy
 from dqa.scenarios.column_types import column_type
 
 
@@ -74,22 +77,97 @@ def test_a_broken_view_hides_no_other_table(tmp_path: Path) -> None:
     database.close()
 
 
-@pytest.mark.parametrize("module", ["fts5(body)", "fts4(body)", "rtree(id, low, high)"])
-def test_a_virtual_table_that_cannot_be_read_hides_no_other_table(
-    tmp_path: Path, module: str
-) -> None:
-    """A full-text index, or one of places, beside the tables takes none of them away."""
+@pytest.fixture
+def indexed(tmp_path: Path) -> Iterator[GuardedDatabase]:
+    """A database with indexes of texts and places, one of them of another table's texts."""
     file = tmp_path / "indexed.db"
     connection = sqlite3.connect(file)
     connection.executescript(
-        f"CREATE TABLE kept(y INT); CREATE VIRTUAL TABLE sought USING {module};"
+        "CREATE TABLE kept(y INT, memo TEXT); INSERT INTO kept VALUES (7, 'a secret');"
+        "CREATE VIRTUAL TABLE sought USING fts5(title, body);"
+        "CREATE VIRTUAL TABLE older USING fts4(title, body);"
+        "CREATE VIRTUAL TABLE near USING rtree(id, low, high);"
+        "CREATE VIRTUAL TABLE memos USING fts5(memo, content='kept', content_rowid='y');"
+        "CREATE VIRTUAL TABLE words USING fts5vocab(sought, row);"
+        "INSERT INTO sought VALUES ('one', 'hidden'); INSERT INTO older VALUES ('one', 'hidden');"
+        "INSERT INTO near VALUES (1, 2, 3); INSERT INTO memos(memos) VALUES ('rebuild');"
     )
     connection.close()
     database = plugins.backend("sqlite").open(str(file))
-    told = database.schema().to_text().split("\n")
-    assert {"kept(y: INT)", "sought()"} <= set(told)
-    assert database.query("SELECT count(*) FROM kept").rows == ((0,),)
+    yield database
     database.close()
+
+
+def test_indexes_of_texts_and_places_are_described_and_read(indexed: Database) -> None:
+    """They are tables like others, and can be searched."""
+    told = indexed.schema().to_text().split("\n")
+    wanted = {"sought(title, body)", "older(title, body)", "near(id: INT, low: REAL, high: REAL)"}
+    assert wanted <= set(told)
+    for table in ("sought", "older"):
+        found = indexed.query(f"SELECT title FROM {table} WHERE {table} MATCH 'body:hid*'")
+        assert found.rows == (("one",),)
+    assert indexed.query("SELECT id FROM near WHERE low < 2.5").rows == ((1,),)
+    shown = "SELECT memo, snippet(memos, 0, '', '', '', 3) FROM memos('secret')"
+    with pytest.raises(RefusedStatementError):
+        indexed.query(shown)
+    assert indexed.query("SELECT memo FROM memos WHERE memos MATCH 'secret'").rows == (
+        ("a secret",),
+    )
+
+
+def test_a_virtual_table_that_cannot_be_read_hides_no_other_table(indexed: Database) -> None:
+    """One of a module that is not known to only read has no columns."""
+    told = indexed.schema().to_text().split("\n")
+    assert {"kept(y: INT, memo: TEXT)", "words()"} <= set(told)
+    assert indexed.query("SELECT count(*) FROM kept").rows == ((1,),)
+
+
+@pytest.mark.parametrize("table", ["sought", "older"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT title FROM {0} WHERE {0} MATCH 'body:hidden'",
+        "SELECT title FROM {0} n WHERE n.{0} MATCH 'body:hidden'",
+        "SELECT title FROM {0} n WHERE n.{0} = 'body:hidden'",
+        "SELECT title FROM {0} WHERE {0} = 'body:hidden'",
+        "SELECT title FROM {0} WHERE title MATCH 'body:hidden'",
+        "SELECT title FROM {0} WHERE \"match\"('body:hidden', title)",
+        "SELECT snippet(n.{0}) FROM {0} n WHERE title LIKE '%'",
+        "SELECT highlight(n.{0}, 1, '', '') FROM {0} n",
+        "SELECT {0} FROM {0}",
+        "SELECT body FROM {0}",
+        "SELECT * FROM {0}",
+    ],
+)
+def test_a_column_that_may_not_be_read_is_not_searched_either(
+    indexed: GuardedDatabase, table: str, statement: str
+) -> None:
+    """What is sought, or the whole row's name, could tell of it."""
+    indexed.restrict(Policy(denied_columns=frozenset({f"{table}.body"})))
+    with pytest.raises(RefusedStatementError):
+        indexed.query(statement.format(table))
+    assert indexed.query(f"SELECT title FROM {table} n WHERE n.title = 'one'").rows == (("one",),)
+
+
+@pytest.mark.parametrize(
+    ("masked", "statement"),
+    [
+        ("kept.memo", "SELECT memo FROM memos"),
+        ("kept.memo", "SELECT count(*) FROM memos WHERE memos MATCH 'secret'"),
+        ("sought.body", "SELECT c1 FROM sought_content"),
+        ("older.body", "SELECT c1body FROM older_content"),
+        ("sought.body", "SELECT term FROM words"),
+    ],
+)
+def test_an_index_tells_nothing_of_what_is_masked(
+    indexed: GuardedDatabase, masked: str, statement: str
+) -> None:
+    """It holds the same texts under another name."""
+    indexed.restrict(Policy(masks={masked: None}))
+    with pytest.raises(RefusedStatementError):
+        indexed.query(statement)
+    table, _, column = masked.partition(".")
+    assert indexed.query(f"SELECT {column} FROM {table}").rows == ((None,),)
 
 
 def test_an_enumeration_with_a_name_is_told_with_its_values() -> None:

@@ -37,6 +37,9 @@ class Limits:
     scans
         Whether the database shall say how many rows it went through, where it can: that takes two
         round trips more.
+    whole
+        Of what is left of a limit, the seconds that there were: messages tell these; None where
+        nothing is gone yet.
 
     Raises
     ------
@@ -49,6 +52,7 @@ class Limits:
     seconds: float = 10.0
     cell: int = 4_000
     scans: bool = False
+    whole: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse limits under which nothing could be returned."""
@@ -56,6 +60,15 @@ class Limits:
             given = getattr(self, name)
             if given <= 0:
                 raise UsageError(f"Limits: {name} must be more than 0, not {given}.")
+
+    @property
+    def told(self) -> float:
+        """The seconds that a message tells: the same however much of them was left."""
+        return self.seconds if self.whole is None else self.whole
+
+    def left(self, seconds: float) -> Self:
+        """Return the limits with what is left of their seconds."""
+        return replace(self, seconds=seconds, whole=self.told)
 
 
 DEFAULT_LIMITS = Limits()

@@ -63,7 +63,7 @@ def refused_script(engine: str, error: Exception) -> DataError:
 def timed_out(limits: Limits, kind: Kind) -> StatementTimeoutError:
     """Return the error of a statement that took too long."""
     return StatementTimeoutError(
-        f"The statement was stopped after {limits.seconds:g} seconds. "
+        f"The statement was stopped after {limits.told:g} seconds. "
         f"Write one that reads less: {_READ_LESS[kind]}, compute fewer alternatives at once. "
         "EXPLAIN before it shows the plan."
     )
@@ -103,7 +103,7 @@ def unanswered(name: str, limits: Limits) -> DatabaseUnavailableError:
     """Return the error of a server that neither ends a statement nor says that it will."""
     return DatabaseUnavailableError(
         f"Database '{name}' does not answer: the statement did not come back within "
-        f"{limits.seconds:g} seconds, nor did an attempt to end it."
+        f"{limits.told:g} seconds, nor did an attempt to end it."
     )
 
 

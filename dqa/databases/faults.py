@@ -8,7 +8,7 @@ the database answers another one afterwards: no statement is an outage because i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from threading import Lock
 from time import perf_counter
@@ -199,7 +199,7 @@ class Attempts:
         left = limits.seconds - (perf_counter() - started)
         if unsettled.failure.is_over and not is_suspect and left > 0:
             try:
-                return self._run_once(statement, replace(limits, seconds=left))
+                return self._run_once(statement, limits.left(left))
             except UnsettledError as error:
                 unsettled = error
             except DatabaseUnavailableError:
@@ -215,7 +215,7 @@ class Attempts:
 
     def _ask_trivially(self, limits: Limits, taken: float) -> None:
         """Raise `DatabaseUnavailableError` where the database does not answer, asked twice."""
-        limits = replace(limits, seconds=max(limits.seconds - taken, _ASKING))
+        limits = limits.left(max(limits.seconds - taken, _ASKING))
         started = perf_counter()
         try:
             try:
@@ -226,7 +226,7 @@ class Attempts:
                 if left <= 0:
                     raise
                 self._renew()
-                self._run_once(self._trivial, replace(limits, seconds=left))
+                self._run_once(self._trivial, limits.left(left))
         except DqaError as error:
             raise DatabaseUnavailableError(str(error)) from error
 

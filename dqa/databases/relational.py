@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from time import perf_counter
 
-from sqlalchemy import Engine, Inspector, String, inspect, literal_column, select
+from sqlalchemy import Engine, Enum, Inspector, String, inspect, literal_column, select
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import SQLAlchemyError
@@ -23,7 +23,7 @@ from sqlalchemy.types import NullType
 
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError
-from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.schema import DatabaseSchema, Field, TableInfo, quoted
 from dqa.core.session import Session
 from dqa.databases.failures import UnreadableError, driver_reads, one_line, timed_out
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
@@ -221,7 +221,7 @@ def _left(limits: Limits, started: float) -> Limits:
     taken = perf_counter() - started
     if taken < _AT_ONCE:
         return limits
-    return replace(limits, seconds=max(limits.seconds - taken, _AT_ONCE))
+    return limits.left(max(limits.seconds - taken, _AT_ONCE))
 
 
 def discard(connection: PoolProxiedConnection) -> None:
@@ -281,6 +281,8 @@ def _reflect(engine: Engine, namespace: str | None) -> DatabaseSchema:
 
 
 _QUOTES = ('"', "`")
+_MOST_VALUES = 30
+"""Values that are told of an enumeration that has a name: what may be compared with it."""
 
 
 def _type_of(column: ReflectedColumn, engine: Engine) -> str:
@@ -291,7 +293,12 @@ def _type_of(column: ReflectedColumn, engine: Engine) -> str:
         kind.collation = None  # says nothing to who asks
     # The name of an enumeration or domain comes as a text of SQLAlchemy's own class, and what a
     # worker says has to be plain.
-    return str(kind.compile(engine.dialect))
+    told = str(kind.compile(engine.dialect))
+    if isinstance(kind, Enum) and kind.native_enum and "enum" not in told.lower():
+        values = [quoted(value, "'") for value in kind.enums[:_MOST_VALUES]]
+        more = len(kind.enums) - len(values)
+        return f"{told} ENUM({', '.join([*values, *([f'... {more} more'] if more else [])])})"
+    return told
 
 
 def _comments(inspector: Inspector, namespace: str | None) -> dict[tuple[str | None, str], str]:

@@ -23,7 +23,6 @@ from dqa.core.errors import (
     QueryError,
     RefusedStatementError,
     StatementError,
-    StatementTimeoutError,
     UnknownReferenceError,
 )
 from dqa.core.journal import current_journal
@@ -351,11 +350,15 @@ class GuardedDatabase:
         if self.kind == "relational":
             yield from translations(statement, self.dialect, self.policy, self._known_names)
 
-    def _known_names(self) -> frozenset[str]:
-        """Return the names of tables and columns; none where they are not read within a moment."""
+    def _known_names(self) -> frozenset[str] | None:
+        """Return the names of tables and columns that may be read; None where that takes long.
+
+        What a policy hides is not among them: whether a name is there could be told by what becomes
+        of a statement.
+        """
         schema = self._schema_by(monotonic() + _TELLING)
         if schema is None:
-            return frozenset()
+            return None
         tables = {table.name for table in schema.tables}
         return frozenset(tables.union(c.name for table in schema.tables for c in table.columns))
 
@@ -385,12 +388,7 @@ class GuardedDatabase:
         left = until - _TELLING - monotonic()
         if left >= limits.seconds - _AT_ONCE:
             return self._session.run(confined, limits)
-        less = replace(limits, seconds=max(left, _AT_ONCE))
-        try:
-            return self._session.run(confined, less)
-        except StatementTimeoutError as error:  # in the words that it has whatever was left
-            told = str(error).replace(f"{less.seconds:g} seconds", f"{limits.seconds:g} seconds")
-            raise StatementTimeoutError(told) from error.__cause__
+        return self._session.run(confined, limits.left(max(left, _AT_ONCE)))
 
     def _require_approval(self, statement: str, verdict: GuardVerdict) -> None:
         approve = self.audit.approve if self.audit is not None else None

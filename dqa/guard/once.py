@@ -62,7 +62,9 @@ def query_once(
             return {"error": type(error).__name__, "message": str(error)}
         return {"came": asdict(rows)}
 
-    came = journal.once("statement", [database, statement, asdict(limits)], act)
+    allowed = asdict(limits)
+    del allowed["whole"]  # how much of a limit is gone is nothing that was asked
+    came = journal.once("statement", [database, statement, allowed], act)
     if "came" in came:
         return _rows(**came["came"])
     raise _ERRORS.get(came["error"], StatementError)(came["message"])

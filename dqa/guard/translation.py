@@ -9,7 +9,7 @@ guard does not let run in the dialect that it is read in is never translated.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache, partial
 
 from sqlglot import exp
@@ -17,6 +17,7 @@ from sqlglot import exp
 from dqa.core.schema import sql_name
 from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.quotes import around, may_only_be_name, split
 from dqa.guard.reading import read
 from dqa.guard.sql.dialects import dialect_of
 from dqa.guard.sql.text import spaced
@@ -25,11 +26,6 @@ from dqa.guard.verdict import Refusal
 _SPEAK_MYSQL = frozenset({"mysql", "mariadb"})
 _CONCATENATION = "||"
 """Two texts joined, in every dialect but MySQL's, where it is OR."""
-_QUOTED = re.compile(
-    r"""("(?:[^"]|"")*+(?:"|\Z)|'(?:[^'\\]|''|\\.?)*+(?:'|\Z)|`[^`]*+(?:`|\Z))""", re.DOTALL
-)
-"""What stands in quotes; what nothing closes goes on to the end, so that nothing is tried twice."""
-_BEFORE_NAME = re.compile(r"(?:\.|\b(?:FROM|JOIN)\s+)$", re.IGNORECASE)
 _GIVES_NAME = re.compile(r"\bAS\s+$", re.IGNORECASE)
 _IS_GIVEN = re.compile(r"\s*AS\s*\(", re.IGNORECASE)
 _NAMES: Mapping[str, str] = {"ansi": ""}
@@ -40,13 +36,14 @@ def translations(
     statement: str,
     dialect: str,
     policy: Policy = DEFAULT,
-    names: Callable[[], Collection[str]] = frozenset,
+    names: Callable[[], Collection[str] | None] = frozenset,
 ) -> Iterator[str]:
     """Yield what a statement that `dialect` cannot read may have meant, each thing once.
 
     What stands in double quotes is a text in MySQL, unless the statement says that it is a name:
     one of `names` that could not be written without quotes, or one where only names can be, such as
-    behind a FROM. Then all of `names` in it are, and those that it gives itself.
+    behind a FROM. Then all of `names` in it are, and those that it gives itself. Where `names`
+    gives None, nobody knows them, and such a statement is not read as MySQL's.
 
     It is read as MySQL's, and as the dialect's own with functions of others (``IF``,
     ``STRING_AGG``); the other way round where it joins texts with ``||``, which are OR in MySQL.
@@ -61,44 +58,42 @@ def translations(
     as_mysql = _with_backticks(statement, names) if '"' in statement else statement
     for source in sources:
         written = as_mysql if source == "mysql" else statement
-        translated = translate(written, source, dialect, policy)
+        translated = None if written is None else translate(written, source, dialect, policy)
         if translated is not None and translated not in found:
             found.add(translated)
             yield translated
 
 
-def _with_backticks(statement: str, names: Callable[[], Collection[str]]) -> str:
-    """Return a statement with names in backticks that are meant as such by their double quotes."""
-    parts = _QUOTED.split(statement)
-    places = [at for at in range(1, len(parts), 2) if parts[at].startswith('"')]
-    if not places or any(part.startswith("`") for part in parts[1::2]):
+def _with_backticks(statement: str, names: Callable[[], Collection[str] | None]) -> str | None:
+    """Return a statement with names in backticks that are meant as such by their double quotes.
+
+    None where nobody can tell which are: a name that is taken for a text gives rows that are wrong.
+    """
+    parts = split(statement, "mysql")
+    texts = [part.text for part in parts]
+    quoted = [at for at, part in enumerate(parts) if part.kind == "quoted"]
+    places = {at: around(parts, at) for at in quoted if texts[at].startswith('"')}
+    if not places or any(texts[at].startswith("`") for at in quoted):
         return statement
-    known = {name.lower() for name in names()}
-
-    def inside(at: int) -> str:
-        return parts[at][1:-1].replace('""', '"')
-
-    def must_be_quoted(at: int) -> bool:
-        return inside(at).lower() in known and sql_name(inside(at)) != inside(at)
-
-    named = {at for at in places if _stands_for_name(parts, at)}
-    if not named and not any(map(must_be_quoted, places)):
+    there = names()
+    if there is None:
+        return None
+    known = {name.lower() for name in there}
+    inside = {at: texts[at][1:-1].replace('""', '"') for at in places}
+    named = {at for at in places if may_only_be_name(*places[at])}
+    is_odd = (name.lower() in known and sql_name(name) != name for name in inside.values())
+    if not named and not any(is_odd):
         return statement
-    known.update(inside(at).lower() for at in places if _is_given(parts, at))
-    for at in places:
-        if (at in named or inside(at).lower() in known) and "`" not in parts[at]:
-            parts[at] = f"`{inside(at)}`"
-    return "".join(parts)
+    known.update(inside[at].lower() for at in places if _is_given(*places[at]))
+    for at, name in inside.items():
+        if (at in named or name.lower() in known) and "`" not in name:
+            texts[at] = f"`{name}`"
+    return "".join(texts)
 
 
-def _stands_for_name(parts: Sequence[str], at: int) -> bool:
-    """Whether a quoted part stands where no text can."""
-    return bool(_BEFORE_NAME.search(parts[at - 1])) or parts[at + 1].startswith(".")
-
-
-def _is_given(parts: Sequence[str], at: int) -> bool:
-    """Whether a statement gives this name to a column or a part of itself."""
-    return bool(_GIVES_NAME.search(parts[at - 1]) or _IS_GIVEN.match(parts[at + 1]))
+def _is_given(before: str, behind: str) -> bool:
+    """Whether a statement gives what stands there to a column or a part of itself as its name."""
+    return bool(_GIVES_NAME.search(before) or _IS_GIVEN.match(behind))
 
 
 @lru_cache(maxsize=1_024)

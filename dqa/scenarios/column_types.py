@@ -7,14 +7,19 @@ from collections.abc import Mapping
 
 from dqa.core.situation import ColumnType
 
+# Whoever makes a type of his own gives it a name, as "real_estate", which tells nothing.
 _FORMS: tuple[tuple[str, ColumnType], ...] = (
+    (r"^(\S+ )?enum\(", "text"),
     (r"\[|^(array|list|map|struct|union|row)\b", "array"),
     (r"^jsonb?\b", "json"),
-    (r"^bool|^tinyint\(1\)|^bit(\(1\))?$", "boolean"),
-    (r"^interval|^duration", "interval"),
-    (r"^u?(tiny|small|medium|big|huge)?int(eger)?\d*\b|^(small|big)?serial|^year", "integer"),
-    (r"^dec(imal)?\b|^numeric|^number|^(small)?money", "decimal"),
-    (r"^float|^double|^real", "float"),
+    (r"^bool(ean)?\b|^tinyint\(1\)|^bit(\(1\))?$", "boolean"),
+    (r"^interval\b|^duration\b", "interval"),
+    (
+        r"^u?(tiny|small|medium|big|huge)?int(eger)?\d*\b|^(small|big)?serial\d*\b|^year\b",
+        "integer",
+    ),
+    (r"^dec(imal)?\d*\b|^numeric\b|^number\b|^(small)?money\b", "decimal"),
+    (r"^float\d*\b|^double\b|^real\b", "float"),
     (r"^timestamp|^(local|zoned)? ?datetime|^smalldatetime", "timestamp"),
     (r"^date\b", "date"),
     (r"^(local|zoned)? ?time", "time"),

@@ -24,6 +24,7 @@ from dqa.core.errors import (
 )
 from dqa.databases.duckdb import codes as of_duckdb
 from dqa.databases.duckdb.store import Store
+from dqa.databases.failures import timed_out
 from dqa.databases.faults import Attempts, Failure, Fault, UnsettledError, error_of
 from dqa.databases.ladybug import codes as of_ladybug
 from dqa.databases.mysql import codes as of_mysql
@@ -304,6 +305,19 @@ def test_what_passes_is_tried_again_once() -> None:
     with pytest.raises(StatementError):
         server.attempts.run("odd", LIMITS)
     assert server.asked == ["odd", "odd", "trivial"]
+
+
+def test_a_second_attempt_tells_the_limit_of_both() -> None:
+    """What the first has left of it is another number each time."""
+
+    class Slow(Server):
+        def run(self, statement: str, limits: Limits) -> Rows:
+            if len(self.asked) == 1:
+                raise timed_out(limits, "relational")
+            return super().run(statement, limits)
+
+    with pytest.raises(StatementTimeoutError, match=rf"after {LIMITS.seconds:g} seconds"):
+        Slow(Fault.PASSING).attempts.run("odd", LIMITS)
 
 
 def test_a_connection_that_breaks_is_replaced_and_blamed_on_who_breaks_it() -> None:

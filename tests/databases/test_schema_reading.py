@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
+
+import duckdb
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ENUM
 
 from dqa import plugins
 from dqa.core.database import Database
+from dqa.core.errors import RefusedStatementError
 from dqa.core.schema import Field
+from dqa.databases.relational import _type_of
+from dqa.guard import GuardedDatabase, Policy
+from dqa.scenarios.column_types import column_type
 
 
 def test_a_relational_schema_has_types_keys_and_references(relational: Database) -> None:
@@ -67,16 +77,145 @@ def test_a_broken_view_hides_no_other_table(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_virtual_table_that_cannot_be_read_hides_no_other_table(tmp_path: Path) -> None:
-    """A full-text index beside the tables takes none of them away."""
+@pytest.fixture
+def indexed(tmp_path: Path) -> Iterator[GuardedDatabase]:
+    """A database with indexes of texts and places, one of them of another table's texts."""
     file = tmp_path / "indexed.db"
     connection = sqlite3.connect(file)
     connection.executescript(
-        "CREATE TABLE kept(y INT); CREATE VIRTUAL TABLE sought USING fts5(body);"
+        "CREATE TABLE kept(y INT, memo TEXT); INSERT INTO kept VALUES (7, 'a secret');"
+        "CREATE VIRTUAL TABLE sought USING fts5(title, body);"
+        "CREATE VIRTUAL TABLE older USING fts4(title, body);"
+        "CREATE VIRTUAL TABLE near USING rtree(id, low, high);"
+        "CREATE VIRTUAL TABLE memos USING fts5(memo, content='kept', content_rowid='y');"
+        "CREATE VIRTUAL TABLE words USING fts5vocab(sought, row);"
+        "INSERT INTO sought VALUES ('one', 'hidden'); INSERT INTO older VALUES ('one', 'hidden');"
+        "INSERT INTO near VALUES (1, 2, 3); INSERT INTO memos(memos) VALUES ('rebuild');"
     )
     connection.close()
     database = plugins.backend("sqlite").open(str(file))
-    told = database.schema().to_text().split("\n")
-    assert {"kept(y: INT)", "sought()"} <= set(told)
-    assert database.query("SELECT count(*) FROM kept").rows == ((0,),)
+    yield database
     database.close()
+
+
+def test_indexes_of_texts_and_places_are_described_and_read(indexed: Database) -> None:
+    """They are tables like others, and can be searched."""
+    told = indexed.schema().to_text().split("\n")
+    wanted = {"sought(title, body)", "older(title, body)", "near(id: INT, low: REAL, high: REAL)"}
+    assert wanted <= set(told)
+    for table in ("sought", "older"):
+        found = indexed.query(f"SELECT title FROM {table} WHERE {table} MATCH 'body:hid*'")
+        assert found.rows == (("one",),)
+    assert indexed.query("SELECT id FROM near WHERE low < 2.5").rows == ((1,),)
+    shown = "SELECT memo, snippet(memos, 0, '', '', '', 3) FROM memos('secret')"
+    with pytest.raises(RefusedStatementError):
+        indexed.query(shown)
+    assert indexed.query("SELECT memo FROM memos WHERE memos MATCH 'secret'").rows == (
+        ("a secret",),
+    )
+
+
+def test_a_virtual_table_that_cannot_be_read_hides_no_other_table(indexed: Database) -> None:
+    """One of a module that is not known to only read has no columns."""
+    told = indexed.schema().to_text().split("\n")
+    assert {"kept(y: INT, memo: TEXT)", "words()"} <= set(told)
+    assert indexed.query("SELECT count(*) FROM kept").rows == ((1,),)
+
+
+@pytest.mark.parametrize("table", ["sought", "older"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT title FROM {0} WHERE {0} MATCH 'body:hidden'",
+        "SELECT title FROM {0} n WHERE n.{0} MATCH 'body:hidden'",
+        "SELECT title FROM {0} n WHERE n.{0} = 'body:hidden'",
+        "SELECT title FROM {0} WHERE {0} = 'body:hidden'",
+        "SELECT title FROM {0} WHERE title MATCH 'body:hidden'",
+        "SELECT title FROM {0} WHERE \"match\"('body:hidden', title)",
+        "SELECT snippet(n.{0}) FROM {0} n WHERE title LIKE '%'",
+        "SELECT highlight(n.{0}, 1, '', '') FROM {0} n",
+        "SELECT {0} FROM {0}",
+        "SELECT body FROM {0}",
+        "SELECT * FROM {0}",
+    ],
+)
+def test_a_column_that_may_not_be_read_is_not_searched_either(
+    indexed: GuardedDatabase, table: str, statement: str
+) -> None:
+    """What is sought, or the whole row's name, could tell of it."""
+    indexed.restrict(Policy(denied_columns=frozenset({f"{table}.body"})))
+    with pytest.raises(RefusedStatementError):
+        indexed.query(statement.format(table))
+    assert indexed.query(f"SELECT title FROM {table} n WHERE n.title = 'one'").rows == (("one",),)
+
+
+@pytest.mark.parametrize(
+    ("masked", "statement"),
+    [
+        ("kept.memo", "SELECT memo FROM memos"),
+        ("kept.memo", "SELECT count(*) FROM memos WHERE memos MATCH 'secret'"),
+        ("sought.body", "SELECT c1 FROM sought_content"),
+        ("older.body", "SELECT c1body FROM older_content"),
+        ("sought.body", "SELECT term FROM words"),
+    ],
+)
+def test_an_index_tells_nothing_of_what_is_masked(
+    indexed: GuardedDatabase, masked: str, statement: str
+) -> None:
+    """It holds the same texts under another name."""
+    indexed.restrict(Policy(masks={masked: None}))
+    with pytest.raises(RefusedStatementError):
+        indexed.query(statement)
+    table, _, column = masked.partition(".")
+    assert indexed.query(f"SELECT {column} FROM {table}").rows == ((None,),)
+
+
+def test_an_enumeration_with_a_name_is_told_with_its_values() -> None:
+    """By its name alone nobody knows what to compare it with."""
+    engine = sa.create_engine("postgresql+psycopg://")
+
+    def told(*values: str) -> str:
+        kind = ENUM(*values, name="mood")
+        return _type_of({"name": "m", "type": kind, "nullable": True, "default": None}, engine)
+
+    assert told("low", "it's") == "mood ENUM('low', 'it''s')"
+    assert told(*map(str, range(40))).endswith("'29', ... 10 more)")
+    assert column_type(told("low", "[high]")) == "text"
+
+
+def test_a_bit_of_duckdb_is_a_string_of_bits(tmp_path: Path) -> None:
+    """It is no truth value, whose name it has elsewhere."""
+    file = tmp_path / "bits.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("CREATE TABLE t (mask BIT, masks BIT[], kind ENUM('a[1]', 'b'))")
+        connection.execute("INSERT INTO t VALUES ('0101', ['1'], 'b')")
+    database = plugins.backend("duckdb").open(str(file))
+    assert database.query("SELECT mask FROM t").rows == (("0101",),)
+    types = [column.type for column in database.schema().tables[0].columns]
+    assert types == ["BITSTRING", "BIT[]", "ENUM('a[1]', 'b')"]
+    assert list(map(column_type, types)) == ["text", "array", "text"]
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "described",
+    ["boolean_kind", "interval_kind", "yearly_plan", "numeric_code", "money_kind", "real_estate"],
+)
+def test_the_name_of_a_type_of_ones_own_tells_nothing(described: str) -> None:
+    """It may begin with the name of another."""
+    assert column_type(described) is None
+
+
+@pytest.mark.parametrize(
+    ("described", "kind"),
+    [
+        *(("BOOL", "boolean"), ("bit(1)", "boolean"), ("INTERVAL DAY TO SECOND", "interval")),
+        *(("year(4)", "integer"), ("bigserial", "integer"), ("serial8", "integer")),
+        *(("NUMBER(10, 2)", "decimal"), ("smallmoney", "decimal"), ("Decimal64(2)", "decimal")),
+        *(("float8", "float"), ("double precision", "float"), ("Float64", "float")),
+        *(("TIMESTAMP_NS", "timestamp"), ("ENUM('x')", "text"), ("INTEGER[3]", "array")),
+    ],
+)
+def test_types_of_many_databases_are_known(described: str, kind: str) -> None:
+    """By their own words, however they write them."""
+    assert column_type(described) == kind

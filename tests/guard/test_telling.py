@@ -9,10 +9,15 @@ from time import sleep
 import pytest
 
 from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import StatementError, StatementTimeoutError, UnknownReferenceError
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    StatementError,
+    StatementTimeoutError,
+    UnknownReferenceError,
+)
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
-from dqa.databases.failures import timed_out
+from dqa.databases.failures import timed_out, unanswered
 from dqa.guard import GuardedDatabase
 
 SHOP = DatabaseSchema((TableInfo("shop", (Field("name", "TEXT"),), (), ()),))
@@ -120,7 +125,26 @@ class Late(Described):
         raise timed_out(limits, self.kind)
 
 
+class Silent(Late):
+    """A session whose server never says anything."""
+
+    def run(self, statement: str, limits: Limits) -> Rows:
+        """Give up."""
+        del statement
+        raise unanswered(self.name, limits)
+
+
 def test_a_timeout_is_told_alike_whatever_of_the_limit_was_left() -> None:
     """Else a model is told another number at each time, and a recording has no reply to that."""
     with pytest.raises(StatementTimeoutError, match=r"stopped after 2 seconds\. Write"):
         Confining(Late()).query("SELECT name FROM shop", Limits(seconds=2.0))
+    with pytest.raises(DatabaseUnavailableError, match=r"come back within 2 seconds, nor"):
+        Confining(Silent()).query("SELECT name FROM shop", Limits(seconds=2.0))
+
+
+def test_what_is_left_of_a_limit_tells_of_all_of_it() -> None:
+    """However often a part of it is gone."""
+    left = Limits(seconds=10.0).left(4.0).left(1.5)
+    assert (left.seconds, left.told) == (1.5, 10.0)
+    assert Limits(seconds=10.0).told == 10.0
+    assert "after 10 seconds" in str(timed_out(left, "graph"))

@@ -9,10 +9,12 @@ import pytest
 
 from dqa.core.database import Database
 from dqa.core.errors import RefusedStatementError, StatementError
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.situation import Situation
 from dqa.databases.sqlite import backend as sqlite
-from dqa.guard import translation
+from dqa.guard import check, translation
 from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.quotes import split
 
 
 def from_mysql(statement: str, dialect: str, policy: Policy = DEFAULT) -> str | None:
@@ -96,6 +98,15 @@ def test_errors_are_about_what_was_written(situation: Situation) -> None:
             'SELECT IFNULL(`net price`, "code") FROM t',
             "SELECT COALESCE(\"net price\", 'code') FROM t",
         ),
+        # what a comment says is nothing that is written
+        (
+            'SELECT IFNULL("code", "x") -- it\'s from\nFROM /* a */ "t"',
+            'SELECT COALESCE("code", \'x\') FROM "t"',
+        ),
+        (
+            'SELECT IFNULL(x, "code") /* FROM "t" */ FROM t',
+            "SELECT COALESCE(x, 'code') /* FROM \"t\" */ FROM t",
+        ),
         ("SELECT IFNULL(x, '\"net price\"') FROM t", "SELECT COALESCE(x, '\"net price\"') FROM t"),
         (
             'SELECT IFNULL("net price", 0) AS "my sum" FROM t ORDER BY "my sum"',
@@ -111,10 +122,62 @@ def test_names_in_double_quotes_stay_names(statement: str, meant: str) -> None:
     assert next(found) == meant
 
 
+def test_where_names_are_not_known_nothing_in_double_quotes_is_taken_for_a_text() -> None:
+    """A schema that is not read in time cannot say which of them are columns."""
+
+    def found(statement: str) -> list[str]:
+        return list(translation.translations(statement, "postgres", names=lambda: None))
+
+    assert found('SELECT IFNULL("net price", 0) FROM t') == [
+        'SELECT COALESCE("net price", 0) FROM t'
+    ]
+    assert found('SELECT IFNULL(`net price`, "x") FROM t') == [
+        "SELECT COALESCE(\"net price\", 'x') FROM t"
+    ]
+    assert found("SELECT IFNULL(x, '\"') FROM t") == ["SELECT COALESCE(x, '\"') FROM t"]
+
+
+_STAFF = DatabaseSchema(
+    tables=(
+        TableInfo("emp", tuple(Field(name, "text") for name in ("id", "salary", "net pay"))),
+        TableInfo("dept", (Field("id", "text"),)),
+    )
+)
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "sqlite", "ansi"])
+@pytest.mark.parametrize("schema", [_STAFF, None], ids=["known", "unknown"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'SELECT "{}" FROM emp',
+        'SELECT IF(id > 1, "{}", 0) FROM emp',
+        'SELECT IFNULL("{}", 0) FROM "emp"',
+        'SELECT `id` FROM emp WHERE "{}" > 1',
+        'SELECT GROUP_CONCAT("{}" SEPARATOR ",") FROM emp',
+        'SELECT IF(1, 2, 3) FROM emp JOIN dept USING ("{}")',
+        'SELECT IF(1, 2, 3), emp /**/ . "{}" FROM emp',
+        'SELECT IF(1, 2, 3) FROM emp ORDER BY "{}"',
+        'SELECT IF(1, 2, 3) FROM dept WHERE EXISTS (SELECT 1 FROM emp WHERE "{}" > 1)',
+    ],
+)
+def test_a_column_that_may_not_be_read_comes_back_as_no_text(
+    statement: str, schema: DatabaseSchema | None, dialect: str
+) -> None:
+    """Rows of its name, time and again, would look like its values."""
+    policy = Policy(denied_columns=frozenset({"emp.salary", "emp.net pay"}), schema=schema)
+    for column in ("salary", "net pay"):
+        written = statement.format(column)
+        assert not check(written, dialect, policy).allowed
+        assert not list(translation.translations(written, dialect, policy, lambda: {"emp", "id"}))
+        assert not list(translation.translations(written, dialect, policy, lambda: None))
+
+
 @pytest.mark.parametrize("quotes", ["'\\" * 9_000, "'" * 17_999, '"' * 17_999, "`" + "a" * 17_999])
 def test_quotes_that_nothing_closes_are_read_once(quotes: str) -> None:
     """The open one goes on to the end: each was tried anew, which took most of a second."""
-    assert translation._QUOTED.split(f'"a" {quotes}') == ["", '"a"', " ", quotes, ""]
+    parts = split(f'"a" {quotes}', "mysql")
+    assert parts == [("quoted", '"a"'), ("code", " "), ("quoted", quotes)]
 
 
 def test_a_database_knows_which_names_are_its_own(tmp_path: Path) -> None:

@@ -507,6 +507,45 @@ def test_names_that_need_quoting_are_found_with_the_line_to_write(  # noqa: PLR0
     assert mended is None or mended in str(errors[0].mended)
 
 
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        # whatever the case of the words before it
+        ("select nr\nfrom order;", [(2, 'from "order"')]),
+        # each line, whichever the database stops at first
+        (
+            'select group\nfrom order\norder by "nr";',
+            [(1, 'select "group"'), (2, 'from "order"')],
+        ),
+        # what is wrong besides is told, and the other way round
+        (
+            "SELECT c.Site Name, nosuch\nFROM Delivery Site c;",
+            [(1, 'SELECT c."Site Name", nosuch'), (1, None), (2, 'FROM "Delivery Site" c')],
+        ),
+        # words of the language, texts and comments are no names
+        ('SELECT nr FROM "order" WHERE order by nr;', [(1, None)]),
+        ("SELECT 'group' AS g, nosuch -- from order\nFROM \"order\";", [(1, None)]),
+        # quotes, where something else is wrong
+        ('SELECT nr FROM "order" o WHERE o.group = ;', [(1, None)]),
+        ("SELECT nr FROM order WHERE nr IN (1,;", [(1, None)]),
+    ],
+)
+def test_quotes_are_only_advised_where_they_mend_a_statement(
+    odd: Path, statement: str, told: list[tuple[int, str | None]]
+) -> None:
+    """The database has to read it with them: else something else may be wrong."""
+    (odd.with_name("odd") / "context.sql").write_text(f"{statement}\n", "utf-8")
+    found = dqa.check_scenario(odd.with_name("odd"), odd).findings
+    errors = [one for one in found if one.level == "error"]
+    assert sorted((one.line or 0, one.mended is not None) for one in errors) == sorted(
+        (line, mended is not None) for line, mended in told
+    ), errors
+    for line, mended in told:
+        assert mended is None or any(
+            one.line == line and mended in str(one.mended) for one in errors
+        )
+
+
 def test_texts_in_double_quotes_that_are_like_no_name_are_warned_of(odd: Path) -> None:
     """SQLite reads them, and other databases do not; names that a statement gives are none."""
     file = odd.with_name("odd") / "context.sql"

@@ -30,9 +30,11 @@ from dqa.databases.rows import fetch_rows
 from dqa.databases.tables import quote
 from dqa.databases.watchdog import WATCHDOG
 
+# A BIT is a string of bits there, and one bit, a truth value, in every other database.
 _COLUMNS = (
-    "SELECT table_name, column_name, data_type, comment FROM duckdb_columns() "
-    "WHERE schema_name = ? AND database_name = current_database() AND NOT internal "
+    "SELECT table_name, column_name, CASE data_type WHEN 'BIT' THEN 'BITSTRING' ELSE data_type "
+    "END, comment FROM duckdb_columns() WHERE schema_name = ? "
+    "AND database_name = current_database() AND NOT internal "
     "ORDER BY table_name, column_index"
 )
 _TABLES = (

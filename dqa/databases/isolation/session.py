@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -16,9 +14,10 @@ from dqa.core.database import Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
 from dqa.core.examination import Advice, Examination
 from dqa.core.schema import DatabaseSchema
-from dqa.core.session import Session, Source
+from dqa.core.session import Session
 from dqa.core.turns import waiting
 from dqa.databases.failures import crashed, out_of_memory, timed_out, unanswered
+from dqa.databases.isolation.opened_files import OpenedFiles
 from dqa.databases.isolation.pool import WorkerPool
 from dqa.databases.isolation.shapes import require, unpack
 from dqa.databases.isolation.wire import (
@@ -85,7 +84,7 @@ class IsolatedSession(Session):
         self.file = None if facts.file is None else Path(facts.file)
         self.sources = facts.sources
         self._suspects: dict[str, None] = {}
-        self._identity = None if self.file is None else _identify(self.file)
+        self._files = OpenedFiles(self.file, self.sources)
 
     @waiting()
     def run(self, statement: str, limits: Limits) -> Rows:
@@ -101,7 +100,7 @@ class IsolatedSession(Session):
             Besides what a session raises: no worker was free in time, or it was free so late that
             the statement is not to blame for what it did not finish.
         """
-        self._require_same_files()
+        self._files.require_same()
         until = monotonic() + limits.seconds
         if statement in self._suspects:
             self._require_answer(limits)
@@ -112,13 +111,13 @@ class IsolatedSession(Session):
                 left = latest - monotonic()
                 own = limits
                 if left < limits.seconds - _AT_ONCE:
-                    own = replace(limits, seconds=max(left, _AT_ONCE))
+                    own = limits.left(max(left, _AT_ONCE))
                 try:
                     rows = self._run_on(worker, statement, own, min(left, own.seconds))
                 except StatementTimeoutError:
                     if own.seconds < limits.seconds / 2:
                         raise _tell_waiting(self.name, limits, own) from None
-                    raise timed_out(limits, self.kind) from None
+                    raise
                 except GoneError:
                     continue
             self._suspects.pop(statement, None)
@@ -144,7 +143,10 @@ class IsolatedSession(Session):
 
     def _run_on(self, worker: OpenWorker, statement: str, limits: Limits, seconds: float) -> Rows:
         until = monotonic() + seconds
-        given = limits.rows, limits.bytes, limits.seconds, limits.cell, limits.scans
+        given = (
+            *(limits.rows, limits.bytes, limits.seconds, limits.cell, limits.scans),
+            limits.told,
+        )
         most = _TIMES * limits.bytes + _SPARE
         answered = Event()
         latest = until + GRACE + _ENDING
@@ -207,7 +209,7 @@ class IsolatedSession(Session):
         self, unpacked: Callable[[object], _Answer], wanted: str, *given: object
     ) -> _Answer:
         """Return the answer to a request of our own."""
-        self._require_same_files()
+        self._files.require_same()
         until = monotonic() + _DESCRIBING
         for _ in range(2):
             with self._pool.lease(until) as worker:
@@ -226,25 +228,6 @@ class IsolatedSession(Session):
                         f"Database '{self.name}' {problem}; it cannot be described."
                     ) from None
         raise _tell_gone(self.name)
-
-    def _require_same_files(self) -> None:
-        """Raise `DatabaseUnavailableError` where a worker that is opened now would read others."""
-        if self.file is not None and _identify(self.file) != self._identity:
-            raise _tell_replaced(self.file, "replaced or removed")
-        for source in self.sources:
-            if not _is_there(source):
-                raise _tell_replaced(source.path, "changed or removed")
-
-
-def _is_there(source: Source) -> bool:
-    try:
-        return Source.at(Path(source.path)) == source
-    except OSError:
-        return False
-
-
-def _tell_replaced(file: Path | str, how: str) -> DatabaseUnavailableError:
-    return DatabaseUnavailableError(f"'{file}' was {how} since it was opened; open it again.")
 
 
 def _unpack_schema(told: object) -> tuple[DatabaseSchema, str | None]:
@@ -269,7 +252,7 @@ def _unpack_examination(told: object) -> Examination:
 def _tell_waiting(name: str, limits: Limits, own: Limits) -> DatabaseUnavailableError:
     waited = limits.seconds - own.seconds
     return DatabaseUnavailableError(
-        f"Database '{name}' is busy: of its {limits.seconds:g} seconds the statement waited "
+        f"Database '{name}' is busy: of its {limits.told:g} seconds the statement waited "
         f"{waited:.1f} for a worker. Ask from fewer threads at once, or give statements more "
         "seconds."
     )
@@ -287,12 +270,3 @@ def _name_signal(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:  # those for real time have no names
         return f"signal {number}"
-
-
-def _identify(path: Path) -> tuple[int, int] | None:
-    """Return what tells one file from another of the same name; None where there is none."""
-    try:
-        found = os.stat(path)  # noqa: PTH116  (three times as fast, before every statement)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

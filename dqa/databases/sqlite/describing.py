@@ -30,8 +30,9 @@ _LINKS = (
     "JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' "
     "ORDER BY m.name, f.id DESC, f.seq"
 )
-_NOT_THERE = ("vtable constructor failed", "no such module")
-"""What is said of a virtual table that cannot be read here."""
+_NOT_THERE = ("vtable constructor failed", "no such module", "not authorized")
+"""What is said of a virtual table that cannot be read here, as its module puts it: one that is
+declared late would change the schema, which no session that only reads may do."""
 
 _NONE: Final[Mapping[str, str]] = {}
 

@@ -27,6 +27,7 @@ from dqa.databases.faults import Failure, Fault
 from dqa.databases.relational import PooledSession
 from dqa.databases.sqlite.codes import fault_of
 from dqa.databases.sqlite.describing import read_schema
+from dqa.databases.tables import quote
 
 _STEPS = 20_000
 """Virtual machine steps between two looks at the clock: a fraction of a millisecond."""
@@ -54,11 +55,13 @@ _OF_TABLES = frozenset(
 _DESCRIBING = frozenset(
     {
         *("application_id", "collation_list", "compile_options", "database_list", "encoding"),
-        *("freelist_count", "function_list", "module_list", "page_count", "page_size"),
+        *("data_version", "freelist_count", "function_list", "module_list", "page_count"),
+        "page_size",
         *("pragma_list", "read_uncommitted", "schema_version", "user_version"),
     }
 )
-"""PRAGMAs that describe, and that would set something if they had an argument."""
+"""PRAGMAs that describe, and that would set something if they had an argument. A full-text index
+asks for the data's version itself, whenever it is read."""
 _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
 _TABLE_FUNCTIONS = (
     *("json_each", "json_tree"),
@@ -68,6 +71,9 @@ _TABLE_FUNCTIONS = (
 )
 """Used once by every connection. SQLite declares them at their first use, in a way that an
 authorizer cannot tell from a change of the schema, so they have to be there before it is."""
+_VIRTUAL = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND rootpage = 0"
+_MODULES = re.compile(r"\bUSING\s+(?:fts[345]|rtree(?:_i32)?|geopoly)\b", re.IGNORECASE)
+"""What SQLite brings along to search texts and places; nothing else of it reads but its tables."""
 
 
 class SqliteSession(PooledSession):
@@ -141,10 +147,22 @@ def _connector(uri: str) -> Callable[[], sqlite3.Connection]:
         for name in _TABLE_FUNCTIONS:
             with suppress(sqlite3.OperationalError):  # what an older SQLite has not
                 connection.execute(f"SELECT 1 FROM {name} LIMIT 0").fetchall()  # noqa: S608
+        _declare(connection)
         connection.set_authorizer(_authorize)
         return connection
 
     return connect
+
+
+def _declare(connection: sqlite3.Connection) -> None:
+    """Use every full-text index and R-tree once: it is declared as the table functions are."""
+    with suppress(sqlite3.OperationalError):  # told where the schema is read
+        for name, text in connection.execute(_VIRTUAL).fetchall():
+            if _MODULES.search(text or "") is not None:
+                # Where it is damaged, or its name is no text, it has no columns.
+                with suppress(sqlite3.DatabaseError, UnicodeError):
+                    table = quote("sqlite", name)
+                    connection.execute(f"SELECT 1 FROM {table} LIMIT 0").fetchall()  # noqa: S608
 
 
 def _authorize(

@@ -154,6 +154,8 @@ class _Columns:
             elif isinstance(node, (exp.Columns, exp.PositionalColumn, exp.Pivot, exp.Summarize)):
                 kind = type(node).__name__.upper()
                 raise Refusal(f"{kind} could show a column that may not be read; name the columns")
+            elif _is_match(node):
+                raise Refusal("MATCH may look into columns that may not be read; write LIKE")
             elif isinstance(node, exp.Identifier) and not isinstance(node.parent, exp.Column):
                 self._check_other_name(node)
 
@@ -192,6 +194,9 @@ class _Columns:
             raise Refusal(f"{name} may be a column that may not be read; name another")
         if name in _OF_ROWS and name not in (self._policy.columns_of(source.name) or ()):
             raise Refusal(f"{source.called}.{name} may read the whole row; name its columns")
+        is_row = name == source.name and name not in (self._policy.columns_of(name) or ())
+        if is_row and self._policy.limits_columns_of(name):  # of a full-text index of SQLite
+            raise Refusal(f"{source.called}.{name} is a whole row; name its columns")
         if not self._policy.allows_column(source.name, name):
             raise Refusal(
                 f"the column {name} of {source.name} may not be read; where another table's is "
@@ -232,3 +237,9 @@ class _Columns:
             for source in self._limited:
                 if name in self._policy.denied_columns:
                     self._refuse_column(source, name)
+
+
+def _is_match(node: exp.Expr) -> bool:
+    """Whether a full-text index is searched: what is sought may name any of its columns."""
+    is_called = isinstance(node, exp.Anonymous) and node.name.casefold() == "match"
+    return is_called or isinstance(node, exp.Match)

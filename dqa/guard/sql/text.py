@@ -13,67 +13,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dqa.guard.quotes import LEXERS, Found, QuotedPart, find
 from dqa.guard.sql.lists import lists
 from dqa.guard.sql.size import refuse_too_large
 from dqa.guard.verdict import SEVERAL, Refusal
 
-_PLAIN = r"'(?:[^']++|'')*+'"
-_ESCAPED = r"'(?:[^'\\]++|\\.|'')*+'"
-_DOUBLE = r'"(?:[^"]++|"")*+"'
-_DOUBLE_ESCAPED = r'"(?:[^"\\]++|\\.|"")*+"'
-_BACKTICK = r"`(?:[^`]++|``)*+`"
-_BRACKETED = r"\[[^\]]*+\]"
-_E_STRING = r"(?<![\w$])[eE]'(?:[^'\\]++|\\.|'')*+'"
-_DASHES = r"--[^\n]*+"
-_DASHES_SPACE = r"--(?=[\t-\r ]|\Z)[^\n]*+"
-"""Behind the dashes a blank: a server takes any control character for one, its client does not."""
-_HASH = r"\#[^\n]*+"
-_BLOCK = r"/\*.*?\*/"
-_BLOCK_TO_END = r"/\*.*?(?:\*/|\Z)"
-_OPEN = r"(?P<open>(?:(?<![\w$])[eE])?'|[\"`]|/\*)"
-_OPEN_DOLLAR = r"(?P<nested>/\*)|(?P<dollar>(?<![\w$])\$(?:[^\W\d]\w*+)?\$)"
-"""Only the beginning of what no regular expression can end: nested comments, $tag$ quotes."""
-
-
-def _lexer(quotes: tuple[str, ...], comments: tuple[str, ...]) -> re.Pattern[str]:
-    parts = [f"(?P<quoted>{'|'.join(quotes)})", f"(?P<comment>{'|'.join(comments)})"]
-    if _BRACKETED in quotes:
-        parts.append(r"(?P<open_bracket>\[)")
-    nests = _BLOCK not in comments and _BLOCK_TO_END not in comments
-    return re.compile("|".join([*parts, *([_OPEN_DOLLAR] * nests), _OPEN]), re.DOTALL)
-
-
-_MYSQL_COMMENTS = (_DASHES_SPACE, _HASH, _BLOCK)
-_NESTING = (_DASHES,)
-_LEXERS: dict[str, tuple[re.Pattern[str], ...]] = {
-    # The default, ANSI_QUOTES, NO_BACKSLASH_ESCAPES.
-    "mysql": (
-        _lexer((_ESCAPED, _DOUBLE_ESCAPED, _BACKTICK), _MYSQL_COMMENTS),
-        _lexer((_ESCAPED, _DOUBLE, _BACKTICK), _MYSQL_COMMENTS),
-        _lexer((_PLAIN, _DOUBLE, _BACKTICK), _MYSQL_COMMENTS),
-    ),
-    # The default, standard_conforming_strings off.
-    "postgres": (
-        _lexer((_E_STRING, _PLAIN, _DOUBLE), _NESTING),
-        _lexer((_ESCAPED, _DOUBLE), _NESTING),
-    ),
-    "sqlite": (_lexer((_PLAIN, _DOUBLE, _BACKTICK, _BRACKETED), (_DASHES, _BLOCK_TO_END)),),
-    "duckdb": (_lexer((_E_STRING, _PLAIN, _DOUBLE), _NESTING),),
-    # The standard, backslashes as in MySQL and BigQuery, names in brackets as in SQL Server.
-    "ansi": (
-        _lexer((_PLAIN, _DOUBLE), (_DASHES_SPACE, _BLOCK)),
-        _lexer((_ESCAPED, _DOUBLE_ESCAPED), (_DASHES_SPACE, _BLOCK)),
-        _lexer((_PLAIN, _DOUBLE, _BRACKETED), (_DASHES_SPACE, _BLOCK)),
-    ),
-}
-_LEXERS["mariadb"] = _LEXERS["mysql"]
 _SPACED = frozenset({"mysql", "mariadb"})
 """Where two dashes begin a comment only before a blank, and are two signs elsewhere."""
 _MINUSES = re.compile("--")
 
 _RETURN = "it has a carriage return without a line feed; write plain line breaks"
 _OPENED = "a quote or a comment is left open; close it, and write ' in text as ''"
-_COMMENT_EDGE = re.compile(r"/\*|\*/")
 _ODD = re.compile(r"[^\w\x20-\x7e\t\n\r]")
 _TEMPLATE = re.compile(r"\{[#%]")
 _HIDDEN_NAME = re.compile(r"(?<![\w$])[uU]&\"")
@@ -82,14 +32,6 @@ _OTHER_QUOTES = re.compile(r"//|(?<![\w$])[nN]?[qQ]'")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 _NOT_CODE = {"mysql": "\\", "mariadb": "\\", "postgres": "\\`{}", "sqlite": "\\", "ansi": "\\`#{}$"}
 _HINT = re.compile(r"\b(\w++)\s*+\(")
-
-
-@dataclass(frozen=True, slots=True)
-class QuotedPart:
-    """A quoted string or name: where its first quote and its last one stand."""
-
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +55,10 @@ class StatementText:
 
 def read(statement: str, dialect: str) -> StatementText:
     """Return a statement's text; `Refusal` where it is none, or more than one way to read it."""
-    lexers = _LEXERS[dialect]
+    lexers = LEXERS[dialect]
     if _LONE_RETURN.search(statement):
         raise Refusal(_RETURN)
-    found = _quoted_and_comments(statement, lexers[0])
+    found = find(statement, lexers[0])
     quoted, comments, opened = found
     if opened is not None:
         raise Refusal(_OPENED)
@@ -145,7 +87,7 @@ def spaced(statement: str, dialect: str) -> str:
 
     ``a--1`` is ``a - -1`` in MySQL, and nothing but ``a`` elsewhere.
     """
-    found = _quoted_and_comments(statement, _LEXERS[dialect][0])
+    found = find(statement, LEXERS[dialect][0])
     if dialect not in _SPACED or "--" not in statement:
         return statement
     sql, code = _blanked(statement, found.quoted, found.comments)
@@ -160,14 +102,6 @@ def _put(sql: str, code: str, pattern: re.Pattern[str], new: str) -> str:
         parts += sql[position : match.start()], new
         position = match.end()
     return "".join((*parts, sql[position:]))
-
-
-class _Found(NamedTuple):
-    """Where quoted parts and comments stand, and the first that is left open; None for none."""
-
-    quoted: tuple[QuotedPart, ...]
-    comments: tuple[tuple[int, int], ...]
-    opened: int | None
 
 
 class ScriptText(NamedTuple):
@@ -191,7 +125,7 @@ class ScriptText(NamedTuple):
 
 def read_script(script: str, dialect: str) -> ScriptText:
     """Return where the statements of a script end, by the lexer that reads each of them."""
-    found = _quoted_and_comments(script, _LEXERS[dialect][0])
+    found = find(script, LEXERS[dialect][0])
     problem, place = (_OPENED, found.opened) if found.opened is not None else ("", len(script))
     for start, end in found.comments:
         # Some servers end a comment there, and what follows it would be no part of a statement.
@@ -221,39 +155,6 @@ def _is_idle(comment: str, dialect: str) -> bool:
     return True
 
 
-def _quoted_and_comments(statement: str, lexer: re.Pattern[str]) -> _Found:
-    """Return where quoted parts and comments stand."""
-    quoted: list[QuotedPart] = []
-    comments: list[tuple[int, int]] = []
-    position = 0
-    while (match := lexer.search(statement, position)) is not None:
-        start, position = match.span()
-        kind = match.lastgroup
-        if kind == "quoted":
-            quoted.append(QuotedPart(start + (statement[start] in "eE"), position - 1))
-        elif kind == "comment":
-            comments.append((start, position))
-        elif kind == "nested" and (end := _nested_end(statement, start)):
-            position = end
-            comments.append((start, position))
-        elif kind == "dollar" and (closed := statement.find(match.group(), position)) > 0:
-            position = closed + len(match.group())
-            quoted.append(QuotedPart(start, position - 1))
-        else:
-            return _Found(tuple(quoted), tuple(comments), start)
-    return _Found(tuple(quoted), tuple(comments), None)
-
-
-def _nested_end(statement: str, start: int) -> int:
-    """Return where a comment that may hold others ends, or 0 where it does not."""
-    depth = 0
-    for edge in _COMMENT_EDGE.finditer(statement, start):
-        depth += 1 if edge.group() == "/*" else -1
-        if not depth:
-            return edge.end()
-    return 0
-
-
 def _blanked(
     statement: str, quoted: tuple[QuotedPart, ...], comments: tuple[tuple[int, int], ...]
 ) -> tuple[str, str]:
@@ -273,11 +174,11 @@ def _blanked(
     return sql, "".join([*parts, sql[position:]])
 
 
-def _refuse_other_readings(statement: str, dialect: str, found: _Found) -> None:
+def _refuse_other_readings(statement: str, dialect: str, found: Found) -> None:
     _, code = _blanked(statement, found.quoted, found.comments)
     known = {(start, code[start:end]) for start, end in _parts(code, found.opened)}
-    for lexer in _LEXERS[dialect][1:]:
-        other = _quoted_and_comments(statement, lexer)
+    for lexer in LEXERS[dialect][1:]:
+        other = find(statement, lexer)
         _, code = _blanked(statement, other.quoted, other.comments)
         quoted = tuple(part for part in other.quoted if statement[part.start] != "[")
         _, same = _blanked(statement, quoted, other.comments)

@@ -31,7 +31,17 @@ _PAIRS: Mapping[str, str] = {
     """,
 }
 _DEFINITIONS: Mapping[str, str] = {
-    "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'view'",
+    # A full-text index is of a table that its definition names, or has tables of its own, whose
+    # names begin with its name.
+    "sqlite": """
+        SELECT name, sql FROM sqlite_master
+         WHERE type = 'view' OR (type = 'table' AND rootpage = 0)
+        UNION ALL
+        SELECT s.name, v.name FROM sqlite_master AS s JOIN sqlite_master AS v
+            ON v.type = 'table' AND v.rootpage = 0
+           AND lower(substr(s.name, 1, length(v.name) + 1)) = lower(v.name) || '_'
+         WHERE s.type = 'table'
+    """,
     "duckdb": """
         SELECT view_name, sql FROM duckdb_views() WHERE NOT internal
         UNION ALL

@@ -14,11 +14,12 @@ from dqa.core.errors import (
     QueryError,
     RefusedStatementError,
     StatementTimeoutError,
+    UnknownReferenceError,
 )
 from dqa.core.schema import EdgeInfo, NodeInfo, cypher_name
 from dqa.databases.tables import quote_if_needed
 from dqa.loaders.inspection.findings import Findings, nearest, said, swapped_all
-from dqa.loaders.inspection.quoting import taken_for_texts, with_quotes
+from dqa.loaders.inspection.quoting import taken_for_texts, with_quotes, without_texts
 from dqa.scenarios import Scenario
 from dqa.scenarios.statements import SUFFIXES, Values, filled, read_lines
 
@@ -28,7 +29,6 @@ _OFFERS = re.compile(r"did you mean|perhaps you meant", re.IGNORECASE)
 _NEAR = re.compile(r"""\bnear ['"]+(\w+)""")
 _UNREAD = re.compile(r"syntax error|SQL syntax|parser exception|invalid input", re.IGNORECASE)
 _LINE = re.compile(r"\bline:? (\d+)", re.IGNORECASE)
-_STRING = re.compile(r"'(?:[^'\\]|\\.|'')*'")
 _PROPERTY = re.compile(r"(?<=[\w)`])\.([^\W\d]\w*)(?!\w*[(.])")
 _LABEL = re.compile(r"(?<=[(\w\[|:]):([^\W\d]\w*)|(?<=[(\[|]):([^\W\d]\w*)")
 
@@ -124,7 +124,7 @@ class StatementTrial:
 
     def _check_graph_names(self, written: Written) -> None:
         """Find properties and labels that no node has: Neo4j itself takes them for empty."""
-        text = _STRING.sub("''", written.text)
+        text = without_texts(written.text, self.database.dialect)
         labels = (one or other for one, other in _LABEL.findall(text))
         for name in dict.fromkeys([*_PROPERTY.findall(text), *labels]):
             if name in self._known:
@@ -202,7 +202,7 @@ class StatementTrial:
         if isinstance(error, RefusedStatementError) or _UNREAD.search(problem):
             self.found.add("error", written.file, self._told_line(written, problem), problem)
             return None  # whatever it names last is not what is wrong
-        wrong = self._wrong_word(problem, statement)
+        wrong = self._unknown_name(error, statement) or self._wrong_word(problem, statement)
         if right is None and wrong is not None:
             right = nearest(wrong, self._known)
             problem += f" Did you mean '{right}'?" if right is not None else ""
@@ -218,29 +218,62 @@ class StatementTrial:
     def _with_quotes(self, written: Written, statement: str, problem: str) -> str | None:
         """Tell of names that lack their quotes, and return the statement with these; None without.
 
-        A name with a space in it is two words, of which the second may be taken for an alias.
+        A name with a space in it is two words, of which the second may be taken for an alias. The
+        database has to say that they are what is wrong: with its quotes, it reads the statement.
         """
-        stopped = _NEAR.search(problem)
-        near = "" if stopped is None else stopped[1]
-        backticks = self.database.dialect in {"mysql", "mariadb"}
-        for number, line in enumerate(written.text.split("\n"), start=written.line):
-            mended = with_quotes(line, self._quoted, near, backticks=backticks)
-            if mended == line or line.lstrip().startswith(("--", "//")):
-                continue
-            told = f"{problem.rstrip('.')}. A name with spaces or signs, or of a word of the"
-            told = f"{told} language, stands in quotes"
-            self.found.add("error", written.file, number, told, swap=(line, mended))
-            lines = (
-                with_quotes(one, self._quoted, near, backticks=backticks)
-                for one in statement.split("\n")
-            )
-            return "\n".join(lines)
+        stops = set(_NEAR.findall(problem))
+        for _ in range(_MENDED):
+            mended = with_quotes(statement, self._quoted, stops, self.database.dialect)
+            if mended == statement:
+                return None
+            stopped = self._stopped(mended, problem)
+            if stopped is None:
+                break
+            if not self._quoted.keys() & stopped - stops:
+                return None
+            stops |= stopped
+        else:
+            return None
+        right = with_quotes(written.text, self._quoted, stops, self.database.dialect)
+        pairs = zip(written.text.split("\n"), right.split("\n"), strict=True)
+        wrong = [(number, swap) for number, swap in enumerate(pairs) if swap[0] != swap[1]]
+        for number, swap in wrong:
+            told = "A name with spaces or signs, or of a word of the language, stands in quotes"
+            if number == wrong[0][0]:
+                told = f"{problem.rstrip('.')}. {told}"
+            self.found.add("error", written.file, written.line + number, told, swap=swap)
+        return mended if wrong else None
+
+    def _stopped(self, statement: str, problem: str) -> set[str] | None:
+        """Return the words at which the database stops to read; None where it reads all of it.
+
+        What it says as before is still there, so nothing is mended.
+        """
+        try:
+            self.ask(statement, 1)
+        except StatementTimeoutError:
+            return None
+        except QueryError as error:
+            told, _ = said(error)
+            if isinstance(error, RefusedStatementError) or told == problem or _UNREAD.search(told):
+                return set(_NEAR.findall(told))
         return None
+
+    def _unknown_name(self, error: QueryError, statement: str) -> str | None:
+        """Return the name that a database itself says is not there, as the statement has it.
+
+        The rest of the message lists what is there, in words that a statement may have as well.
+        """
+        cause = error.__cause__
+        if not isinstance(cause, UnknownReferenceError) or cause.name in self._known:
+            return None
+        text = without_texts(statement, self.database.dialect)
+        return cause.name if re.search(rf"(?<!\w){re.escape(cause.name)}(?!\w)", text) else None
 
     def _wrong_word(self, problem: str, statement: str) -> str | None:
         """Return the name that a message complains of: the last one that only the statement has."""
         told = _OFFERS.split(problem)[0]
-        text = _STRING.sub("''", statement)
+        text = without_texts(statement, self.database.dialect)
         pairs: list[str] = [p for p in re.findall(r"[^\W\d]\w*\.[^\W\d]\w*", told) if p in text]
         if pairs:
             return pairs[-1]

@@ -10,7 +10,7 @@ from math import isfinite
 from dqa.core.cypher import quote_name
 from dqa.core.database import Database, Limits, Rows
 from dqa.core.display import Value
-from dqa.core.errors import QueryError, UsageError
+from dqa.core.errors import QueryError, StatementTimeoutError, UsageError
 from dqa.core.fitting import rank_parts
 from dqa.core.relevance import words_in
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo, cypher_name
@@ -276,19 +276,28 @@ class Surveyor:
         return f"SUM({value})"
 
     def is_summable(self, table: SurveyedTable, column: str) -> bool:
-        """Whether the values of a column add up to a number; so it is taken where rows are many."""
+        """Whether the values of a column add up to a number; it is taken where that takes too long.
+
+        What the engine, or the policy, refuses to add up gives none.
+        """
         if table.rows is None and table.ends is None:
             return True
         total = self.summed(table, column, "e")
         if not self.is_graph:
-            rows = self.ask(f"SELECT {total} FROM {self.spelled(table.name)} e")  # noqa: S608
+            statement = f"SELECT {total} FROM {self.spelled(table.name)} e"  # noqa: S608
         elif table.ends is None:
-            rows = self.ask(f"MATCH (e:{quote_name(table.name)}) RETURN {total}")
+            statement = f"MATCH (e:{quote_name(table.name)}) RETURN {total}"
         else:
             source, target = map(quote_name, table.ends)
             pattern = f"(:{source})-[e:{quote_name(table.name)}]->(:{target})"
-            rows = self.ask(f"MATCH {pattern} RETURN {total}")
-        found = rows.rows[0][0] if rows is not None and rows.rows else None
+            statement = f"MATCH {pattern} RETURN {total}"
+        try:
+            rows = self._query(statement)
+        except StatementTimeoutError:
+            return True
+        except QueryError:
+            return False
+        found = rows.rows[0][0] if rows.rows else None
         return isinstance(found, int | float) and isfinite(found)
 
     def _distinct_rows(self, name: str, columns: Sequence[str]) -> int | None:
@@ -301,11 +310,14 @@ class Surveyor:
     def ask(self, statement: str) -> Rows | None:
         """Run a statement; None where it takes too long, or a policy lets nobody run it."""
         try:
-            return self.database.query(
-                statement, Limits(rows=_LOOKED_AT, seconds=_SECONDS, cell=_LONGEST)
-            )
+            return self._query(statement)
         except QueryError:
             return None
+
+    def _query(self, statement: str) -> Rows:
+        return self.database.query(
+            statement, Limits(rows=_LOOKED_AT, seconds=_SECONDS, cell=_LONGEST)
+        )
 
 
 def _column(field: Field) -> SurveyedColumn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import dqa
@@ -21,6 +23,7 @@ from dqa.core.errors import (
     StatementTimeoutError,
 )
 from dqa.core.situation import Situation
+from dqa.databases.isolation.opened_files import OpenedFiles
 from dqa.guard import GuardedDatabase
 from tests.databases.isolation.workers import (
     CRASH,
@@ -131,6 +134,15 @@ def test_other_threads_go_on(shop: GuardedDatabase) -> None:
     assert turns > 50  # of 200 or so on a quiet machine; with the lock held there is not one
 
 
+@pytest.mark.parametrize("statement", [ENDLESS, DEAF])
+def test_a_worker_tells_all_of_a_limit_of_which_it_has_a_part(
+    shop: GuardedDatabase, statement: str
+) -> None:
+    """Whether it stops a statement by itself, or is ended with it."""
+    with pytest.raises(StatementTimeoutError, match="stopped after 9 seconds"):
+        shop.query(statement, Limits(seconds=9.0).left(0.4))
+
+
 def test_a_replaced_file_is_told(shop: GuardedDatabase, file: Path) -> None:
     """The old file's rows are not given as the new one's."""
     other = file.with_name("other.db")
@@ -141,6 +153,35 @@ def test_a_replaced_file_is_told(shop: GuardedDatabase, file: Path) -> None:
     file.unlink()
     with pytest.raises(DatabaseUnavailableError, match="replaced or removed"):
         shop.query("SELECT 1")
+
+
+def _make_duckdb(file: Path, name: str) -> Path:
+    with duckdb.connect(str(file)) as made:
+        made.execute(f"CREATE TABLE shop AS SELECT '{name}' AS name")
+    return file
+
+
+def test_a_duckdb_file_that_another_is_written_over_is_told(tmp_path: Path) -> None:
+    """It stays the same file, and workers that open it later would read the other one."""
+    file = _make_duckdb(tmp_path / "shop.duckdb", "old")
+    other = _make_duckdb(tmp_path / "other.duckdb", "new")
+    with closing(dqa.open_database(file)) as database:
+        assert database.query("SELECT name FROM shop").rows == (("old",),)
+        shutil.copyfile(other, file)
+        with pytest.raises(DatabaseUnavailableError, match="replaced or removed since"):
+            database.query("SELECT name FROM shop")
+
+
+def test_what_is_written_into_a_file_replaces_it_by_no_other(tmp_path: Path, file: Path) -> None:
+    """Engines take notice of that by themselves."""
+    own = _make_duckdb(tmp_path / "shop.duckdb", "old")
+    opened, of_sqlite = OpenedFiles(own, ()), OpenedFiles(file, ())
+    with duckdb.connect(str(own)) as writing:
+        writing.execute("CREATE TABLE more AS SELECT range AS n FROM range(1000)")
+    with closing(sqlite3.connect(file)) as writer:
+        writer.execute("CREATE TABLE more (n)")
+    opened.require_same()
+    of_sqlite.require_same()
 
 
 def test_a_limit_below_the_first_row_gives_none(shop: GuardedDatabase) -> None:

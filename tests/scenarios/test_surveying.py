@@ -1,0 +1,68 @@
+"""What a survey makes of a database that does not answer as it should."""
+
+from __future__ import annotations
+
+import pytest
+
+from dqa.core.database import Kind, Limits, Rows
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    DqaError,
+    StatementError,
+    StatementTimeoutError,
+)
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.session import Session
+from dqa.guard import GuardedDatabase
+from dqa.loaders.proposal.survey import Surveyor
+from dqa.loaders.proposal.surveyed import SurveyedColumn, SurveyedTable
+
+
+class Failing(Session):
+    """A session whose statements all fail in one way."""
+
+    kind: Kind = "relational"
+    dialect = "sqlite"
+    language = "SQL"
+    name = "shops"
+
+    def __init__(self, failure: DqaError) -> None:
+        super().__init__()
+        self.failure = failure
+
+    def run(self, statement: str, limits: Limits) -> Rows:
+        """Fail."""
+        del statement, limits
+        raise self.failure
+
+    def read_schema(self) -> DatabaseSchema:
+        """Return one table."""
+        return DatabaseSchema((TableInfo("shop", (Field("cost", "REAL"),)),))
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+SHOP = SurveyedTable("shop", (SurveyedColumn("cost", "REAL", "float"),), rows=2)
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_summable"),
+    [
+        (StatementTimeoutError("It was stopped."), True),
+        (StatementError("There is no sum of texts."), False),
+    ],
+)
+def test_only_what_the_engine_refuses_to_add_up_gives_no_number(
+    failure: DqaError, is_summable: bool
+) -> None:
+    """Adding up many rows takes long, and is what an outcome is made of all the same."""
+    surveyor = Surveyor(GuardedDatabase(Failing(failure)))
+    assert surveyor.is_summable(SHOP, "cost") is is_summable
+
+
+def test_an_outage_says_nothing_of_a_column() -> None:
+    """It ends the proposal, which would count rows otherwise."""
+    surveyor = Surveyor(GuardedDatabase(Failing(DatabaseUnavailableError("It went away."))))
+    with pytest.raises(DatabaseUnavailableError):
+        surveyor.is_summable(SHOP, "cost")

@@ -255,13 +255,16 @@ def run() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Point a stream that was closed by whoever started this at nothing.
+    """Point at nothing each standard stream that whoever started this had closed.
 
-    Else the next file or socket has its number, which processes that are started take for it.
+    Else the next file or socket that is opened gets the stream's number, 0 to 2, and what is meant
+    for the stream goes there. Processes that are started inherit it, for the same reason.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+            nothing = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115
+            os.set_inheritable(nothing.fileno(), True)
+            setattr(sys, name, nothing)
 
 
 def _measured() -> AbstractContextManager[object]:

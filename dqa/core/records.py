@@ -19,6 +19,8 @@ from pydantic_core import PydanticSerializationError, to_json
 from dqa.core.errors import UsageError
 
 _UNKNOWN = "extra_forbidden"
+_OF_FIELDS = frozenset({_UNKNOWN, "missing", "union_tag_not_found"})
+"""What is wrong with which fields are given, and not with the value of one."""
 _NOT_ASKED = "default_factory_not_called"
 """Of a field that is only worked out where the others are right."""
 _LONGEST = 60
@@ -118,6 +120,11 @@ def problem_of(error: ValidationError, record: type[BaseModel] | None = None) ->
     problems = [_problem(one, record) for one in found]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{problems[0]}{more}"
+
+
+def is_of_fields(error: ValidationError) -> bool:
+    """Whether a field is missing or unknown, so that a list of the fields there are helps."""
+    return any(one["type"] in _OF_FIELDS for one in error.errors(include_url=False))
 
 
 def _problem(

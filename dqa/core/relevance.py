@@ -30,6 +30,8 @@ _WORD = re.compile(
 )
 _ONE_LETTER = re.compile(r"(?<![^\W_])([A-Za-z])-([A-Za-z]{2,})")
 """What is one word in spite of its hyphen: ``E-Mail``."""
+_HYPHENATED = re.compile(r"(?<![^\W_])[^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)+")
+"""What others write as one word or as several: ``well-known``; numbers and dates are not."""
 _SHORTEST_PLURAL = 4
 SATURATION, LENGTH = 1.2, 0.75
 """BM25's k1 and b, with their usual values."""
@@ -83,7 +85,7 @@ class Index:
         words: list[list[list[str]]] = []
         for places in documents:
             weights = [weight for weight, _ in places]
-            words.append([[w for text in texts for w in words_in(text)] for _, texts in places])
+            words.append([[w for text in texts for w in _forms_in(text)] for _, texts in places])
         self._count = len(words)
         self._held: dict[str, dict[int, float]] = {}
         for place, weight in enumerate(weights):
@@ -101,7 +103,7 @@ class Index:
     def score(self, about: str, near: float = _NEAR) -> list[float]:
         """Return for each document how much a text is about it, 0 for not at all."""
         scores = [0.0] * self._count
-        for word in dict.fromkeys(words_in(about)):
+        for word in dict.fromkeys(_forms_in(about)):
             # Forms of one word are one word: it is as rare as all of them together.
             found: dict[int, float] = {}
             for other, worth in near_words(word, self._held, near).items():
@@ -233,6 +235,22 @@ def words_in(text: str) -> tuple[str, ...]:
     The singular is a rough one, of English: it only has to be the same on both sides.
     """
     return tuple(singular(word) for word in split_words(text))
+
+
+@lru_cache(maxsize=1 << 16)
+def _forms_in(text: str) -> tuple[str, ...]:
+    """Return the words of a text, and of each with a hyphen both the whole and its parts.
+
+    A letter alone (the E of ``E-Mail``) is no part: nobody looks for it.
+    """
+    forms = list(words_in(text))
+    for compound in _HYPHENATED.findall(text):
+        parts = re.split(r"[-\u2010\u2011]", compound)
+        whole = singular("".join(parts))
+        known = words_in(compound)
+        more = (word for part in parts if len(part) > 1 for word in words_in(part))
+        forms += [word for word in (whole, *more) if word not in known]
+    return tuple(forms)
 
 
 def split_words(text: str) -> list[str]:

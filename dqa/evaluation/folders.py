@@ -297,7 +297,9 @@ def read_results(folder: Path) -> list[Result]:
     UsageError
         It was written by a newer version.
     """
-    lines = _lines(folder / RESULTS, "result", Result.from_json)
+    # What is in no result is decided again, and its trace is set aside.
+    mend = "; without this line 'dqa eval --resume' decides it again"
+    lines = _lines(folder / RESULTS, "result", Result.from_json, mend=mend)
     return list({result.key: result for result in lines}.values())
 
 
@@ -444,8 +446,12 @@ def _lines(
     what: str,
     read: Callable[[Mapping[str, Any]], _Line],
     wanted: Callable[[bytes], bool] = _every,
+    mend: str = "",
 ) -> Iterator[_Line]:
-    """Read the wanted lines of a file, of which a half-written last one is none."""
+    """Read the wanted lines of a file, of which a half-written last one is none.
+
+    `mend` is what can be done about a line that is no JSON, where anything can.
+    """
     for number, line in enumerate(whole_lines(path, home=path.parent), start=1):
         if not wanted(line):
             continue
@@ -460,8 +466,6 @@ def _lines(
             problem = f"this is no {what}: {problem_of(error)}"
             raise ParseError(path, number, problem) from error
         except JSONDecodeError as error:
-            # What is in no result is decided again, and its trace is set aside.
-            mend = "; without this line 'dqa eval --resume' decides it again" * (what == "result")
             problem = f"this is no {what}, for it is no JSON (column {error.colno}: {error.msg})"
             raise ParseError(path, number, f"{problem}{mend}") from error
         except (AttributeError, KeyError, TypeError, ValueError) as error:

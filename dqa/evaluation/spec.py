@@ -17,6 +17,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     SerializerFunctionWrapHandler,
+    ValidationError,
     ValidationInfo,
     field_validator,
     model_serializer,
@@ -30,7 +31,7 @@ from dqa.core.display import Display
 from dqa.core.errors import UsageError
 from dqa.core.files import write_private
 from dqa.core.paths import problem_of_path
-from dqa.core.records import NUMBER, Record, numbers_of
+from dqa.core.records import NUMBER, Record, is_of_fields, numbers_of
 from dqa.core.secrets import redact, redacted
 from dqa.evaluation.spec_files import policy_lists, read_document
 from dqa.loaders.sources import QuestionSource, Source
@@ -357,7 +358,10 @@ class RunSpec(Deciding):
         try:
             return cls.from_json(written)
         except UsageError as error:
-            raise UsageError(f"{file}: {error} 'dqa formats spec' prints every field.") from error
+            wrong = error.__cause__
+            of_fields = isinstance(wrong, ValidationError) and is_of_fields(wrong)
+            hint = " 'dqa formats spec' prints every field." if of_fields else ""
+            raise UsageError(f"{file}: {error}{hint}") from error
 
     def write(self, file: Path | str) -> None:
         """Write the spec, without passwords, into a file."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 
@@ -166,8 +167,9 @@ class FolderStore(RunStore):
         self._files: tuple[FileIO, FileIO] | None = None
         self._lock: int | None = None
         self._fresh = not is_used(folder)
+        self._made: tuple[Path, ...] = ()
         if self._fresh:
-            _make(folder)
+            self._made = _make(folder)
         elif not resume:
             raise UsageError(_not_empty(folder))
         else:
@@ -175,13 +177,16 @@ class FolderStore(RunStore):
             record = compare_records(earlier, spec, record, str(folder))
         self.record = record
         self._lock = _lock(folder)
+        if self._fresh and is_used(folder):  # by a process that had the lock until now
+            self.close()
+            raise UsageError(_not_empty(folder))
         try:
             if not self._fresh:
                 self._go_on(folder)
             write_whole(folder / RUN, (json.dumps(record.to_json(), indent=2) + "\n").encode())
             self._files = (open_to_add(folder / TRACES), open_to_add(folder / RESULTS))
         except BaseException:
-            self.close()  # or nobody could go on, once what is wrong is mended
+            self.discard()  # or nobody could go on, once what is wrong is mended
             raise
 
     def _go_on(self, folder: Path) -> None:
@@ -219,18 +224,25 @@ class FolderStore(RunStore):
         return ordered
 
     def discard(self) -> None:
-        """Empty a new folder in which nothing was decided, so that the command can be repeated."""
-        self.close()
-        if self._fresh and not self._results:
+        """Leave nothing of a new run in which nothing was decided, nor of folders made for it."""
+        self._close_files()
+        if self._fresh and not self._results:  # and still locked, so nobody else's
             for name in (RUN, TRACES, RESULTS, SHORTCUTS, PROMPTS, ABANDONED):
                 (self.folder / name).unlink(missing_ok=True)
+            with suppress(OSError):  # something else lies in one by now
+                for made in self._made:
+                    made.rmdir()
+        self.close()
 
-    def close(self) -> None:
-        """Close the files; what was added stays."""
+    def _close_files(self) -> None:
         if self._files is not None:
             for file in self._files:
                 file.close()
             self._files = None
+
+    def close(self) -> None:
+        """Close the files; what was added stays."""
+        self._close_files()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -291,8 +303,11 @@ def is_used(folder: Path) -> bool:
     return folder.is_dir() and any(path.name not in nothing for path in folder.iterdir())
 
 
-def _make(folder: Path) -> None:
+def _make(folder: Path) -> tuple[Path, ...]:
+    """Make a folder, and return it with those above it that were made, the innermost first."""
+    missing = tuple(path for path in (folder, *folder.parents) if not path.exists())
     try:
         make_private_folder(folder)
     except OSError as error:
         raise UsageError(f"{problem_of_path(folder, error)}.") from error
+    return missing

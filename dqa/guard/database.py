@@ -27,7 +27,6 @@ from dqa.core.errors import (
 )
 from dqa.core.journal import current_journal
 from dqa.core.parts import add_descriptions
-from dqa.core.run_stores import MEMORY_LABELS
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.core.situation import Schema
@@ -158,7 +157,7 @@ class GuardedDatabase:
         """
         if checked and policy is not None and policy.names_anything:
             policy.check([self._read_schema()], fold=self.dialect == "ladybug")
-        self.policy = self._without_memory(self._walled(DEFAULT if policy is None else policy))
+        self.policy = self._walled(DEFAULT if policy is None else policy)
         self.audit = audit
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
@@ -168,13 +167,6 @@ class GuardedDatabase:
         if self.policy.hides:
             self.policy = protected(self.policy, self._session)
         return self
-
-    def _without_memory(self, policy: Policy) -> Policy:
-        """Return a policy under which the labels of a memory that lies here may not be read."""
-        if self.kind != "graph" or not self._holds_store or policy.labels is not None:
-            return policy
-        labels = frozenset(node.label for node in self._read_schema().nodes)
-        return replace(policy, labels=labels - MEMORY_LABELS)
 
     def with_rows(self, row_filters: Mapping[str, str]) -> Self:
         """Return this database as another reader sees it, who may read other rows of its tables.

@@ -11,7 +11,7 @@ from pathlib import Path
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import parse_json
 from dqa.core.paths import read_text_file
-from dqa.core.run_stores import is_store_table
+from dqa.core.run_stores import MEMORY_LABELS, is_store_table
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
 from dqa.guard.hidden import Mask, Protection, masks_of, row_filters_of
 from dqa.guard.walls import Walls
@@ -75,8 +75,8 @@ class Policy:
         What the database was found to have that masks and row filters must know of; set by whoever
         opens it.
     holds_store
-        Whether a store of runs lies there, whose tables may only be read where `tables` names them;
-        set by whoever opens it.
+        Whether a store of runs or a memory lies there, which may only be read where `tables` or
+        `labels` name what is; set by whoever opens it.
 
     Raises
     ------
@@ -156,10 +156,16 @@ class Policy:
         return bool(self.columns) or bool(self.denied_columns)
 
     @cached_property
+    def memory_labels(self) -> frozenset[str]:
+        """The labels of a memory that lies there, where no label is named that may be read."""
+        return MEMORY_LABELS if self.holds_store and self.labels is None else frozenset()
+
+    @cached_property
     def limits_graph(self) -> bool:
         """Whether there are labels, relationship types or properties that may not be read."""
         return (
             self.labels is not None
+            or bool(self.memory_labels)
             or self.relationship_types is not None
             or bool(self.properties)
             or bool(self.denied_properties)

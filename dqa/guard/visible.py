@@ -52,6 +52,7 @@ def _untelling(comment: str, hidden: Collection[str]) -> str:
 def _graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
     fold: Callable[[str], str] = str.lower if dialect == "ladybug" else str
     permissions = permissions_of(policy, fold=dialect == "ladybug")
+    hidden = permissions.hidden
 
     def allowed(names: frozenset[str] | None, *wanted: str) -> bool:
         return names is None or all(fold(name) in names for name in wanted)
@@ -64,12 +65,13 @@ def _graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSche
         nodes=tuple(
             replace(node, properties=fields(node.label, node.properties))
             for node in schema.nodes
-            if allowed(permissions.labels, node.label)
+            if allowed(permissions.labels, node.label) and fold(node.label) not in hidden
         ),
         edges=tuple(
             replace(edge, properties=fields(edge.label, edge.properties))
             for edge in schema.edges
             if allowed(permissions.types, edge.label)
             and allowed(permissions.labels, edge.source, edge.target)
+            and hidden.isdisjoint((fold(edge.source), fold(edge.target)))
         ),
     )

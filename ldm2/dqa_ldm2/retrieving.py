@@ -21,8 +21,6 @@ Find: TypeAlias = Callable[[Memory, int, tuple[str, str], State, int], tuple[Rem
 
 _LAST: Final = 8
 """How many of the last actions stand for the history."""
-_SEARCHED: Final = 64
-"""Tuples that are looked through at a time for goals of the same words."""
 
 
 def find_nearest(
@@ -130,11 +128,7 @@ class Retriever:
     def _found(
         self, situation: Situation, batch: int, place: tuple[str, str], history: str
     ) -> tuple[Remembered, ...]:
-        """Find; again where something of this very question is among it.
-
-        It was added meanwhile, or so many tuples are like its goal that `own_sources` has missed
-        it.
-        """
+        """Find; again where something of this very question is among it, added meanwhile."""
         while True:
             own = self._own or frozenset()
             state = State(situation.goal, history, situation.observation, own)
@@ -151,14 +145,8 @@ def own_sources(memory: Memory, situation: Situation) -> frozenset[str]:
     They are found by what they are called, and by goals in the same words, for trajectories that
     somebody else named.
     """
-    own = {source for source in memory.sources() if situation.is_own(source)}
-    while situation.words:
-        found = [one.placed.content for one in memory.search(situation.words, _SEARCHED, own)]
-        more = {one.source for one in found if fold(one.goal) == situation.words}
-        if not more:
-            break
-        own |= more
-    return frozenset(own)
+    own = frozenset(source for source in memory.sources() if situation.is_own(source))
+    return own | memory.sources_of_goal(situation.words) if situation.words else own
 
 
 def own_of(found: Sequence[Remembered], situation: Situation) -> frozenset[str]:

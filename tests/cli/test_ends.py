@@ -81,7 +81,7 @@ def test_an_output_that_takes_nothing_is_one_line() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams elsewhere")
-@pytest.mark.parametrize("closed", ["<&- >&- 2>&-", "<&-", "2>&-"])
+@pytest.mark.parametrize("closed", ["<&- >&- 2>&-", "<&-", ">&-", "2>&-"])
 def test_a_command_whose_streams_are_closed_does_its_work(closed: str, tmp_path: Path) -> None:
     """As a daemon's may be: the sockets of workers had their numbers, and none could be started."""
     with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
@@ -97,6 +97,22 @@ def test_a_command_whose_streams_are_closed_does_its_work(closed: str, tmp_path:
     )
     assert ran.returncode == 0
     assert json.loads(audit.read_text("utf-8"))["rows"] == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams elsewhere")
+def test_a_process_that_a_command_starts_has_open_streams(tmp_path: Path) -> None:
+    """Also where the command's own were closed: what it opens must not be taken for one."""
+    looking = "import sys; open(sys.argv[1], 'w').write(str(None in (sys.stdin, sys.stdout)))"
+    starting = (
+        "import subprocess, sys\n"
+        "from dqa.cli.main import _open_closed_streams\n"
+        "_open_closed_streams()\n"
+        "subprocess.run([sys.executable, '-c', *sys.argv[1:]], check=True)"
+    )
+    found = tmp_path / "found.txt"
+    closing_all = ("sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', sys.executable, "-c")
+    subprocess.run([*closing_all, starting, looking, str(found)], check=True)
+    assert found.read_text() == "False"
 
 
 @pytest.mark.parametrize("arguments", [("list",), ("formats", "trace"), ("eval", "--help")])

@@ -33,8 +33,11 @@ def test_a_memory_is_shown(dqa: Command, memory: Path) -> None:
     assert told["versions"][2]["model"] == "m"
     types = json.loads(dqa("memory", "show", memory, "--batch", "1", "--json").out)
     assert sum(each["size"] for each in types) == 5
-    assert "put" in dqa("memory", "show", memory, "--batch", 1).out
+    of_batch = dqa("memory", "show", memory, "--batch", 1).out
+    assert ", batch 1: 5 tuples in " in of_batch.splitlines()[0]
+    assert "put" in of_batch
     seen = dqa("memory", "show", memory, "--batch", 1, "--goal-type", "put")
+    assert ", batch 1, goal type 'put': " in seen.out.splitlines()[0]
     assert "[red]lamp[/red]" in seen.out
     assert "\x1b" not in seen.out
     nothing = dqa("memory", "show", memory, "--batch", 1, "--goal-type", "x")

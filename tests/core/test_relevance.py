@@ -103,6 +103,34 @@ def test_words_of_a_name_are_whole(name: str, words: tuple[str, ...]) -> None:
     assert words_in(name) == words
 
 
+@pytest.mark.parametrize(
+    ("about", "found"),
+    [
+        ("well-known", [0, 1, 2]),
+        ("wellknown", [0, 2]),
+        ("well known", [0, 1]),
+        ("Well\u2010Knowns", [0, 1, 2]),
+        ("mail", [3]),
+        ("e-mails", [3]),
+        ("e", []),
+        ("2024", [4]),
+        ("202401", []),
+    ],
+)
+def test_a_word_with_a_hyphen_is_found_as_one_and_as_several(about: str, found: list[int]) -> None:
+    """Whichever way the text and the question write it; a date is no such word."""
+    texts = ("a well-known place", "well and truly known", "wellknown", "E-Mail", "in 2024-01")
+    scores = Index([[(1.0, (text,))] for text in texts]).score(about, near=0.0)
+    assert [number for number, score in enumerate(scores) if score] == found
+
+
+@pytest.mark.parametrize("written", ["well-known", "well known", "wellknown"])
+@pytest.mark.parametrize("about", ["well-known", "well known", "wellknown"])
+def test_every_way_of_writing_it_finds_every_other(written: str, about: str) -> None:
+    """With words that are near, as tables are looked for."""
+    assert best([table("t1", written), table("t2", "Other")], about) == ["t1"]
+
+
 def test_a_column_is_found_however_its_hyphen_is_written() -> None:
     """Who asks for an email means the column E-Mail."""
     tables = [table("t1", "", "E-Mail"), table("t2", "", "Mailbox", "element")]

@@ -10,7 +10,9 @@ import pytest
 
 import dqa
 from dqa.core.errors import RefusedStatementError, UsageError
+from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
 from dqa.guard import Policy, check
+from dqa.guard.visible import visible_schema
 
 SECRETIVE = (
     "SELECT * FROM dqa_results",
@@ -91,3 +93,45 @@ def test_a_server_s_store_is_kept_alike(dialect: str) -> None:
     assert not check(listed, dialect, there).allowed
     assert check(listed, dialect).allowed
     assert check("SELECT name FROM customers", dialect, there).allowed
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "MATCH (t:StateAction) RETURN t.action",
+        "MATCH (n) RETURN n.action",
+        "MATCH (n:!Customer) RETURN n.action",
+        "MATCH (n:Customer|GoalType) RETURN n.name",
+        "MATCH (n:$('GoalType')) RETURN n.name",
+        "MATCH (:Customer)-[r]->(n) RETURN n",
+        "MATCH ()-[r:HOLDS]->() RETURN count(r)",
+        "MATCH (c:Customer) RETURN c:StateAction",
+        "MATCH (c:Customer) RETURN EXISTS { (:StateAction) }",
+        "CALL db.labels() YIELD label RETURN label",
+        "SHOW INDEXES",
+    ],
+)
+def test_a_memory_s_labels_are_hidden_in_a_graph(statement: str) -> None:
+    """Whatever other labels there are, which are not listed in the reason."""
+    there = Policy(holds_store=True)
+    verdict = check(statement, "neo4j", there)
+    assert not verdict.allowed
+    assert "Customer" not in verdict.reason
+    assert check("MATCH (c:Customer)-[:HAS]->(o:MadeLater) RETURN o.name", "neo4j", there).allowed
+    assert check("MATCH (c:Customer) WHERE c:Vip RETURN c", "neo4j", there).allowed
+    named = Policy(holds_store=True, labels=frozenset({"StateAction"}))
+    assert check("MATCH (t:StateAction) RETURN t.action", "neo4j", named).allowed
+
+
+def test_a_memory_s_labels_are_left_out_of_a_graph_s_schema() -> None:
+    """With the relationships that join them; a label that is made later is shown."""
+    nodes = tuple(NodeInfo(label, ()) for label in ("Customer", "GoalType", "MadeLater"))
+    edges = (
+        EdgeInfo("BOUGHT", "Customer", "MadeLater", ()),
+        EdgeInfo("HAS", "GoalType", "GoalType", ()),
+        EdgeInfo("HAS", "Customer", "GoalType", ()),
+    )
+    whole = DatabaseSchema(nodes=nodes, edges=edges)
+    shown = visible_schema(whole, "neo4j", Policy(holds_store=True))
+    assert [node.label for node in shown.nodes] == ["Customer", "MadeLater"]
+    assert shown.edges == edges[:1]

@@ -235,6 +235,15 @@ def test_a_file_that_holds_no_spec_says_so(tmp_path: Path, text: str) -> None:
             "questions: {source: generator, count: 2, sed: 1}\ndeciders: [first]\n",
             r"no field 'questions\.generator\.sed' \(did you mean 'seed'\?\)\. 'dqa",
         ),
+        ("deciders: [first]\n", r"questions: is missing\. 'dqa formats spec' prints every field"),
+        (
+            "questions: {source: generator, count: 2}\ndeciders: [first]\nepochs: 0\n",
+            r"epochs: must be at least 1, not '0'\.$",
+        ),
+        (
+            "questions: {source: generator, count: 2}\ndeciders: [first]\ndatabases: []\n",
+            r"name one, such as sqlite\.$",
+        ),
         ("epochs: 1\nseed: 2\nepochs: 3\n", "is no YAML: line 3 gives 'epochs' a second time"),
         ("questions:\n  count: 1\n  count: 2\n", "line 3 gives 'count' a second time"),
     ],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -129,6 +131,49 @@ def test_a_run_of_an_older_spec_is_read_and_not_resumed(folder: Path, rule_set: 
     record = read_record(folder)
     assert record.spec is not None
     assert record.spec.rule_set == rule_set
+
+
+def test_a_discarded_run_leaves_nothing_that_it_made(tmp_path: Path) -> None:
+    """Neither its folder nor those above it; what was there before stays, and what others made."""
+    deep = tmp_path / "there" / "new" / "run"
+    (tmp_path / "there").mkdir()
+    FolderStore(deep, run_record()).discard()
+    assert list((tmp_path / "there").iterdir()) == []
+    FolderStore(tmp_path / "there", run_record()).discard()
+    assert list(tmp_path.iterdir()) == [tmp_path / "there"]
+    shared = FolderStore(deep, run_record())
+    (tmp_path / "there" / "new" / "notes.txt").write_text("mine")
+    shared.discard()
+    assert not deep.exists()
+    assert (tmp_path / "there" / "new" / "notes.txt").read_text() == "mine"
+
+
+def test_a_run_that_cannot_begin_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the disk is full."""
+
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr("dqa.evaluation.store.open_to_add", full)
+    with pytest.raises(OSError, match="space"):
+        FolderStore(tmp_path / "new" / "run", run_record())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_another_process_just_finished_is_not_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It looked into the folder while that was empty, and has its lock when that is not."""
+
+    def another_finishes(folder: Path) -> None:
+        (folder / "run.json").write_text("theirs")
+
+    monkeypatch.setattr("dqa.evaluation.store._lock", another_finishes)
+    with pytest.raises(UsageError, match="is not empty"):
+        FolderStore(tmp_path / "run", run_record())
+    assert (tmp_path / "run" / "run.json").read_text() == "theirs"
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

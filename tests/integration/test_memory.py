@@ -125,6 +125,10 @@ class TestNeo4j(MemoryContract):
                 assert own in shown
                 assert not shown & MEMORY_LABELS
                 assert database.query(f"MATCH (c:{own}) RETURN c.name").rows == (("Ada",),)
+                with server.writing() as session:  # behind the back of who opened it
+                    session.run(f"CREATE (:{own}Later {{name: 'Eva'}})").consume()
+                later = database.query(f"MATCH (c:{own}Later) RETURN c.name")
+                assert later.rows == (("Eva",),)
                 for statement in (
                     "MATCH (t:StateAction) RETURN t.action",
                     "MATCH (n) RETURN n.action",
@@ -139,7 +143,7 @@ class TestNeo4j(MemoryContract):
                 assert database.query("MATCH (t:StateAction) RETURN t.action LIMIT 1").rows
         finally:
             with server.writing() as session:
-                session.run(f"MATCH (n:{own}) DELETE n").consume()
+                session.run(f"MATCH (n:{own}|{own}Later) DELETE n").consume()
             server.close()
 
     def test_several_processes_make_one_at_once(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from dqa.core.errors import UsageError
+from dqa.deciders.prompting import fold
 from dqa_ldm2.likeness import likeness, words_of
 from dqa_ldm2.memory.base import (
     Difference,
@@ -81,6 +82,10 @@ class Kept(Memory):
         }
         there = (one for one in self._there() if one.version in made)
         return frozenset(one.placed.content.source for one in there)
+
+    def sources_of_goal(self, words: str) -> frozenset[str]:
+        contents = (one.placed.content for one in self._there())
+        return frozenset(one.source for one in contents if fold(one.goal) == words)
 
     def add_batches(self, batches: Sequence[Sequence[Placed]], origin: Origin) -> Version:
         raise NotImplementedError

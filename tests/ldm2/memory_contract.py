@@ -13,6 +13,7 @@ import pytest
 
 from dqa.core.errors import UnparsableReplyError, UsageError
 from dqa.core.trajectories import Step, Trajectory
+from dqa.deciders.prompting import fold
 from dqa_ldm2 import (
     Memory,
     Origin,
@@ -28,6 +29,7 @@ from dqa_ldm2 import (
 )
 from dqa_ldm2.memory.base import Remembered
 from dqa_ldm2.memory.files import read_export
+from dqa_ldm2.memory.retrieving import RetrievingMemory
 
 FORMED = Origin("formation", "a test")
 REFINED = Origin("refinement", "exploring", "a model")
@@ -74,6 +76,7 @@ _FORMING = """
 import sys
 import dqa_ldm2
 from dqa.core.trajectories import Step, Trajectory
+from dqa.deciders.prompting import fold
 
 steps = (Step("On the desk", "go"), Step("On the chair", "sit"))
 made = [Trajectory(f"put thing {n}", steps, f"home {n}") for n in range(12)]
@@ -239,6 +242,23 @@ class MemoryContract:
         assert len(memory.find(1, "put", "see", state("a"), 9)) == 2
         assert len(memory.search("a mug", 9)) == 2
         assert memory.goal_types(1)[0].size == 2
+
+    def test_whose_goals_have_the_same_words_is_known(
+        self, memory: Memory, location: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """However they are written, also what another adds or undoes; no word index is made."""
+        monkeypatch.setattr(RetrievingMemory, "_index", None)
+        asked = "which  shop is\tBest?"
+        one = placed("a", source="one", goal="Which shop is best?")
+        memory.add([one, placed("b", source="One", goal="WHICH SHOP is best?")], FORMED)
+        memory.add([placed("a", source="two", goal="Which shop is best? Say it.")], FORMED)
+        assert memory.sources_of_goal(fold(asked)) == {"one", "One"}
+        assert memory.sources_of_goal(fold("Which shop?")) == frozenset()
+        with open_memory(location) as other:
+            added = other.add([placed("c", source="three", goal=asked)], REFINED, batch=1)
+            assert memory.sources_of_goal(fold(asked)) == {"one", "One", "three"}
+            other.undo(added.number)
+        assert memory.sources_of_goal(fold(asked)) == {"one", "One"}
 
     def test_odd_texts_are_kept_alike(self, memory: Memory) -> None:
         """What databases cannot keep is replaced; types have one line and an end."""

@@ -266,7 +266,7 @@ def test_the_very_question_is_known_among_many_that_are_like_it(
     ]
     remember(memory, planted, *near)
     here = Situation(words, "", (), identity=QuestionIdentity.of(asked))
-    assert own_sources(memory, here) == set()  # the search for it has come to others alone
+    assert own_sources(memory, here) == {"a colleague's notes"}
     with dqa.temporary_database(questions.situation_of(asked)) as database:
         decision = decider(memory.location, retrieved=100).decide(asked, database)
     assert "SELECT 7" in told_to_models(decision.trace)

@@ -180,6 +180,33 @@ def test_scores_are_of_agreed_games_alone() -> None:
     assert "deal" not in pair.facts
 
 
+@pytest.mark.parametrize(
+    ("amounts", "counts"),
+    [
+        ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0)),
+        ((0.3, 0.6, 0.9), (1.0, 2.0, 3.0)),
+        ((0.0, 0.0, 0.0), (2.0, 2.0, 2.0)),
+    ],
+)
+def test_what_never_varies_has_no_interval(
+    amounts: tuple[float, ...], counts: tuple[float, ...]
+) -> None:
+    """Three deals that came to the same, but for a rounding, say nothing of the next one."""
+    found = mean_of_ratios([Ratio(amounts, counts, (1, 2, 3))], 0.0, 1.0)
+    assert found is not None
+    assert found.value == pytest.approx(amounts[0] / counts[0])
+    assert (found.low, found.high, found.standard_error) == (None, None, 0.0)
+    assert (found.observations, found.clusters) == (3, 3)
+
+
+def test_what_hardly_varies_has_an_interval() -> None:
+    """However small against the mean."""
+    found = mean_of_ratios([Ratio((1.0, 1.0, 1.0 + 1e-9), (1.0, 1.0, 1.0), (1, 2, 3))])
+    assert found is not None
+    assert found.low is not None
+    assert found.low < found.value
+
+
 def test_actions_and_fallbacks_are_added_up() -> None:
     """By seat, whoever sits there."""
     (pair,) = count_games(both(1, 1, -1, fallbacks=1), mirrored=True).pairs

@@ -52,7 +52,8 @@ class Share(Record):
         runs = tuple(told)
         having = [float(has) for _, has in runs]
         low, high = share_of_questions(having, [question for question, _ in runs]) or (None, None)
-        return cls.counted(int(sum(having)), len(runs)).changed(low=low, high=high)
+        count, of = int(sum(having)), len(runs)
+        return cls(count=count, of=of, rate=count / of if of else None, low=low, high=high)
 
 
 @dataclass(frozen=True)

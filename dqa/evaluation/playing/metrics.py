@@ -21,7 +21,7 @@ from pydantic import Field
 from dqa.core.records import Record
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics.clusters import Estimate, t_quantile
+from dqa.evaluation.statistics.clusters import NO_VARIANCE, Estimate, t_quantile
 from dqa.evaluation.statistics.shares import clustered_share
 
 AGREEMENT = "agreed"
@@ -171,7 +171,8 @@ def mean_of_ratios(
     and G - 1 degrees of freedom for G deals (Cochran, 1977, "Sampling Techniques", section 6.4).
     Of one ratio whose counts are 1 and deals of one size that is Student's interval of the deals'
     means. A ratio that stands on one deal tells nothing of how far it varies, and would count as
-    one that does not vary at all: then there is no interval.
+    one that does not vary at all: then there is no interval. Nor is there one where every deal came
+    to the same, which tells nothing of how far others may be from it.
 
     Parameters
     ----------
@@ -200,12 +201,14 @@ def mean_of_ratios(
     if any(_stands_on_one_deal(ratio) for ratio in told):
         return Estimate(value=mean, observations=games, clusters=deals)
     squares = fsum(fsum(shares) ** 2 for shares in by_deal.values())
+    if squares <= NO_VARIANCE * max(map(_largest, told)) ** 2:
+        squares = 0.0
     error = sqrt(squares * deals / (deals - 1))
     reach = t_quantile(deals - 1.0) * error
     return Estimate(
         value=mean,
-        low=max(least, mean - reach),
-        high=min(most, mean + reach),
+        low=max(least, mean - reach) if error else None,
+        high=min(most, mean + reach) if error else None,
         standard_error=error,
         degrees_of_freedom=deals - 1.0,
         observations=games,
@@ -216,6 +219,11 @@ def mean_of_ratios(
 def _stands_on_one_deal(ratio: Ratio) -> bool:
     counted = zip(ratio.deals, ratio.counts, strict=True)
     return len({deal for deal, count in counted if count}) == 1
+
+
+def _largest(ratio: Ratio) -> float:
+    """Return the largest amount for a usual count, against which rounding is told."""
+    return max(map(abs, ratio.amounts)) * len(ratio.counts) / fsum(ratio.counts)
 
 
 _Played: TypeAlias = tuple[Result, PlayedGame]

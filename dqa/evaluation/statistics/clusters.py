@@ -29,7 +29,7 @@ NORMAL_975 = 1.959963984540054
 
 _SAFE_EXPONENT = 400
 """Of the power of two below which sums of very many observations' squares stay numbers."""
-_NO_VARIANCE = 1e-24
+NO_VARIANCE = 1e-24
 """A variance below this share of the largest observation's square is rounding."""
 
 
@@ -130,7 +130,7 @@ def clustered_mean(values: Sequence[float], clusters: Sequence[Hashable]) -> Clu
     variance = fsum(
         fsum(residuals) ** 2 / (1.0 - len(residuals) / count) for residuals in members.values()
     )
-    if variance <= _NO_VARIANCE * (count * largest) ** 2:
+    if variance <= NO_VARIANCE * (count * largest) ** 2:
         variance = 0.0
     freedom = _degrees_of_freedom(sizes)
     of_mean = _shifted(variance / count**2, 2 * shift)

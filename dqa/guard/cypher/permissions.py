@@ -13,13 +13,22 @@ from dqa.guard.policy import Policy
 
 @dataclass(frozen=True, slots=True)
 class GraphPermissions:
-    """A policy's lists for graphs, in the spelling that names are compared in."""
+    """A policy's lists for graphs, in the spelling that names are compared in.
+
+    `hidden` are labels that may not be read where all others may: labels that come later, too.
+    """
 
     labels: frozenset[str] | None
+    hidden: frozenset[str]
     types: frozenset[str] | None
     allowed: frozenset[str]
     denied: frozenset[str]
     limited: frozenset[str]
+
+    @property
+    def limits_names(self) -> bool:
+        """Whether there are labels or relationship types that may not be read."""
+        return self.labels is not None or bool(self.hidden) or self.types is not None
 
     def allows(self, owner: str | None, name: str) -> bool:
         """Whether a property may be read of an owner; None is one that could be any."""
@@ -29,7 +38,7 @@ class GraphPermissions:
             if f"{owner}.{name}" in self.denied:
                 return False
             return owner not in self.limited or f"{owner}.{name}" in self.allowed
-        if self.labels is not None or self.types is not None:
+        if self.limits_names:
             return False
         return not any(entry.endswith(f".{name}") for entry in self.denied) and all(
             f"{other}.{name}" in self.allowed for other in self.limited
@@ -38,8 +47,7 @@ class GraphPermissions:
     def allows_all(self, owner: str | None) -> bool:
         """Whether every property of an owner may be read."""
         if owner is None:
-            everything = self.labels is None and self.types is None
-            return everything and not self.limited and not self.denied
+            return not (self.limits_names or self.limited or self.denied)
         return owner not in self.limited and not any(
             "." not in entry or entry.startswith(f"{owner}.") for entry in self.denied
         )
@@ -58,6 +66,8 @@ def require_allowed(facts: Facts, policy: Policy, *, fold: bool) -> None:
     """
     permissions = permissions_of(policy, fold=fold)
     _require_names(facts, permissions)
+    if permissions.hidden:
+        _refuse_hidden(facts, permissions.hidden)
     for trace, name in facts.reads:
         name = name.lower() if fold else name  # noqa: PLW2901
         for owner in _owners(facts, trace):
@@ -72,7 +82,7 @@ def require_allowed(facts: Facts, policy: Policy, *, fold: bool) -> None:
                     f"{text} would be read {what}, and not all of its properties may be read; "
                     "name the properties, as in n.name"
                 )
-    if permissions.labels is not None or permissions.types is not None:
+    if permissions.limits_names:
         told = "SHOW" if facts.shows else next((p for p in facts.procedures if p not in STATIC), "")
         if told:
             raise NotAllowedError(f"{told} tells of what may not be read; leave it out")
@@ -87,6 +97,7 @@ def permissions_of(policy: Policy, *, fold: bool) -> GraphPermissions:
     allowed = folded(policy.properties or ())
     return GraphPermissions(
         None if policy.labels is None else folded(policy.labels),
+        folded(policy.memory_labels),
         None if policy.relationship_types is None else folded(policy.relationship_types),
         allowed,
         folded(policy.denied_properties),
@@ -121,6 +132,27 @@ def _require_names(facts: Facts, permissions: GraphPermissions) -> None:
             raise NotAllowedError(
                 f"{tested or 'a computed name'} may not be tested for, only "
                 f"{', '.join(sorted(names))}"
+            )
+
+
+def _refuse_hidden(facts: Facts, hidden: frozenset[str]) -> None:
+    """Refuse nodes that are, or may be, of a label that is hidden among others that are not."""
+    for kind, owners in zip(facts.kinds, facts.owners, strict=True):
+        if kind != "node":
+            continue
+        if owners is None:
+            raise NotAllowedError(
+                "every node needs a label, because a memory lies in this database, whose nodes may "
+                "not be read"
+            )
+        for owner in sorted(owners & hidden):
+            raise NotAllowedError(f"the label {owner} may not be read: it is a memory's")
+    for trace, tested in facts.tested:
+        kinds = {facts.kinds[index] for index in facts.patterns(trace)}
+        if kinds != {"relationship"} and (not tested or tested in hidden):
+            raise NotAllowedError(
+                f"{tested or 'a computed name'} may not be tested for: it is, or may be, a label "
+                "of a memory"
             )
 
 

@@ -11,7 +11,7 @@ import typer
 from dqa.cli import options
 from dqa.cli.help import LIMITS, OUTPUT
 from dqa.cli.output import echo, echo_json, echo_table
-from dqa.core.text import counted, shortened
+from dqa.core.text import counted, shortened, visible
 
 if TYPE_CHECKING:
     from dqa_ldm2.memory.base import Memory, MemoryType, Remembered, Version
@@ -61,13 +61,15 @@ def show(
         if batch is None:
             _show_all(opened, as_json=as_json)
         elif goal_type is None:
-            _show_types("Goal type", opened.goal_types(batch), as_json=as_json)
+            where = f"{opened.location}, batch {batch}"
+            _show_types("goal type", opened.goal_types(batch), where, as_json=as_json)
         else:
             types = opened.observation_types(batch, goal_type)
             if not types:
                 known = [each.name for each in opened.goal_types(batch)]
                 raise UnknownNameError("goal type", goal_type, known)
-            _show_types("Observation type", types, as_json=as_json)
+            where = f"{opened.location}, batch {batch}, goal type '{visible(goal_type)}'"
+            _show_types("observation type", types, where, as_json=as_json)
 
 
 def search(
@@ -231,14 +233,17 @@ def _show_all(memory: Memory, *, as_json: bool) -> None:
         echo_table(table)
 
 
-def _show_types(what: str, types: Sequence[MemoryType], *, as_json: bool) -> None:
+def _show_types(what: str, types: Sequence[MemoryType], where: str, *, as_json: bool) -> None:
+    """Show types, behind a line that says whose they are, as of a whole memory."""
     from rich.table import Table
 
     if as_json:
         echo_json([{"name": t.name, "size": t.size, "examples": list(t.examples)} for t in types])
         return
+    tuples = counted(sum(each.size for each in types), "tuple")
+    echo(f"{where}: {tuples} in {counted(len(types), what)}.")
     table = Table()
-    for name in (what, "Tuples", "Examples"):
+    for name in (what.capitalize(), "Tuples", "Examples"):
         table.add_column(name, justify="right" if name == "Tuples" else "left")
     for each in types:
         examples = "; ".join(shortened(text, _CELL) for text in each.examples)
@@ -268,8 +273,6 @@ def _table(tuples: Iterable[Remembered], *, likeness: bool = False) -> Any:  # n
 def _row(*cells: object) -> list[str]:
     """Return cells in which nothing acts on a terminal, nor as Rich's markup."""
     from rich.markup import escape
-
-    from dqa.core.text import visible
 
     return [escape(visible(str(cell))) for cell in cells]
 

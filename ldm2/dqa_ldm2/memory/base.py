@@ -299,6 +299,10 @@ class Memory(ABC):
         """Return whose steps it holds, or those that came about in one way."""
 
     @abstractmethod
+    def sources_of_goal(self, words: str) -> frozenset[str]:
+        """Return whose steps have a goal in these words, which are as `fold` makes them."""
+
+    @abstractmethod
     def diff(self, before: int, after: int) -> Difference:
         """Return what differs between the states after two versions; version 0 is empty.
 

@@ -264,6 +264,10 @@ class GraphMemory(RetrievingMemory):
         )
         return [row["batch"] for row in rows]
 
+    def _read_goals(self) -> Iterator[tuple[str, str]]:
+        for row in self._rows(statements.GOALS):
+            yield row["goal"], row["source"]
+
     def _documents(self, scope: Scope) -> Iterator[tuple[int, str, str]]:
         rows = self._rows(
             f"{statements.PLACED} WHERE {_within(scope)} RETURN t.id AS id, t.source AS source, "

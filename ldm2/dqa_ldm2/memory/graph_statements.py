@@ -43,6 +43,10 @@ RETURN t.id AS id, b.number AS batch, t.version AS version, g.name AS goal_type,
   t.action AS action, t.source AS source, t.step AS step, t.reward AS reward
 ORDER BY id
 """.strip()
+GOALS: Final = """
+MATCH (t:StateAction {memory: $memory}) WHERE t.live
+RETURN DISTINCT t.goal AS goal, t.source AS source
+"""
 COLUMNS: Final = READ[READ.index("RETURN") :]
 STATE: Final = "(t.since <= {0} AND (v.undone_after IS NULL OR v.undone_after > {0}))"
 _ADDED_SOURCES: Final = """

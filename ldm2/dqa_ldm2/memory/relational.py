@@ -242,6 +242,11 @@ class RelationalMemory(RetrievingMemory):
             found = select(TUPLES.c.batch).distinct().where(_LIVE)
             return sorted(int(number) for (number,) in connection.execute(found))
 
+    def _read_goals(self) -> Iterator[tuple[str, str]]:
+        found = select(TUPLES.c.goal, TUPLES.c.source).distinct().where(_LIVE)
+        with self._reading() as connection:
+            yield from ((row.goal, row.source) for row in connection.execute(found))
+
     def _documents(self, scope: Scope) -> Iterator[tuple[int, str, str]]:
         content = TUPLES.c
         found = select(

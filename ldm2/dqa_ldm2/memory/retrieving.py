@@ -19,6 +19,7 @@ from typing import Any, Final, TypeAlias
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import UsageError
 from dqa.core.evidence import Evidence
+from dqa.deciders.prompting import fold
 from dqa.guard import GuardedDatabase
 from dqa_ldm2.memory.base import (
     Making,
@@ -68,6 +69,7 @@ class RetrievingMemory(Memory):
         self._types: OrderedDict[_Key, tuple[MemoryType, ...]] = OrderedDict()
         self._batches: tuple[int, ...] = ()
         self._sources: frozenset[str] | None = None
+        self._goals: dict[str, set[str]] | None = None
         self._reader: GuardedDatabase | None = None
 
     @abstractmethod
@@ -85,6 +87,10 @@ class RetrievingMemory(Memory):
     @abstractmethod
     def _read_sources(self, making: Making | None) -> frozenset[str]:
         """Return whose steps it holds; see `Memory.sources`."""
+
+    @abstractmethod
+    def _read_goals(self) -> Iterable[tuple[str, str]]:
+        """Return every goal with every source of its tuples, each such pair once."""
 
     @abstractmethod
     def _documents(self, scope: Scope) -> Iterable[tuple[int, str, str]]:
@@ -167,6 +173,24 @@ class RetrievingMemory(Memory):
                     self._sources = known
         return known
 
+    def sources_of_goal(self, words: str) -> frozenset[str]:
+        """Return whose steps have a goal in these words; see `Memory.sources_of_goal`.
+
+        Goals are read for it once, and nothing else: an index of all words takes many times as
+        long, and finds what is like a goal, where what is the same is asked for.
+        """
+        self._refresh()
+        with self._looking:
+            known, seen = self._goals, self._seen
+        if known is None:
+            known = {}
+            for goal, source in self._read_goals():
+                known.setdefault(fold(goal), set()).add(source)
+            with self._looking:
+                if seen == self._seen:
+                    self._goals = known
+        return frozenset(known.get(words, ()))
+
     def close(self) -> None:
         """Release the connections that read."""
         with self._looking:
@@ -196,7 +220,7 @@ class RetrievingMemory(Memory):
                 del self._indexes[scope]
             for key in [each for each in self._types if each[0] in changed]:
                 del self._types[key]
-            self._batches, self._sources = batches, None
+            self._batches, self._sources, self._goals = batches, None, None
             # What is changed behind the revision that was read is changed again at the next one.
             self._seen = revision
 

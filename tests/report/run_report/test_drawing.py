@@ -152,6 +152,35 @@ def test_numbers_in_bars_are_legible(tab: Page, page_file: Path, scheme: Any) ->
     assert {name: round(told, 1) for name, told in found.items() if told < 4.5} == {}
 
 
+def test_the_best_decider_comes_first_in_every_chart(tab: Page, tmp_path: Path) -> None:
+    """Whatever the run's order is; the caption says it."""
+    names = {"hasty": "a hasty one", "bold": "b bold one"}
+    results = sorted(of_many(names).results, key=lambda result: result.decider)
+    run = dqa.Run(tuple(results))
+    assert run.summaries[0].decider == "a hasty one"
+    dqa.write_report(run, tmp_path / "report.html")
+    opened(tab, tmp_path / "report.html")
+    for title in ("Locating", "Locating: 2 epochs", "What became of the decisions", "Regret"):
+        chart = tab.locator("figure.chart", has=tab.get_by_role("heading", name=title, exact=True))
+        drawn = chart.locator("svg .name title").all_text_contents()
+        assert drawn == ["b bold one", "a hasty one"], title
+        assert "first" in chart.locator("figcaption").inner_text()
+    spending = tab.locator("figure.chart", has=tab.locator("h3", has_text="Accuracy against"))
+    rows = spending.locator("table tbody th").all_text_contents()
+    assert rows == ["b bold one", "a hasty one"]
+
+
+def test_letters_are_looked_up_once_to_be_measured(tab: Page, tmp_path: Path) -> None:
+    """However many words are measured: asking for a style lays the page out."""
+    tab.add_init_script(
+        "window.asked = 0; const really = window.getComputedStyle;"
+        "window.getComputedStyle = (...of) => { window.asked += 1; return really(...of); };"
+    )
+    dqa.write_report(crowd(), tmp_path / "report.html")
+    opened(tab, tmp_path / "report.html")
+    assert tab.evaluate("window.asked") <= 1
+
+
 def test_a_comparison_is_not_cut(tab: Page, tmp_path: Path) -> None:
     """On a screen of usual width the table of pairs is all there, below the plot if need be."""
     names = {"bold": "iterrag@scripted:random", "careful": "planrag@scripted:analyst"}

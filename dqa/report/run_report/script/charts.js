@@ -41,7 +41,7 @@ function percentAxis(left, right, top, bottom) {
 }
 
 // Shares of deciders on databases as points, each with the line from `low` to `high` around it.
-function sharesChart(report, title, shown, said, references = []) {
+function sharesChart(report, title, shown, described, references = []) {
   return fitted((width) => {
     const names = nameColumn(shown.map(({ name }) => name), width);
     const { left } = names;
@@ -59,7 +59,7 @@ function sharesChart(report, title, shown, said, references = []) {
       for (const cell of one.cells) {
         const place = report.databases.indexOf(cell.database);
         if (cell.share !== null) {
-          marks.push(svg("g", { class: `c${place % 8}` }, svg("title", {}, `${one.name} on ${cell.database}: ${said(cell)}`),
+          marks.push(svg("g", { class: `c${place % 8}` }, svg("title", {}, `${one.name} on ${cell.database}: ${described(cell)}`),
             svg("line", { x1: x(cell.low), x2: x(cell.high), y1: y, y2: y, class: "whisker" }),
             shape(place, x(cell.share), y, 4.5, { class: "point" })));
           marks.push(text(width - 4, y + 4, percent(cell.share), { class: "value", "text-anchor": "end" }));
@@ -78,26 +78,39 @@ function sharesChart(report, title, shown, said, references = []) {
   });
 }
 
+// Contestants with their cells, the best on the mean of all databases first; those that are as
+// good stay in the run's order, and those of whom nothing could be judged come last.
 function byContestant(report, cells) {
-  return report.contestants.map((one, place) => ({
+  const shown = report.contestants.map((one, place) => ({
     name: one.name, cells: cells.filter((cell) => cell.contestant === place),
   })).filter((one) => one.cells.length);
+  return bestFirst(shown, (one) => meanOf(one.cells.map((cell) => cell.share)));
+}
+
+function bestFirst(items, worth) {
+  const known = new Map(items.map((item) => [item, worth(item) ?? -1]));
+  return [...items].sort((one, other) => known.get(other) - known.get(one));
+}
+
+function meanOf(shares) {
+  const known = shares.filter((share) => share !== null);
+  return known.length ? known.reduce((sum, share) => sum + share, 0) / known.length : null;
 }
 
 function accuracyChart(report, scenario) {
   const shown = byContestant(report, report.accuracies.filter((one) => one.scenario === scenario)
     .map((one) => ({ ...one, share: one.accuracy })));
   const references = report.references.filter((one) => one.scenario === scenario);
-  const said = (cell) => `${percent(cell.share)} (${cell.correct}/${cell.judged}), 95 % interval ${interval(cell.low, cell.high)}`;
+  const described = (cell) => `${percent(cell.share)} (${cell.correct}/${cell.judged}), 95 % interval ${interval(cell.low, cell.high)}`;
   const about = references.length && references[0].shortcut
-    ? `Right answers in %, with 95 % intervals. The best shortcut is ${references[0].shortcut}.`
-    : "Right answers in %, with 95 % intervals.";
+    ? `Right answers in %, with 95 % intervals, the best decider first. The best shortcut is ${references[0].shortcut}.`
+    : "Right answers in %, with 95 % intervals, the best decider first.";
   if (!shown.some((one) => one.cells.some((cell) => cell.share !== null))) {
     return el("figure", { class: "chart" }, el("figcaption", {}, el("h3", {}, capital(scenario)),
       el("p", { class: "muted" }, "No decision could be judged, so there is no accuracy to draw. What became of each stands below.")));
   }
   return chart(capital(scenario), about,
-    sharesChart(report, `Accuracy: ${scenario}`, shown, said, references.flatMap((one) =>
+    sharesChart(report, `Accuracy: ${scenario}`, shown, described, references.flatMap((one) =>
       [[one.shortcut_share, "best shortcut", "shortcut"], [one.chance, "chance", "chance"]])),
     ["Decider", "Database", "Right", "Judged", "Accuracy", "95 % interval", "By questions", "Situations"],
     shown.flatMap((one) => one.cells.map((cell) => [one.name, cell.database, cell.correct, cell.judged,
@@ -112,12 +125,12 @@ function epochsChart(report, scenario) {
   if (!cells.length) return null;
   const shown = byContestant(report, cells);
   const k = Math.max(...cells.map((cell) => cell.last.k));
-  const said = (cell) => `right ${percent(cell.share)} of the time; in all of ${cell.last.k} attempts ${percent(cell.low)}, in any ${percent(cell.high)}`;
+  const described = (cell) => `right ${percent(cell.share)} of the time; in all of ${cell.last.k} attempts ${percent(cell.low)}, in any ${percent(cell.high)}`;
   const rate = (found) => `${percent(found.value)}${found.low === null ? "" : ` [${interval(found.low, found.high)}]`}`;
   const within = ({ within: own, between }) => (own === null || between === null ? "–" : own + between ? percent(own / (own + between), 0) : "none");
   return chart(`${capital(scenario)}: ${cells[0].epochs} epochs`,
-    `A point is one attempt (pass@1); its line goes from questions right in all of ${k} attempts (pass^${k}) to those right in any (pass@${k}).`,
-    sharesChart(report, `Epochs: ${scenario}`, shown, said),
+    `A point is one attempt (pass@1); its line goes from questions right in all of ${k} attempts (pass^${k}) to those right in any (pass@${k}). Who is best in one attempt comes first.`,
+    sharesChart(report, `Epochs: ${scenario}`, shown, described),
     ["Decider", "Database", "Questions", "pass@1", `pass@${k}`, `pass^${k}`, "Variance within questions", "Deviation of epochs"],
     shown.flatMap((one) => one.cells.map((cell) => [one.name, cell.database, cell.questions, rate(cell.pass_rates[0].at_k),
       rate(cell.last.at_k), rate(cell.last.all_k), within(cell), percent(cell.spread)])));
@@ -143,13 +156,14 @@ function pointGroups(places) {
 
 // Where every group's lines may stand beside it, on no point and within the room.
 function roomFor({ x, y }, lines, points, [left, top, right, bottom]) {
-  const [across, down] = [Math.max(...lines.map((line) => widthOf(line))), 13 * lines.length];
-  return [8, -down / 2, -down - 4].flatMap((dy) => [11, -11 - across].map((dx) => [x + dx, y + dy, x + dx + across, y + dy + down]))
+  const [width, height] = [Math.max(...lines.map((line) => widthOf(line))), 13 * lines.length];
+  return [8, -height / 2, -height - 4].flatMap((dy) => [11, -11 - width].map((dx) => [x + dx, y + dy, x + dx + width, y + dy + height]))
     .filter((box) => box[0] >= left && box[2] <= right && box[1] >= top - 8 && box[3] <= bottom && !points.some((one) => overlap(box, one)));
 }
 
-function overlap([a1, b1, a2, b2], [c1, d1, c2, d2]) {
-  return a1 < c2 && c1 < a2 && b1 < d2 && d1 < b2;
+// Whether two boxes, each from its left and top to its right and bottom, share any room.
+function overlap([left, top, right, bottom], [otherLeft, otherTop, otherRight, otherBottom]) {
+  return left < otherRight && otherLeft < right && top < otherBottom && otherTop < bottom;
 }
 
 // A choice of one box a group, none on another; null where few tries find none.
@@ -196,7 +210,7 @@ function pointLabels(places, names, room) {
 
 function spendingChart(report) {
   const [field, name] = spendingOf(report);
-  const points = report.totals.filter((one) => one.accuracy !== null && one[field] !== null);
+  const points = bestFirst(report.totals.filter((one) => one.accuracy !== null && one[field] !== null), (one) => one.accuracy);
   if (!points.length) return null;
   const front = points.filter((one) => one.pareto).sort((a, b) => a[field] - b[field]);
   const title = `Accuracy against ${name} a question`;
@@ -226,8 +240,8 @@ function spendingChart(report) {
     const labels = pointLabels(places, names, [left + 2, top, right, height]);
     const marks = points.map((one, place) => {
       const [cx, cy] = places[place];
-      const said = `${names[place]}: ${percent(one.accuracy)} (${interval(one.low, one.high)}) for ${figure(one[field])} ${name} a question${one.pareto ? "; on the Pareto front" : ""}`;
-      return svg("g", { class: `c${one.contestant % 8}` }, svg("title", {}, said),
+      const described = `${names[place]}: ${percent(one.accuracy)} (${interval(one.low, one.high)}) for ${figure(one[field])} ${name} a question${one.pareto ? "; on the Pareto front" : ""}`;
+      return svg("g", { class: `c${one.contestant % 8}` }, svg("title", {}, described),
         one.low === null ? null : svg("line", { x1: cx, x2: cx, y1: y(one.low), y2: y(one.high), class: "whisker thin" }),
         shape(one.contestant, cx, cy, one.pareto ? 6 : 4.5, { class: one.pareto ? "point" : "point open" }));
     });
@@ -242,10 +256,12 @@ function spendingChart(report) {
       ...(money ? [figure(one.cost_per_right)] : []), one.pareto ? "yes" : "no"]));
 }
 
-// Bars of parts that are a whole; `tones` are the classes of their colours.
-function stackedChart(report, kind, title, about, tones, words = (part) => part, correct = false) {
+// Bars of parts that are a whole; `tones` are the classes of their colours, `nameOf` what a part is
+// called, and `withRight` whether it is told how many of each part were right.
+function stackedChart(report, kind, title, about, tones, nameOf = (part) => part, withRight = false) {
   const shares = report.shares.filter((one) => one.chart === kind && one.of);
-  const shown = [...new Set(shares.map((one) => one.contestant))];
+  const accuracyOf = new Map(report.totals.map((one) => [one.contestant, one.accuracy]));
+  const shown = bestFirst([...new Set(shares.map((one) => one.contestant))], (contestant) => accuracyOf.get(contestant));
   if (!shown.length) return null;
   const parts = Object.keys(tones).filter((part) => shares.some((one) => one.part === part && one.count));
   const draw = fitted((width) => {
@@ -253,39 +269,39 @@ function stackedChart(report, kind, title, about, tones, words = (part) => part,
     const column = nameColumn(names, width);
     const { left } = column;
     const right = width - 16;
-    const high = Math.max(28, 8 + Math.max(...names.map(column.height)));
-    const height = 8 + high * shown.length;
+    const rowHeight = Math.max(28, 8 + Math.max(...names.map(column.height)));
+    const height = 8 + rowHeight * shown.length;
     const [, lines] = percentAxis(left, right, 4, height);
     const bars = shown.map((place, row) => {
       const own = shares.filter((one) => one.contestant === place);
-      let x = left;
-      const middle = 4.5 + high * (row + 0.5);
+      let end = left;
+      const middle = 4.5 + rowHeight * (row + 0.5);
       return [column.draw(names[row], middle),
         parts.map((part) => {
           const one = own.find((share) => share.part === part);
           if (!one || !one.count) return null;
-          const wide = (one.count / one.of) * (right - left);
-          const from = x;
-          x += wide;
-          const right_ = correct ? `, ${percent(one.correct / one.count)} of them right` : "";
-          const said = `${names[row]}, ${words(part)}: ${one.count} of ${one.of} (${percent(one.count / one.of)})${right_}`;
+          const length = (one.count / one.of) * (right - left);
+          const begin = end;
+          end += length;
+          const ofThemRight = withRight ? `, ${percent(one.correct / one.count)} of them right` : "";
+          const described = `${names[row]}, ${nameOf(part)}: ${one.count} of ${one.of} (${percent(one.count / one.of)})${ofThemRight}`;
           const label = `${one.count}`;
-          return svg("g", { class: tones[part] }, svg("title", {}, said),
-            svg("rect", { x: from, y: middle - 9.5, width: Math.max(0.75, wide - 1), height: 19, class: "bar" }),
-            wide > 8 * label.length + 6
-              ? text(from + wide / 2, middle + 4.5, label, { class: "inside", "text-anchor": "middle" }) : null);
+          return svg("g", { class: tones[part] }, svg("title", {}, described),
+            svg("rect", { x: begin, y: middle - 9.5, width: Math.max(0.75, length - 1), height: 19, class: "bar" }),
+            length > 8 * label.length + 6
+              ? text(begin + length / 2, middle + 4.5, label, { class: "inside", "text-anchor": "middle" }) : null);
         })];
     });
     return frame(width, height + 20, title, lines, bars);
   });
   const legend = el("ul", { class: "legend" }, parts.map((part) =>
-    el("li", {}, el("span", { class: `swatch ${tones[part]}` }), words(part))));
-  return chart(title, about, el("div", {}, draw, legend),
-    ["Decider", ...parts.map(words), "of"],
+    el("li", {}, el("span", { class: `swatch ${tones[part]}` }), nameOf(part))));
+  return chart(title, `${about} Who is right most often comes first.`, el("div", {}, draw, legend),
+    ["Decider", ...parts.map(nameOf), "of"],
     shown.map((place) => [report.contestants[place].name, ...parts.map((part) => {
       const one = shares.find((share) => share.contestant === place && share.part === part);
       if (!one || !one.count) return "0";
-      return correct ? `${one.count} (${percent(one.correct / one.count)} right)` : one.count;
+      return withRight ? `${one.count} (${percent(one.correct / one.count)} right)` : one.count;
     }), shares.find((share) => share.contestant === place).of]));
 }
 

@@ -27,9 +27,12 @@ function text(x, y, words, attributes) {
 }
 
 // How wide words are in a chart's letters, which differ by as much as a reader's systems do.
-const pen = document.createElement("canvas").getContext("2d");
-function widthOf(words, size = 12) {
-  pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
+let pen = null;
+function widthOf(words) {
+  if (pen === null) {
+    pen = document.createElement("canvas").getContext("2d");
+    pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  }
   return pen.measureText(words).width;
 }
 

@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping
 
 from dqa.guard.policy import Policy
+from dqa.guard.quotes import QuotedPart
 from dqa.guard.sql.lists import lists
-from dqa.guard.sql.text import QuotedPart, StatementText
+from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
 _WORD = re.compile(r"\s*(\w+|\()")

@@ -24,7 +24,7 @@ from dqa.core.distribution import find_versions, own_version
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.files import parse_json, read_text, whole_lines
 from dqa.core.paths import problem_of_path, require_folder
-from dqa.core.records import Record, problem_of
+from dqa.core.records import Record, dump_line, problem_of
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.playing.spec import PLAY_VERSION, PlaySpec
@@ -335,8 +335,9 @@ def _mentions(question: str | None) -> Callable[[bytes], bool]:
     """Return whether a line may be of a question, which is told without reading its JSON."""
     if question is None:
         return _every
-    written = {json.dumps(question, ensure_ascii=escaped).encode() for escaped in (False, True)}
-    return lambda line: any(form in line for form in written)
+    written = {dump_line(question), json.dumps(question), json.dumps(question, ensure_ascii=False)}
+    forms = tuple(form.encode("utf-8", "surrogatepass") for form in sorted(written))
+    return lambda line: any(form in line for form in forms)
 
 
 def read_shortcuts(folder: Path) -> tuple[ShortcutChoices, ...]:

@@ -18,6 +18,7 @@ from dqa.evaluation.engines.remote import Problem, Worker, pack
 
 if TYPE_CHECKING:
     from dqa.core.decision import Usage
+    from dqa.evaluation.engines.remote import Versions
     from dqa.evaluation.keys import DecisionKey
     from dqa.evaluation.making import Made
 
@@ -45,6 +46,25 @@ def serve(end: socket.socket) -> NoReturn:
         os._exit(code)  # whatever its threads still wait for
 
 
+class _WorkerHere(Worker):
+    """A worker in a process of its own, of the same environment as whoever keeps what it makes."""
+
+    def prepare(
+        self, expected: Versions, recipe: bytes, questions: bytes, given: bytes
+    ) -> Problem | None:
+        """Build the run; what is there then stays, and the collector need not look at it."""
+        problem = super().prepare(expected, recipe, questions, given)
+        gc.freeze()
+        return problem
+
+    def decide(self, keys: Sequence[DecisionKey], spent: Usage) -> list[Made] | Problem:
+        """Make and judge some decisions, and write their lines."""
+        found = super().decide(keys, spent)
+        for made in () if isinstance(found, Problem) else found:
+            made.write_lines()
+        return found
+
+
 def _answer(wire: Wire) -> NoReturn:
     folder, environment = wire.receive()
     # The parent's of now, and not those of when the process was made that this was forked from.
@@ -52,22 +72,10 @@ def _answer(wire: Wire) -> NoReturn:
     os.environ.update(environment)
     if folder is not None:
         os.chdir(folder)
-    worker, sending = Worker(), Lock()
-
-    def prepare_once(*given: Any) -> Problem | None:  # noqa: ANN401
-        problem = worker.prepare(*given)
-        gc.freeze()  # what is there now stays: nobody has to wait while the collector looks at it
-        return problem
-
-    def decide(keys: Sequence[DecisionKey], spent: Usage) -> list[Made] | Problem:
-        found = worker.decide(keys, spent)
-        for made in () if isinstance(found, Problem) else found:
-            made.write_lines()
-        return found
-
+    worker, sending = _WorkerHere(), Lock()
     does: dict[str, Callable[..., Any]] = {
-        "prepare": prepare_once,
-        "decide": decide,
+        "prepare": worker.prepare,
+        "decide": worker.decide,
         "close": worker.close,
     }
 

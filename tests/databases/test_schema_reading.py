@@ -132,6 +132,8 @@ def test_a_virtual_table_that_cannot_be_read_hides_no_other_table(indexed: Datab
         "SELECT title FROM {0} WHERE {0} = 'body:hidden'",
         "SELECT title FROM {0} WHERE title MATCH 'body:hidden'",
         "SELECT title FROM {0} WHERE \"match\"('body:hidden', title)",
+        "SELECT title FROM {0} JOIN (SELECT 'body:hidden' AS {0}) AS q USING ({0})",
+        "SELECT title FROM (SELECT 'body:hidden' AS {0}) AS q JOIN {0} AS n USING ({0})",
         "SELECT snippet(n.{0}) FROM {0} n WHERE title LIKE '%'",
         "SELECT highlight(n.{0}, 1, '', '') FROM {0} n",
         "SELECT {0} FROM {0}",

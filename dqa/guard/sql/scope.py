@@ -226,6 +226,7 @@ class _Columns:
             raise Refusal("NATURAL JOIN may compare columns that may not be read; use ON")
         for name in node.args.get("using") or ():
             for source in self._limited:
+                self._refuse_row(source, name.name.casefold())  # it searches a full-text index
                 self._refuse_unqualified(source, name.name.casefold())
 
     def _check_other_name(self, node: exp.Identifier) -> None:

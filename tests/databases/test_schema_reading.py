@@ -172,6 +172,39 @@ def test_an_index_tells_nothing_of_what_is_masked(
     assert indexed.query(f"SELECT {column} FROM {table}").rows == ((None,),)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT title FROM older WHERE title MATCH 'body:hidden'",
+        "SELECT highlight(a.title, 1, '', '') FROM numbered a, numbered b",
+        "SELECT snippet(title, 1, '', '', '', 9) FROM numbered",
+        "SELECT bm25(a.title) FROM other a, numbered b",
+    ],
+)
+@pytest.mark.parametrize("is_mask", [True, False])
+@pytest.mark.usefixtures("indexed")
+def test_no_column_of_an_index_tells_of_another(
+    tmp_path: Path, statement: str, is_mask: bool
+) -> None:
+    """What is sought may name another; a number may be that of a cursor, with the whole row."""
+    with sqlite3.connect(tmp_path / "indexed.db") as connection:
+        connection.executescript(
+            "CREATE VIRTUAL TABLE numbered USING fts5(title, body);"
+            "CREATE VIRTUAL TABLE other USING fts5(title);"
+            "INSERT INTO other VALUES ('1'), ('2'), ('3');"
+            "INSERT INTO numbered VALUES ('1', 'hidden'), ('2', 'hidden'), ('3', 'hidden');"
+        )
+    connection.close()
+    database = plugins.backend("sqlite").open(str(tmp_path / "indexed.db"))
+    hidden = frozenset({"numbered.body", "older.body"})
+    masks = dict.fromkeys(hidden)
+    database.restrict(Policy(masks=masks) if is_mask else Policy(denied_columns=hidden))
+    with pytest.raises(RefusedStatementError, match="write LIKE"):
+        database.query(statement)
+    assert database.query("SELECT title FROM older WHERE title LIKE 'o%'").rows == (("one",),)
+    database.close()
+
+
 def test_an_enumeration_with_a_name_is_told_with_its_values() -> None:
     """By its name alone nobody knows what to compare it with."""
     engine = sa.create_engine("postgresql+psycopg://")

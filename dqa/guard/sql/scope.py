@@ -47,6 +47,12 @@ _OF_ROWS = frozenset(
 )
 """What PostgreSQL takes in ``row.name`` for a function of the row, if no column has the name."""
 _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
+_OF_INDEXES = frozenset({"bm25", "highlight", "match", "matchinfo", "offsets", "snippet"})
+"""Functions of SQLite's full-text indexes. FTS5 takes a number in a column for that of a cursor,
+and tells any column of the row that it is at, of whatever index."""
+SEARCHED = (
+    "MATCH and the functions of a full-text index may look into what may not be read; write LIKE"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +160,8 @@ class _Columns:
             elif isinstance(node, (exp.Columns, exp.PositionalColumn, exp.Pivot, exp.Summarize)):
                 kind = type(node).__name__.upper()
                 raise Refusal(f"{kind} could show a column that may not be read; name the columns")
-            elif _is_match(node):
-                raise Refusal("MATCH may look into columns that may not be read; write LIKE")
+            elif searches(node):
+                raise Refusal(SEARCHED)
             elif isinstance(node, exp.Identifier) and not isinstance(node.parent, exp.Column):
                 self._check_other_name(node)
 
@@ -240,7 +246,7 @@ class _Columns:
                     self._refuse_column(source, name)
 
 
-def _is_match(node: exp.Expr) -> bool:
-    """Whether a full-text index is searched: what is sought may name any of its columns."""
-    is_called = isinstance(node, exp.Anonymous) and node.name.casefold() == "match"
+def searches(node: exp.Expr) -> bool:
+    """Whether a full-text index is searched, or tells of its rows: of any of its columns."""
+    is_called = isinstance(node, exp.Anonymous) and node.name.casefold() in _OF_INDEXES
     return is_called or isinstance(node, exp.Match)

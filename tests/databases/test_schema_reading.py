@@ -84,6 +84,7 @@ def indexed(tmp_path: Path) -> Iterator[GuardedDatabase]:
     connection = sqlite3.connect(file)
     connection.executescript(
         "CREATE TABLE kept(y INT, memo TEXT); INSERT INTO kept VALUES (7, 'a secret');"
+        "CREATE TABLE kept_data(y INT);"
         "CREATE VIRTUAL TABLE sought USING fts5(title, body);"
         "CREATE VIRTUAL TABLE older USING fts4(title, body);"
         "CREATE VIRTUAL TABLE near USING rtree(id, low, high);"
@@ -149,6 +150,33 @@ def test_a_column_that_may_not_be_read_is_not_searched_either(
     with pytest.raises(RefusedStatementError):
         indexed.query(statement.format(table))
     assert indexed.query(f"SELECT title FROM {table} n WHERE n.title = 'one'").rows == (("one",),)
+
+
+@pytest.mark.parametrize(
+    ("denied", "statement"),
+    [
+        ("sought.body", "SELECT c1 FROM sought_content"),
+        ("body", "SELECT c1 FROM main.SOUGHT_CONTENT AS c"),
+        ("sought.body", "SELECT block FROM sought_data"),
+        ("sought.body", "SELECT term FROM sought_idx"),
+        ("older.body", "SELECT c1body FROM older_content"),
+        ("older.body", "SELECT root FROM older_segdir"),
+        ("older.body", "SELECT (SELECT block FROM older_segments)"),
+        ("near.low", "SELECT data FROM near_node"),
+    ],
+)
+def test_what_keeps_an_index_with_a_denied_column_is_not_read(
+    indexed: GuardedDatabase, denied: str, statement: str
+) -> None:
+    """It holds the same texts; a table that has only such a name is read, and one that is named."""
+    indexed.restrict(Policy(denied_columns=frozenset({denied})))
+    with pytest.raises(RefusedStatementError, match="is a part of"):
+        indexed.query(statement)
+    table = statement.rpartition("FROM ")[2].split()[0].strip(")").lower().removeprefix("main.")
+    assert table not in {known.name for known in indexed.schema().tables}
+    assert indexed.query("SELECT count(*) FROM kept_data").rows == ((0,),)
+    named = Policy(denied_columns=frozenset({denied}), tables=frozenset({table}))
+    assert indexed.restrict(named).query(f"SELECT count(*) FROM {table}").rows
 
 
 @pytest.mark.parametrize(

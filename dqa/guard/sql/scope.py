@@ -16,6 +16,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from dqa.core.run_stores import is_store_table
 from dqa.guard.policy import Policy
 from dqa.guard.sql.lists import lists
+from dqa.guard.sql.shadows import hidden_index
 from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
@@ -84,6 +85,8 @@ def refuse_unless_in_scope(
         return
     if dialect in {"mysql", "mariadb"} and '"' in text.code:
         raise Refusal("\"...\" may be text or a name here; write text as '...'")
+    if dialect == "sqlite":
+        _refuse_shadows(sources, policy)
     limited = [source for source in sources if policy.limits_columns_of(source.name)]
     if limited:
         _Columns(sources, limited, policy).check(tree)
@@ -102,6 +105,16 @@ def _refuse_store(source: _Source, dialect: str) -> None:
             f"{source.name} is a catalogue, and would list the tables of a store of runs; the "
             "tables that may be read are described already, so write a query of those"
         )
+
+
+def _refuse_shadows(sources: list[_Source], policy: Policy) -> None:
+    for source in sources:
+        index = hidden_index(source.name, policy)
+        if index is not None:
+            raise Refusal(
+                f"the table {source.name} is a part of {index}, of which not all columns may be "
+                f"read; read {index}"
+            )
 
 
 def real_tables(tree: exp.Expr) -> Iterator[exp.Table]:

@@ -77,6 +77,25 @@ def test_a_broken_view_hides_no_other_table(tmp_path: Path) -> None:
     database.close()
 
 
+@pytest.mark.parametrize(
+    "policy", [Policy(denied_columns=frozenset({"y"})), Policy(columns=frozenset({"seen.x"}))]
+)
+@pytest.mark.parametrize("statement", ["SELECT y FROM seen", "SELECT * FROM seen"])
+def test_a_view_that_is_mended_later_shows_no_column_that_is_denied(
+    tmp_path: Path, policy: Policy, statement: str
+) -> None:
+    """Its columns are not known, which is not to have none."""
+    with sqlite3.connect(tmp_path / "broken.db") as connection:
+        connection.execute("CREATE VIEW seen AS SELECT x, y FROM gone")
+        database = plugins.backend("sqlite").open(str(tmp_path / "broken.db")).restrict(policy)
+        connection.execute("CREATE TABLE gone(x INT, y INT)")
+    connection.close()
+    with pytest.raises(RefusedStatementError):
+        database.query(statement)
+    assert database.query("SELECT seen.x FROM seen").rows == ()
+    database.close()
+
+
 @pytest.fixture
 def indexed(tmp_path: Path) -> Iterator[GuardedDatabase]:
     """A database with indexes of texts and places, one of them of another table's texts."""

@@ -205,7 +205,7 @@ class _Columns:
         columns = self._policy.columns_of(source.name)
         if name in _ROW_NUMBERS:
             raise Refusal(f"{name} may be a column that may not be read; name another")
-        if columns is None or name in columns or name in self._policy.denied_columns:
+        if not columns or name in columns or name in self._policy.denied_columns:
             self._refuse_column(source, name)
 
     def _refuse_column(self, source: _Source, name: str) -> None:

@@ -41,6 +41,7 @@ LEAKS = [
     "MATCH (n:Person) RETURN CASE WHEN true THEN n END",
     "MATCH (n:Person) CALL { WITH n RETURN n AS m } RETURN m",
     "MATCH (n:Person) CALL (n) { RETURN n AS m } RETURN m.secret",
+    "MATCH (n:Person) CALL () { UNWIND [1] AS n FINISH } RETURN n.secret",
     "RETURN COLLECT { MATCH (n:Person) RETURN n }",
     "RETURN [(n:Person)-->() | n]",
     "RETURN [(n:Person)-->() | n.secret]",

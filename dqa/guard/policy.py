@@ -303,7 +303,7 @@ class Policy:
         """Whether some column of a table may not, or perhaps may not, be read."""
         name = table.casefold()
         known = self._known_columns.get(name)
-        if known is not None:
+        if known:  # none has what was broken when the schema was read, and may be mended since
             return not all(self.allows_column(name, column) for column in known)
         return name in self._limited_tables or any(
             "." not in denied or denied.rpartition(".")[0] == name for denied in self.denied_columns

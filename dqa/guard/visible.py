@@ -9,6 +9,7 @@ from dataclasses import replace
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard.cypher.permissions import permissions_of
 from dqa.guard.policy import Policy
+from dqa.guard.sql.shadows import hidden_index
 
 _NAME = re.compile(r"\w+")
 
@@ -19,6 +20,8 @@ def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
     if policy.limits_tables or policy.limits_columns or telling:
         hidden = telling - policy.unmasked
         shown = (table for table in schema.tables if table.name.casefold() not in hidden)
+        if dialect == "sqlite" and policy.limits_columns:
+            shown = (table for table in shown if hidden_index(table.name, policy) is None)
         tables = (_table(table, policy) for table in shown if policy.allows_table(table.name))
         schema = replace(schema, tables=tuple(tables))
     return _graph(schema, dialect, policy) if policy.limits_graph else schema

@@ -104,6 +104,7 @@ def test_a_server_s_store_is_kept_alike(dialect: str) -> None:
         "MATCH (n:Customer|GoalType) RETURN n.name",
         "MATCH (n:$('GoalType')) RETURN n.name",
         "MATCH (:Customer)-[r]->(n) RETURN n",
+        "MATCH (n) OPTIONAL MATCH (n:Customer) RETURN n",
         "MATCH ()-[r:HOLDS]->() RETURN count(r)",
         "MATCH (c:Customer) RETURN c:StateAction",
         "MATCH (c:Customer) RETURN EXISTS { (:StateAction) }",

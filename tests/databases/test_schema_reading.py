@@ -77,6 +77,25 @@ def test_a_broken_view_hides_no_other_table(tmp_path: Path) -> None:
     database.close()
 
 
+@pytest.mark.parametrize(
+    "policy", [Policy(denied_columns=frozenset({"y"})), Policy(columns=frozenset({"seen.x"}))]
+)
+@pytest.mark.parametrize("statement", ["SELECT y FROM seen", "SELECT * FROM seen"])
+def test_a_view_that_is_mended_later_shows_no_column_that_is_denied(
+    tmp_path: Path, policy: Policy, statement: str
+) -> None:
+    """Its columns are not known, which is not to have none."""
+    with sqlite3.connect(tmp_path / "broken.db") as connection:
+        connection.execute("CREATE VIEW seen AS SELECT x, y FROM gone")
+        database = plugins.backend("sqlite").open(str(tmp_path / "broken.db")).restrict(policy)
+        connection.execute("CREATE TABLE gone(x INT, y INT)")
+    connection.close()
+    with pytest.raises(RefusedStatementError):
+        database.query(statement)
+    assert database.query("SELECT seen.x FROM seen").rows == ()
+    database.close()
+
+
 @pytest.fixture
 def indexed(tmp_path: Path) -> Iterator[GuardedDatabase]:
     """A database with indexes of texts and places, one of them of another table's texts."""
@@ -84,6 +103,7 @@ def indexed(tmp_path: Path) -> Iterator[GuardedDatabase]:
     connection = sqlite3.connect(file)
     connection.executescript(
         "CREATE TABLE kept(y INT, memo TEXT); INSERT INTO kept VALUES (7, 'a secret');"
+        "CREATE TABLE kept_data(y INT);"
         "CREATE VIRTUAL TABLE sought USING fts5(title, body);"
         "CREATE VIRTUAL TABLE older USING fts4(title, body);"
         "CREATE VIRTUAL TABLE near USING rtree(id, low, high);"
@@ -132,6 +152,8 @@ def test_a_virtual_table_that_cannot_be_read_hides_no_other_table(indexed: Datab
         "SELECT title FROM {0} WHERE {0} = 'body:hidden'",
         "SELECT title FROM {0} WHERE title MATCH 'body:hidden'",
         "SELECT title FROM {0} WHERE \"match\"('body:hidden', title)",
+        "SELECT title FROM {0} JOIN (SELECT 'body:hidden' AS {0}) AS q USING ({0})",
+        "SELECT title FROM (SELECT 'body:hidden' AS {0}) AS q JOIN {0} AS n USING ({0})",
         "SELECT snippet(n.{0}) FROM {0} n WHERE title LIKE '%'",
         "SELECT highlight(n.{0}, 1, '', '') FROM {0} n",
         "SELECT {0} FROM {0}",
@@ -147,6 +169,33 @@ def test_a_column_that_may_not_be_read_is_not_searched_either(
     with pytest.raises(RefusedStatementError):
         indexed.query(statement.format(table))
     assert indexed.query(f"SELECT title FROM {table} n WHERE n.title = 'one'").rows == (("one",),)
+
+
+@pytest.mark.parametrize(
+    ("denied", "statement"),
+    [
+        ("sought.body", "SELECT c1 FROM sought_content"),
+        ("body", "SELECT c1 FROM main.SOUGHT_CONTENT AS c"),
+        ("sought.body", "SELECT block FROM sought_data"),
+        ("sought.body", "SELECT term FROM sought_idx"),
+        ("older.body", "SELECT c1body FROM older_content"),
+        ("older.body", "SELECT root FROM older_segdir"),
+        ("older.body", "SELECT (SELECT block FROM older_segments)"),
+        ("near.low", "SELECT data FROM near_node"),
+    ],
+)
+def test_what_keeps_an_index_with_a_denied_column_is_not_read(
+    indexed: GuardedDatabase, denied: str, statement: str
+) -> None:
+    """It holds the same texts; a table that has only such a name is read, and one that is named."""
+    indexed.restrict(Policy(denied_columns=frozenset({denied})))
+    with pytest.raises(RefusedStatementError, match="is a part of"):
+        indexed.query(statement)
+    table = statement.rpartition("FROM ")[2].split()[0].strip(")").lower().removeprefix("main.")
+    assert table not in {known.name for known in indexed.schema().tables}
+    assert indexed.query("SELECT count(*) FROM kept_data").rows == ((0,),)
+    named = Policy(denied_columns=frozenset({denied}), tables=frozenset({table}))
+    assert indexed.restrict(named).query(f"SELECT count(*) FROM {table}").rows
 
 
 @pytest.mark.parametrize(
@@ -168,6 +217,39 @@ def test_an_index_tells_nothing_of_what_is_masked(
         indexed.query(statement)
     table, _, column = masked.partition(".")
     assert indexed.query(f"SELECT {column} FROM {table}").rows == ((None,),)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT title FROM older WHERE title MATCH 'body:hidden'",
+        "SELECT highlight(a.title, 1, '', '') FROM numbered a, numbered b",
+        "SELECT snippet(title, 1, '', '', '', 9) FROM numbered",
+        "SELECT bm25(a.title) FROM other a, numbered b",
+    ],
+)
+@pytest.mark.parametrize("is_mask", [True, False])
+@pytest.mark.usefixtures("indexed")
+def test_no_column_of_an_index_tells_of_another(
+    tmp_path: Path, statement: str, is_mask: bool
+) -> None:
+    """What is sought may name another; a number may be that of a cursor, with the whole row."""
+    with sqlite3.connect(tmp_path / "indexed.db") as connection:
+        connection.executescript(
+            "CREATE VIRTUAL TABLE numbered USING fts5(title, body);"
+            "CREATE VIRTUAL TABLE other USING fts5(title);"
+            "INSERT INTO other VALUES ('1'), ('2'), ('3');"
+            "INSERT INTO numbered VALUES ('1', 'hidden'), ('2', 'hidden'), ('3', 'hidden');"
+        )
+    connection.close()
+    database = plugins.backend("sqlite").open(str(tmp_path / "indexed.db"))
+    hidden = frozenset({"numbered.body", "older.body"})
+    masks = dict.fromkeys(hidden)
+    database.restrict(Policy(masks=masks) if is_mask else Policy(denied_columns=hidden))
+    with pytest.raises(RefusedStatementError, match="write LIKE"):
+        database.query(statement)
+    assert database.query("SELECT title FROM older WHERE title LIKE 'o%'").rows == (("one",),)
+    database.close()
 
 
 def test_an_enumeration_with_a_name_is_told_with_its_values() -> None:

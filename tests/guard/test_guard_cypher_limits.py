@@ -41,6 +41,7 @@ LEAKS = [
     "MATCH (n:Person) RETURN CASE WHEN true THEN n END",
     "MATCH (n:Person) CALL { WITH n RETURN n AS m } RETURN m",
     "MATCH (n:Person) CALL (n) { RETURN n AS m } RETURN m.secret",
+    "MATCH (n:Person) CALL () { UNWIND [1] AS n FINISH } RETURN n.secret",
     "RETURN COLLECT { MATCH (n:Person) RETURN n }",
     "RETURN [(n:Person)-->() | n]",
     "RETURN [(n:Person)-->() | n.secret]",
@@ -121,6 +122,17 @@ WITHIN = [
     "MATCH (n:City) WHERE n:Person RETURN n.population",
     "MATCH (n:Person) MATCH (n)-[:KNOWS]->(m:Person) RETURN m.name",
 ]
+NAMED_LATER = [
+    "MATCH (n) OPTIONAL MATCH (n:City) RETURN n.secret",
+    "MATCH (n) OPTIONAL MATCH (n:City) RETURN n",
+    "MATCH (n) RETURN n.secret, COUNT { (n:City) }",
+    "MATCH (n) WHERE EXISTS { (n:City) } OR true RETURN n.secret",
+    "MATCH (n) WHERE NOT (n:City)--(:City) RETURN n.secret",
+    "MATCH (n) RETURN n.secret, [(n:City)-->(m:City) | 1]",
+    "MATCH (n) CALL (n) { OPTIONAL MATCH (n:City) RETURN 1 AS x } RETURN n.secret",
+    "MATCH (n) WITH collect(n) AS l, collect(n.secret) AS s UNWIND l AS m MATCH (m:City) RETURN s",
+    "MATCH (:City)-[r]->(:City) OPTIONAL MATCH (:City)-[r:KNOWS]->(:City) RETURN r.secret",
+]
 LADYBUG_LEAKS = [
     "MATCH (n:CITY) RETURN n.SECRET",
     "MATCH (n:City) RETURN N.*",
@@ -169,6 +181,22 @@ def test_what_is_listed_can_be_read(statement: str) -> None:
     """Lists do not get in the way of what they list."""
     verdict = check(statement, "neo4j", LISTED)
     assert verdict.allowed, verdict.reason
+
+
+@pytest.mark.parametrize("statement", NAMED_LATER)
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Policy(denied_properties=frozenset({"Person.secret"})),
+        Policy(labels=frozenset({"City"}), relationship_types=frozenset({"KNOWS"})),
+    ],
+)
+def test_what_may_be_any_is_not_known_by_a_label_that_comes_later(
+    policy: Policy, statement: str
+) -> None:
+    """The mention may be optional or denied, and the element is read whatever it is."""
+    assert check(statement, "neo4j").allowed
+    assert not check(statement, "neo4j", policy).allowed
 
 
 @pytest.mark.parametrize("statement", LADYBUG_LEAKS)

@@ -59,7 +59,7 @@ class ClauseParser(ExpressionParser):
         return trace
 
     def _single_query(self, *, final: bool) -> int:
-        keys, trace, last = self.keys, 0, ""
+        keys, last = self.keys, ""
         while True:
             key = keys[self.i]
             reader = self._CLAUSES.get(key)
@@ -70,12 +70,12 @@ class ClauseParser(ExpressionParser):
             last = key
             if key == "RETURN":
                 self.i += 1
-                trace = self._projection(final=final, returns=True)
-                break
+                return self._projection(final=final, returns=True)
             reader(self)
         if final and last not in _LAST:
             raise NotAllowedError("it returns nothing; end it with RETURN")
-        return trace
+        self.scope = {}  # a subquery that ends with FINISH names nothing outside
+        return 0
 
     def _prefixes(self) -> None:
         """Read EXPLAIN or PROFILE, and CYPHER with harmless options.

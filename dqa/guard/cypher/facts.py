@@ -147,10 +147,15 @@ class Facts:
         return 1 << (_FIRST + len(self.kinds) - 1) | ITSELF
 
     def narrow(self, trace: int, names: set[str] | None) -> None:
-        """Note that a known element is mentioned with labels again."""
-        if names is not None:
-            for index in self.patterns(trace):
-                self.owners[index] = (self.owners[index] or set()) | names
+        """Note that a known element is mentioned with labels again.
+
+        One that may be any stays so: the mention may be optional, denied, or within a subquery, and
+        then the element is read whether or not it has these labels.
+        """
+        for index in self.patterns(trace):
+            owners = self.owners[index]
+            if owners is not None and names is not None:
+                self.owners[index] = owners | names
 
     def only(self, trace: int, kind: str) -> int:
         """Return a trace without the patterns of the other kind."""

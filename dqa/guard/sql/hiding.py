@@ -22,7 +22,12 @@ from dqa.guard.names import closest
 from dqa.guard.policy import Policy
 from dqa.guard.sql import describing, parsing, text
 from dqa.guard.sql.lists import lists
-from dqa.guard.sql.scope import real_tables, refuse_sources_of_functions
+from dqa.guard.sql.scope import (
+    SEARCHED,
+    real_tables,
+    refuse_sources_of_functions,
+    searches,
+)
 from dqa.guard.verdict import Refusal
 
 FENCES: Mapping[str, str] = {
@@ -146,6 +151,9 @@ def _references(read: text.StatementText, dialect: str, policy: Policy) -> list[
         )
     if not found:
         return []
+    # SQLite looks through the query that a table becomes, and searches the index within.
+    if dialect == "sqlite" and any(map(searches, parsed.nodes)):
+        raise Refusal(SEARCHED)
     _refuse_schemas(tree, hidden, dialect)
     references = sorted((_reference(node, read) for node in found), key=lambda r: r.start)
     _refuse_unless_all(read, references, hidden, dialect)

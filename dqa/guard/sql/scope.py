@@ -16,6 +16,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from dqa.core.run_stores import is_store_table
 from dqa.guard.policy import Policy
 from dqa.guard.sql.lists import lists
+from dqa.guard.sql.shadows import hidden_index
 from dqa.guard.sql.text import StatementText
 from dqa.guard.verdict import Refusal
 
@@ -47,6 +48,12 @@ _OF_ROWS = frozenset(
 )
 """What PostgreSQL takes in ``row.name`` for a function of the row, if no column has the name."""
 _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
+_OF_INDEXES = frozenset({"bm25", "highlight", "match", "matchinfo", "offsets", "snippet"})
+"""Functions of SQLite's full-text indexes. FTS5 takes a number in a column for that of a cursor,
+and tells any column of the row that it is at, of whatever index."""
+SEARCHED = (
+    "MATCH and the functions of a full-text index may look into what may not be read; write LIKE"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,8 @@ def refuse_unless_in_scope(
         return
     if dialect in {"mysql", "mariadb"} and '"' in text.code:
         raise Refusal("\"...\" may be text or a name here; write text as '...'")
+    if dialect == "sqlite":
+        _refuse_shadows(sources, policy)
     limited = [source for source in sources if policy.limits_columns_of(source.name)]
     if limited:
         _Columns(sources, limited, policy).check(tree)
@@ -96,6 +105,16 @@ def _refuse_store(source: _Source, dialect: str) -> None:
             f"{source.name} is a catalogue, and would list the tables of a store of runs; the "
             "tables that may be read are described already, so write a query of those"
         )
+
+
+def _refuse_shadows(sources: list[_Source], policy: Policy) -> None:
+    for source in sources:
+        index = hidden_index(source.name, policy)
+        if index is not None:
+            raise Refusal(
+                f"the table {source.name} is a part of {index}, of which not all columns may be "
+                f"read; read {index}"
+            )
 
 
 def real_tables(tree: exp.Expr) -> Iterator[exp.Table]:
@@ -154,8 +173,8 @@ class _Columns:
             elif isinstance(node, (exp.Columns, exp.PositionalColumn, exp.Pivot, exp.Summarize)):
                 kind = type(node).__name__.upper()
                 raise Refusal(f"{kind} could show a column that may not be read; name the columns")
-            elif _is_match(node):
-                raise Refusal("MATCH may look into columns that may not be read; write LIKE")
+            elif searches(node):
+                raise Refusal(SEARCHED)
             elif isinstance(node, exp.Identifier) and not isinstance(node.parent, exp.Column):
                 self._check_other_name(node)
 
@@ -186,7 +205,7 @@ class _Columns:
         columns = self._policy.columns_of(source.name)
         if name in _ROW_NUMBERS:
             raise Refusal(f"{name} may be a column that may not be read; name another")
-        if columns is None or name in columns or name in self._policy.denied_columns:
+        if not columns or name in columns or name in self._policy.denied_columns:
             self._refuse_column(source, name)
 
     def _refuse_column(self, source: _Source, name: str) -> None:
@@ -226,6 +245,7 @@ class _Columns:
             raise Refusal("NATURAL JOIN may compare columns that may not be read; use ON")
         for name in node.args.get("using") or ():
             for source in self._limited:
+                self._refuse_row(source, name.name.casefold())  # it searches a full-text index
                 self._refuse_unqualified(source, name.name.casefold())
 
     def _check_other_name(self, node: exp.Identifier) -> None:
@@ -239,7 +259,7 @@ class _Columns:
                     self._refuse_column(source, name)
 
 
-def _is_match(node: exp.Expr) -> bool:
-    """Whether a full-text index is searched: what is sought may name any of its columns."""
-    is_called = isinstance(node, exp.Anonymous) and node.name.casefold() == "match"
+def searches(node: exp.Expr) -> bool:
+    """Whether a full-text index is searched, or tells of its rows: of any of its columns."""
+    is_called = isinstance(node, exp.Anonymous) and node.name.casefold() in _OF_INDEXES
     return is_called or isinstance(node, exp.Match)

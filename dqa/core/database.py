@@ -37,9 +37,6 @@ class Limits:
     scans
         Whether the database shall say how many rows it went through, where it can: that takes two
         round trips more.
-    whole
-        Of what is left of a limit, the seconds that there were: messages tell these; None where
-        nothing is gone yet.
 
     Raises
     ------
@@ -52,7 +49,6 @@ class Limits:
     seconds: float = 10.0
     cell: int = 4_000
     scans: bool = False
-    whole: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse limits under which nothing could be returned."""
@@ -64,11 +60,29 @@ class Limits:
     @property
     def told(self) -> float:
         """The seconds that a message tells: the same however much of them was left."""
-        return self.seconds if self.whole is None else self.whole
+        return self.seconds
 
-    def left(self, seconds: float) -> Self:
+    def left(self, seconds: float) -> LimitsLeft:
         """Return the limits with what is left of their seconds."""
-        return replace(self, seconds=seconds, whole=self.told)
+        return LimitsLeft(self.rows, self.bytes, seconds, self.cell, self.scans, self.told)
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsLeft(Limits):
+    """What is left of limits. Nobody sets one: what a run writes of its limits has nothing of it.
+
+    Attributes
+    ----------
+    whole
+        The seconds that there were.
+    """
+
+    whole: float = 10.0
+
+    @property
+    def told(self) -> float:
+        """The seconds that there were."""
+        return self.whole
 
 
 DEFAULT_LIMITS = Limits()

@@ -80,7 +80,11 @@ def _has_query(text: str) -> bool:
 
 
 def _in_lower_case(text: str) -> str:
-    return text.lower() if text.isascii() else text.casefold()
+    """Return a text in which small letters stand for all that the patterns take for them."""
+    if text.isascii():
+        return text.lower()
+    # An i without a dot, and a capital one with it, are an i to them, and not to `casefold`.
+    return text.replace("\u0131", "i").replace("\u0130", "i").casefold()
 
 
 def _secret_values() -> list[str]:

@@ -102,20 +102,22 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
             if decide is not None:
                 _decide_elsewhere(store, decide, keep)
             else:
-                _carry_out(store, left, setup, _judging(setup, judge, keep), options)
+                judging = _judging(setup, judge, keep, is_kept=store.place is not None)
+                _carry_out(store, left, setup, judging, options)
     finally:
         store.close()
     return store.finish(tasks)
 
 
 def _judging(
-    setup: Setup, judge: Judge, keep: Callable[[Task, Made], None]
+    setup: Setup, judge: Judge, keep: Callable[[Task, Made], None], *, is_kept: bool
 ) -> Callable[[Task, Decision], None]:
-    """Return what judges a decision and hands it on."""
+    """Return what judges a decision and hands it on, with its lines where these are kept."""
 
     def judge_and_keep(task: Task, decision: Decision) -> None:
         made = judged(task, setup, judge, decision)
-        made.write_lines()
+        if is_kept:
+            made.write_lines()
         keep(task, made)
 
     return judge_and_keep

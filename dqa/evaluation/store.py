@@ -166,6 +166,7 @@ class FolderStore(RunStore):
         self.place = FolderPlace(folder)
         self._files: tuple[FileIO, FileIO] | None = None
         self._lock: int | None = None
+        self._is_closed = False
         self._fresh = not is_used(folder)
         self._made: tuple[Path, ...] = ()
         if self._fresh:
@@ -226,13 +227,23 @@ class FolderStore(RunStore):
     def discard(self) -> None:
         """Leave nothing of a new run in which nothing was decided, nor of folders made for it."""
         self._close_files()
-        if self._fresh and not self._results:  # and still locked, so nobody else's
+        if self._fresh and not self._results and self._is_own():
             for name in (RUN, TRACES, RESULTS, SHORTCUTS, PROMPTS, ABANDONED):
                 (self.folder / name).unlink(missing_ok=True)
             with suppress(OSError):  # something else lies in one by now
                 for made in self._made:
                     made.rmdir()
         self.close()
+
+    def _is_own(self) -> bool:
+        """Whether no other process has gone on with the run, where it was closed before."""
+        if not self._is_closed:
+            return True
+        try:
+            self._lock = _lock(self.folder)
+            return not any((self.folder / name).stat().st_size for name in (TRACES, RESULTS))
+        except (OSError, UsageError):  # it is gone, or somebody has it
+            return False
 
     def _close_files(self) -> None:
         if self._files is not None:
@@ -243,6 +254,7 @@ class FolderStore(RunStore):
     def close(self) -> None:
         """Close the files; what was added stays."""
         self._close_files()
+        self._is_closed = True
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None

@@ -63,7 +63,7 @@ def query_once(
         return {"came": asdict(rows)}
 
     allowed = asdict(limits)
-    del allowed["whole"]  # how much of a limit is gone is nothing that was asked
+    allowed.pop("whole", None)  # how much of a limit is gone is nothing that was asked
     came = journal.once("statement", [database, statement, allowed], act)
     if "came" in came:
         return _rows(**came["came"])

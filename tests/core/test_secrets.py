@@ -72,6 +72,10 @@ SECRETS = (
     "BASIC dXNlcjpwYTU1d29yZA==",
     "http://h?x=1&api_key=hush",
     "http://h?acce\u017fs_to\u212aen=hush",
+    "h?acce\u017fs_to\u212aen=hush",
+    "h?s\u0131g=hush",
+    "h?S\u0130GNATURE=hush",
+    "Bas\u0131c dXNlcjpwYTU1d29yZA==",
     "sk-abc123def456ghi",
     'xyzzy "plugh" \\ 42\n é',
 )

@@ -111,6 +111,14 @@ def test_any_number_of_workers_leaves_the_same_results(
     assert b"seconds" not in files[0]
 
 
+def test_a_run_that_is_kept_nowhere_writes_no_lines(make_setup: Callable[..., Setup]) -> None:
+    """They would be worked out, and held, for nobody."""
+    setup = make_setup(one=lambda *_: "none")
+    results = evaluate(setup, Judge(setup.questions, "paper"), RunStore())
+    assert len(results) == 6
+    assert not any("json_line" in vars(result) for result in results)
+
+
 def test_an_interrupted_run_goes_on_where_it_stopped(
     make_setup: Callable[..., Setup], official: Answers, tmp_path: Path
 ) -> None:

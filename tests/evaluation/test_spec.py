@@ -206,6 +206,21 @@ def test_a_wrong_field_is_one_line_with_its_name(change: dict[str, Any], problem
     assert "\n" not in str(error.value)
 
 
+def test_a_spec_writes_of_its_limits_what_one_can_set() -> None:
+    """A run that nobody named is called by its spec, and found by that name when it goes on."""
+    given = {"questions": {"source": "generator", "count": 2}, "deciders": ["first"]}
+    written = RunSpec.from_json(given).to_json()["limits"]
+    assert written == {
+        "rows": 200,
+        "bytes": 32_000,
+        "seconds": 10.0,
+        "cell": 4_000,
+        "scans": False,
+    }
+    with pytest.raises(UsageError, match="whole"):
+        RunSpec.from_json({**given, "limits": {"seconds": 2, "whole": 3}})
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{", "3", "[" * 100_000])
 def test_a_file_that_holds_no_spec_says_so(tmp_path: Path, text: str) -> None:
     """By its name."""

@@ -148,6 +148,25 @@ def test_a_discarded_run_leaves_nothing_that_it_made(tmp_path: Path) -> None:
     assert (tmp_path / "there" / "new" / "notes.txt").read_text() == "mine"
 
 
+def test_a_run_that_was_closed_is_discarded_where_nobody_has_gone_on_with_it(
+    tmp_path: Path,
+) -> None:
+    """A run that is refused is closed first, and by then another process may resume it."""
+    refused = FolderStore(tmp_path / "run", run_record())
+    refused.close()
+    other = FolderStore(tmp_path / "run", run_record(), resume=True)
+    refused.discard()
+    assert (tmp_path / "run" / "run.json").exists()
+    (tmp_path / "run" / "traces.jsonl").write_text("{}\n")
+    other.close()
+    refused.discard()
+    assert (tmp_path / "run" / "run.json").exists()
+    (tmp_path / "run" / "traces.jsonl").write_text("")
+    refused.discard()
+    assert list(tmp_path.iterdir()) == []
+    refused.discard()
+
+
 def test_a_run_that_cannot_begin_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dqa.core.database import Limits
+from dqa.core.database import LimitsLeft
 from dqa.core.errors import DqaError
 from dqa.databases.failures import out_of_memory
 from dqa.databases.isolation.bounds import arm, disarm, harden, limit_memory
@@ -81,7 +81,7 @@ def _open(wire: Wire) -> Session | None:
 def _answer(wire: Wire, session: Session) -> None:
     """Answer requests; end where nothing that follows could be trusted."""
     does: dict[str, Callable[..., Any]] = {
-        "run": lambda statement, *limits: pack_rows(session.run(statement, Limits(*limits))),
+        "run": lambda statement, *limits: pack_rows(session.run(statement, LimitsLeft(*limits))),
         "schema": lambda: (session.read_schema(), session.namespace),
         "order": session.row_order,
         "examine": lambda: pack_examination(session.examine()),

@@ -247,7 +247,7 @@ def _forms_in(text: str) -> tuple[str, ...]:
     for compound in _HYPHENATED.findall(text):
         parts = re.split(r"[-\u2010\u2011]", compound)
         whole = singular("".join(parts))
-        known = words_in(compound)
+        known = set(words_in(compound))
         more = (word for part in parts if len(part) > 1 for word in words_in(part))
         forms += [word for word in (whole, *more) if word not in known]
     return tuple(forms)

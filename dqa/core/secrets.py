@@ -9,8 +9,6 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
-from dqa.core.records import dump_line
-
 _URL_PASSWORD = re.compile(
     r"(?P<before>://[^\s:/\"'<>]*):"
     r"(?!\d{1,5}(?:[\s/?#\"'<>,;)\]}]|$))"  # a port
@@ -66,6 +64,8 @@ def may_hold_secret(line: str) -> bool:
     For whoever writes many long lines, in which there is almost never one: what says false needs no
     `redacted`, and true means nothing yet.
     """
+    from dqa.core.records import dump_line  # not before: this module is imported by every command
+
     words = _in_lower_case(line)
     return (
         "\\u" in line  # a character that is not written as it is, and may be a secret's

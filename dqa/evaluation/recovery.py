@@ -20,15 +20,8 @@ from typing import Any
 
 from dqa.core.errors import ParseError
 from dqa.core.files import open_private, parse_json, whole_lines
-from dqa.evaluation.folders import (
-    ABANDONED,
-    PROMPTS,
-    RESULTS,
-    RUN,
-    SHORTCUTS,
-    TRACES,
-    cut_half_line,
-)
+from dqa.evaluation.folder_lines import cut_half_line
+from dqa.evaluation.folders import ABANDONED, PROMPTS, RESULTS, RUN, SHORTCUTS, TRACES
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome
 

@@ -24,6 +24,7 @@ from dqa.core.errors import UsageError
 from dqa.core.files import add_line, make_private_folder, open_to_add
 from dqa.core.paths import problem_of_path
 from dqa.core.records import dump_line
+from dqa.evaluation.folder_lines import lost_line, read_results
 from dqa.evaluation.folders import (
     ABANDONED,
     PROMPTS,
@@ -33,8 +34,6 @@ from dqa.evaluation.folders import (
     TRACES,
     RunRecord,
     compare_records,
-    lost_line,
-    read_results,
     read_resumable,
 )
 from dqa.evaluation.keys import DecisionKey

@@ -24,7 +24,7 @@ from dqa.core.events import EndingEvent
 from dqa.core.question import Question
 from dqa.core.situation import Situation
 from dqa.evaluation.crashes import MOST_IN_A_ROW, ended_by
-from dqa.evaluation.folders import read_results, read_traces
+from dqa.evaluation.folder_lines import read_results, read_traces
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome

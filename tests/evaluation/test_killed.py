@@ -16,7 +16,8 @@ import pytest
 from dqa.api.measuring import analyse
 from dqa.api.reading import read_run
 from dqa.core.errors import UsageError
-from dqa.evaluation.folders import ABANDONED, RESULTS, TRACES, read_results, usage_so_far
+from dqa.evaluation.folder_lines import read_results, usage_so_far
+from dqa.evaluation.folders import ABANDONED, RESULTS, TRACES
 from dqa.evaluation.store import FolderStore
 from tests.evaluation.records import run_record
 from tests.evaluation.test_store import folder as folder  # noqa: PLC0414  (a fixture)

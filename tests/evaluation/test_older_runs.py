@@ -12,7 +12,8 @@ from dqa.api.reading import read_run
 from dqa.core.errors import UsageError
 from dqa.core.events import OtherEvent
 from dqa.evaluation.analysis import analyse, read_cases
-from dqa.evaluation.folders import RESULTS, RUN, TRACES, read_results, read_traces
+from dqa.evaluation.folder_lines import read_results, read_traces
+from dqa.evaluation.folders import RESULTS, RUN, TRACES
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.store import FolderStore
 from tests.evaluation.records import run_record

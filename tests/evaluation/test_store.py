@@ -17,7 +17,8 @@ from dqa.core.display import Display
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.question import Question
 from dqa.deciders.baselines import Baseline
-from dqa.evaluation.folders import read_record, read_results
+from dqa.evaluation.folder_lines import read_results
+from dqa.evaluation.folders import read_record
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge

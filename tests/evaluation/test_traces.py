@@ -12,7 +12,8 @@ from dqa.core.database import Database
 from dqa.core.decision import Ending, Usage
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.question import Question
-from dqa.evaluation.folders import TRACES, read_traces
+from dqa.evaluation.folder_lines import read_traces
+from dqa.evaluation.folders import TRACES
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge

@@ -22,7 +22,7 @@ from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.deciders.base import Settings
-from dqa.evaluation.folders import usage_so_far
+from dqa.evaluation.folder_lines import usage_so_far
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome, Result

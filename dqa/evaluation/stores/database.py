@@ -32,7 +32,8 @@ from dqa.core.decision import Usage
 from dqa.core.errors import DqaError
 from dqa.core.records import dump_line
 from dqa.databases.leaving import empty_unused
-from dqa.evaluation.folders import RunRecord, compare_records, is_lost, lost_line, require_resumable
+from dqa.evaluation.folder_lines import is_lost, lost_line
+from dqa.evaluation.folders import RunRecord, compare_records, require_resumable
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.plan import Task
 from dqa.evaluation.prompts import Prompts, hash_of

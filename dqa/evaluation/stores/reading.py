@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
 from dqa.core.paths import require_folder
-from dqa.evaluation import folders
+from dqa.evaluation import folder_lines, folders
 from dqa.evaluation.folders import RUN, TRACES, AnySpec, RunRecord
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.prompts import Prompts
@@ -55,7 +55,7 @@ class RunReader(Protocol):
         """Return what all decisions have used, those that were made again included."""
 
     def abandoned(self, *, recorded: bool = False) -> Usage:
-        """Return what was used and led to no decision; see `folders.usage_abandoned`."""
+        """Return what was used and led to no decision; see `folder_lines.usage_abandoned`."""
 
     def abandoned_lines(self) -> Iterator[Mapping[str, Any]]:
         """Yield the lines that say what was used and led to no decision."""
@@ -90,11 +90,11 @@ class FolderReader:
                 f"{self.place} holds no run: there is no {TRACES}. Name the folder of "
                 "one ('dqa runs' lists them)."
             )
-        return folders.read_results(self.place.path)
+        return folder_lines.read_results(self.place.path)
 
     def traces(self, question: str | None = None) -> Iterator[Trace]:
         """Yield the traces in the order of the file."""
-        yield from folders.read_traces(self.place.path, question)
+        yield from folder_lines.read_traces(self.place.path, question)
 
     def seconds(self) -> Mapping[DecisionKey, float]:
         """Return how long each decision took, by the traces."""
@@ -102,23 +102,23 @@ class FolderReader:
 
     def shortcuts(self) -> tuple[ShortcutChoices, ...]:
         """Return what the heuristics chose."""
-        return folders.read_shortcuts(self.place.path)
+        return folder_lines.read_shortcuts(self.place.path)
 
     def prompts(self) -> Prompts:
         """Return the prompts of each decider; none of an older run."""
-        return folders.read_prompts(self.place.path)
+        return folder_lines.read_prompts(self.place.path)
 
     def used(self) -> Usage:
         """Return what all decisions have used, those that were made again included."""
-        return folders.usage_so_far(self.place.path)
+        return folder_lines.usage_so_far(self.place.path)
 
     def abandoned(self, *, recorded: bool = False) -> Usage:
         """Return what was used and led to no decision."""
-        return folders.usage_abandoned(self.place.path, recorded=recorded)
+        return folder_lines.usage_abandoned(self.place.path, recorded=recorded)
 
     def abandoned_lines(self) -> Iterator[Mapping[str, Any]]:
         """Yield the lines that say what was used and led to no decision."""
-        return folders.read_abandoned(self.place.path)
+        return folder_lines.read_abandoned(self.place.path)
 
 
 class StoreReader:

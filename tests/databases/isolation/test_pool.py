@@ -75,6 +75,11 @@ def test_workers_end_with_their_asker(file: Path) -> None:
     wait_until_gone(*numbers)
 
 
+# Libraries that other tests import in this process warn of every fork of it.
+forking = pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning")
+
+
+@forking
 def test_a_fork_of_this_process_has_workers_of_its_own(shop: GuardedDatabase) -> None:
     """Two processes do not read each other's answers."""
     child = os.fork()
@@ -89,6 +94,7 @@ def test_a_fork_of_this_process_has_workers_of_its_own(shop: GuardedDatabase) ->
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+@forking
 def test_a_fork_of_this_process_closes_nothing_of_it(shop: GuardedDatabase) -> None:
     """Its workers and their server are the parent's, also when the child closes its database."""
     server: Any = fork_server._server
@@ -106,6 +112,7 @@ def test_a_fork_of_this_process_closes_nothing_of_it(shop: GuardedDatabase) -> N
     assert shop.query("SELECT 1").rows == ((1,),)
 
 
+@forking
 def test_a_fork_of_this_process_waits_for_no_statement_of_it(
     file: Path, shop: GuardedDatabase
 ) -> None:

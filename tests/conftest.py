@@ -133,6 +133,8 @@ def _not_run(reporter: pytest.TerminalReporter) -> list[str]:
     }
     counted = Counter(slow=reporter.config.stash[SLOW])
     for report in reporter.stats.get("skipped", ()):
-        known = (why for why in ("integration", "released") if why in report.keywords)
+        # The report of a module that is skipped at collection has no keywords.
+        keywords = getattr(report, "keywords", ())
+        known = (why for why in ("integration", "released") if why in keywords)
         counted[next(known, "")] += 1
     return [f"{counted[why]:,} {told}" for why, told in whys.items() if counted[why]]

@@ -80,7 +80,7 @@ def megabytes() -> float:
 def _megabytes(process: Path) -> float:
     try:
         group = int((process / "stat").read_text().rpartition(")")[2].split()[2])
-        if group != os.getpgrp() or b"serving.py" not in (process / "cmdline").read_bytes():
+        if group != os.getpgrp() or b"household.serving" not in (process / "cmdline").read_bytes():
             return 0.0
         lines = (process / "smaps_rollup").read_text().splitlines()
     except OSError:

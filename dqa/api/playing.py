@@ -11,8 +11,8 @@ from typing import Any, TypeAlias, Unpack
 from uuid import uuid4
 
 from dqa.api.evaluating import Told, name_models
-from dqa.api.preparing import ToldTraining
 from dqa.api.runs import Run
+from dqa.api.training import ToldTraining
 from dqa.api.watching import Watcher
 from dqa.core.decider import Decider
 from dqa.core.errors import (

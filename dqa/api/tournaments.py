@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Unpack
 
 from dqa import plugins
 from dqa.api.playing import Contestant, play, require_out
-from dqa.api.preparing import ToldTraining, train_missing
 from dqa.api.reading import read_run
 from dqa.api.runs import Run
+from dqa.api.training import ToldTraining, train_missing
 from dqa.api.watching import Watcher
 from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
 from dqa.core.publications import Publication, PublishedGames

@@ -2,32 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import closing
-from multiprocessing import get_context
+import os
+import subprocess
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.interpreters import start_python
 from dqa.core.paths import require_new_file
 from dqa.core.records import Record
 from dqa.worlds.training import (
     SMALL,
     Trainer,
     TrainingWatcher,
+    is_kept,
     learn,
     watch_training,
     write_weights,
 )
 
+if TYPE_CHECKING:
+    from dqa.api.watching import Watcher
+
 __all__ = [
+    "ToldTraining",
     "TrainedPlayer",
     "TrainingWatcher",
     "learning_players",
+    "train_missing",
     "train_player",
     "train_players",
 ]
+
+
+class ToldTraining(TrainingWatcher):
+    """Tells the watcher of a run what is trained for it."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._player = ""
+
+    def started(self, player: str, iterations: int) -> None:
+        """Tell that a player is trained."""
+        del iterations
+        self._player = player
+        self._watcher.training((player,))
+
+    def finished(self) -> None:
+        """Tell that it is."""
+        self._watcher.trained(self._player)
+
+    def warned(self, text: str) -> None:
+        """Tell of a kept player that cannot be read."""
+        self._watcher.unreadable(text)
 
 
 class TrainedPlayer(Record):
@@ -141,32 +171,84 @@ def train_players(
     named = players if players is not None else learning_players(world)
     for player in named:
         _trainer(world, player).iterations(budget)
-    # A fresh interpreter each: a forked one would inherit threads of linear algebra half-way.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-    return _trained(pool, [(world, player, seed, budget) for player in named])
+    return _trained(world, named, seed, budget, workers)
 
 
 def _trained(
-    pool: ProcessPoolExecutor, jobs: Sequence[tuple[str, str, int, str | int]]
+    world: str, players: Sequence[str], seed: int, budget: str | int, workers: int
 ) -> Iterator[TrainedPlayer]:
-    with closing(_Cancelling(pool)), pool:
-        for done in as_completed([pool.submit(_train_one, *job) for job in jobs]):
-            yield done.result()
+    kept = {name for name in players if is_kept(_trainer(world, name), seed, budget)}
+    with closing(_train_at_once(world, players, seed, budget, workers)) as ended:
+        for name in ended:
+            trained = train_player(world, name, seed=seed, budget=budget)  # reads what is kept
+            yield trained.model_copy(update={"was_kept": name in kept})
 
 
-class _Cancelling:
-    """Cancels what has not begun, where a caller takes no more or one training failed."""
+def train_missing(world: str, players: Iterable[str], seed: int, watcher: Watcher) -> None:
+    """Train players that are not kept yet at once, as many as there are processors.
 
-    def __init__(self, pool: ProcessPoolExecutor) -> None:
-        self._pool = pool
+    One player alone is left to whoever makes it. So is one whose training fails: it fails there
+    again, and is told.
 
-    def close(self) -> None:
-        """Cancel it."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+    Parameters
+    ----------
+    world
+        By name.
+    players
+        By name; those that do not learn are left out.
+    seed
+        Of the training.
+    watcher
+        Is told how far it is.
+    """
+    policies = plugins.world(world).policies
+    missing = [
+        name
+        for name in dict.fromkeys(players)
+        if name in policies
+        and (trainer := policies[name].trainer) is not None
+        and not is_kept(trainer, seed)
+    ]
+    most = min(processors(), len(missing))
+    if most > 1:
+        watcher.training(tuple(missing))
+        with closing(_train_at_once(world, missing, seed, SMALL, most)) as ended:
+            for player in ended:
+                watcher.trained(player)
 
 
-def _train_one(world: str, player: str, seed: int, budget: str | int) -> TrainedPlayer:
-    return train_player(world, player, seed=seed, budget=budget)
+def processors() -> int:
+    """Return how many processors this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)  # not every system has it
+    return (os.cpu_count() or 1) if allowed is None else len(allowed(0))
+
+
+def _train_at_once(
+    world: str, players: Iterable[str], seed: int, budget: str | int, workers: int
+) -> Generator[str, None, None]:
+    """Run ``dqa train`` for several players at once, and yield each when its process has ended.
+
+    Each has a fresh interpreter: a forked one would inherit threads of linear algebra half-way.
+    Whoever uses a player whose training failed trains it again, and meets the error. Processes
+    that still run when the caller takes no more are ended.
+    """
+    waiting = list(dict.fromkeys(players))
+    running: dict[str, subprocess.Popen[bytes]] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                name = waiting.pop(0)
+                words = ("--player", name, "--seed", str(seed), "--budget", str(budget))
+                running[name] = start_python("dqa.__main__", "train", "--world", world, *words)
+            for name, process in list(running.items()):
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(0.2)  # seconds until the next one is looked at
+                    del running[name]
+                    yield name
+    finally:
+        for process in running.values():
+            process.terminate()
+            process.wait()
 
 
 def learning_players(world: str) -> tuple[str, ...]:

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dqa
 from dqa import plugins
-from dqa.api import preparing
-from dqa.api.preparing import train_missing
+from dqa.api import training
+from dqa.api.training import train_missing
 from dqa.api.watching import Watcher
 from dqa.worlds.base import Policy, WorldFactory
 from dqa.worlds.training import Trainer, Weights, is_kept, learn, learning_player
@@ -59,18 +60,21 @@ def started(
     }
     world = replace(duel, policies={**duel.policies, **learning})
     monkeypatch.setattr(plugins, "world", lambda _: world)
-    monkeypatch.setattr(preparing, "processors", lambda: 2)
+    monkeypatch.setattr(training, "processors", lambda: 2)
     found: list[tuple[str, Any]] = []
 
-    def start(world: str, player: str, seed: int) -> subprocess.Popen[bytes]:
+    def start(*words: str, stderr: Any) -> subprocess.Popen[bytes]:
+        del stderr
         at_once = [one for _, one in found if one.poll() is None]
-        assert (world, seed, len(at_once) < 2) == ("kuhn", 7, True)
+        options = dict(zip(words[2::2], words[3::2], strict=True))
+        player = options["--player"]
+        assert (options["--world"], options["--seed"], len(at_once) < 2) == ("kuhn", "7", True)
         does = "import time; time.sleep(60)" if player == "dan" else f"exit({len(found)})"
         process = subprocess.Popen([sys.executable, "-c", does])
         found.append((player, process))
         return process
 
-    monkeypatch.setattr(preparing, "_start", start)
+    monkeypatch.setattr(training, "start_python", start)
     return found
 
 
@@ -104,7 +108,10 @@ def test_an_interrupt_ends_what_is_trained(started: list[tuple[str, Any]]) -> No
     assert all(process.poll() is not None for _, process in started)
 
 
-def test_the_command_trains(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As `dqa train` does: it says what is wrong by its code, and nothing else."""
-    monkeypatch.setenv("DQA_CACHE", str(tmp_path))
-    assert preparing._start("holdem", "rule", 0).wait(60) == 2
+@pytest.mark.slow
+def test_a_training_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It is begun again in this process, which meets the same error."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DQA_CACHE", str(tmp_path / "file"))
+    with pytest.raises(NotADirectoryError):
+        list(dqa.train_players("holdem", ["cfr"], budget=1))

@@ -41,6 +41,14 @@ def limit_memory(more: int = MEMORY) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
 
 
+def count_memory_kills() -> int:
+    """Return how many processes this system has killed because memory ran out; 0 if unknown."""
+    with suppress(OSError):
+        lines = Path("/proc/vmstat").read_text("ascii").splitlines()
+        return int(dict(map(str.split, lines)).get("oom_kill", 0))
+    return 0
+
+
 def arm(seconds: float) -> None:
     """Let the operating system end this process where a statement goes on far beyond its limit.
 

@@ -19,7 +19,8 @@ from threading import Lock, RLock
 from time import monotonic
 from typing import Any
 
-from dqa.databases.isolation.pythons import ENDING, LEAVING, SERVING, await_end, start_python
+from dqa.core.interpreters import describe_exit, start_python
+from dqa.databases.isolation.pythons import ENDING, LEAVING, SERVING, await_end
 from dqa.databases.isolation.wire import LOOK, ClosedError, Wire, wait_for
 
 HUNG = 15.0
@@ -70,7 +71,8 @@ class ForkServer:
         try:
             with theirs:
                 number = theirs.fileno()
-                self._process = start_python("forking", str(number), serving, pass_fds=(number,))
+                forking = ("dqa.databases.isolation.forking", str(number), serving)
+                self._process = start_python(*forking, pass_fds=(number,))
         except BaseException:
             self._end.close()
             raise
@@ -98,8 +100,10 @@ class ForkServer:
         try:
             with theirs:
                 number, problem = self._ask(["fork", prepared], until, [theirs.fileno()])
-        except BaseException:
+        except BaseException as error:
             ours.close()
+            if isinstance(error, OSError | ClosedError) and not isinstance(error, TimeoutError):
+                raise ClosedError(describe_exit(await_end(self._process))) from error
             raise
         if number is None:
             ours.close()
@@ -114,7 +118,7 @@ class ForkServer:
         """Kill a child and return how it has ended; None where the server does not tell."""
         self.kill(number)
         with suppress(ClosedError, OSError):
-            status: int = self._ask(["ended", number], monotonic() + ENDING)
+            status: int | None = self._ask(["ended", number], monotonic() + ENDING)
             return status
         return None
 
@@ -204,7 +208,7 @@ def fork_worker(namespaces: str, until: float) -> _ForkedWorker:
                 if monotonic() >= until:
                     raise
                 continue  # others wait for it too
-        except (OSError, ClosedError):
+        except ClosedError:
             if is_replaced:
                 raise
         is_replaced = True

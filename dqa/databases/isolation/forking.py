@@ -24,10 +24,10 @@ _GONE = 0.4
 def main() -> None:
     """Serve the parent until it is gone.
 
-    Standard input has the number of a socket to it, and the module that workers serve by.
+    Its arguments are the number of a socket to it, and the module that workers serve by.
     """
-    end = socket.socket(fileno=int(sys.stdin.readline()))
-    serving: Serving = import_module(sys.stdin.readline().strip())
+    end = socket.socket(fileno=int(sys.argv[1]))
+    serving: Serving = import_module(sys.argv[2])
     silence()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     libc = ctypes.CDLL(None)
@@ -90,8 +90,8 @@ def _has_ended(number: int) -> bool:
         return True
 
 
-def _await_status(number: int) -> int:
-    """Return how a child has ended, which has been killed if it had not ended by itself."""
+def _await_status(number: int) -> int | None:
+    """Return the exit code of a child that is about to end; None if it takes its time."""
     until = monotonic() + _GONE
     while True:
         try:
@@ -101,5 +101,5 @@ def _await_status(number: int) -> int:
         if ended:
             return os.waitstatus_to_exitcode(status)
         if monotonic() > until:
-            return -signal.SIGKILL
+            return None
         sleep(0.001)

@@ -32,8 +32,8 @@ class Worker(Protocol):
         Returns
         -------
         int or None
-            A code, or minus a signal's number. None where nobody knows, because what it was forked
-            from is gone, and has taken it along.
+            A code, or minus a signal's number. None where nobody knows: it takes its time, or what
+            it was forked from is gone, and has taken it along.
         """
         ...
 
@@ -73,11 +73,14 @@ def start_worker(namespaces: str, until: float = inf) -> Worker:
     except (OSError, ClosedError) as error:
         if isinstance(error, TimeoutError) and monotonic() >= until:
             raise
-        problem = getattr(error, "strerror", None) or str(error) or "it ended at once"
-        if isinstance(error, TimeoutError):
-            problem = f"it was not there within {STARTING:g} seconds"
         raise InfrastructureError(
-            f"A worker process for statements cannot be started: {problem}. Give this process "
-            'more memory, processes or open files, or open the database with isolation="none" if '
-            "its data and its statements are your own."
+            f"A worker process for statements {describe_start(error)}. If the database's data and "
+            'its statements are your own, you can open it with isolation="none".'
         ) from error
+
+
+def describe_start(error: OSError | ClosedError) -> str:
+    """Return why a process that was waited for `STARTING` seconds did not start."""
+    if isinstance(error, TimeoutError):
+        return f"did not start within {STARTING:g} seconds; the machine may be busy"
+    return f"cannot be started: {getattr(error, 'strerror', None) or error}"

@@ -1,12 +1,10 @@
-"""Starts fresh Pythons that run a module of this package, and ends them."""
+"""What a process and its workers share: how long one has to end, and what it serves by."""
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
-import sys
 from contextlib import suppress
 from typing import Protocol
 
@@ -16,12 +14,6 @@ ENDING = 0.5
 """Seconds within which a killed process has to be gone; a statement may wait for that."""
 LEAVING = 2.0
 """Seconds within which a process that nobody talks to has to end by itself."""
-_KILLED = -9
-"""How a process has ended that SIGKILL has, which Windows has no name for."""
-_CODE = (
-    "import json, sys; sys.path[:] = json.loads(sys.stdin.readline()); "
-    "from dqa.databases.isolation.{} import main; main()"
-)
 
 
 class Serving(Protocol):
@@ -44,29 +36,8 @@ def silence() -> None:
     os.close(nowhere)
 
 
-def start_python(main: str, *lines: str, pass_fds: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
-    """Start a Python that runs `main` of a module of this package, with lines for it to read."""
-    process = subprocess.Popen(  # noqa: S603  (this very Python)
-        [sys.executable, "-c", _CODE.format(main)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=pass_fds,
-        # Linear algebra is not what it does, and its threads would be copied by no fork.
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-    )
-    if process.stdin is not None:
-        with process.stdin as said:
-            said.write(
-                "".join(
-                    f"{line}\n" for line in (json.dumps([*map(str, sys.path)]), *lines)
-                ).encode()
-            )
-    return process
-
-
-def await_end(process: subprocess.Popen[bytes]) -> int:
-    """Return how a killed process has ended; one that is not gone yet is about to."""
+def await_end(process: subprocess.Popen[bytes]) -> int | None:
+    """Return the exit code of a process that is about to end; None if it takes its time."""
     with suppress(subprocess.TimeoutExpired):
         return process.wait(ENDING)
-    return _KILLED
+    return None

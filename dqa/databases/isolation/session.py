@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event
@@ -13,10 +12,12 @@ from weakref import finalize
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
 from dqa.core.examination import Advice, Examination
+from dqa.core.interpreters import describe_exit, name_signal
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.core.turns import waiting
 from dqa.databases.failures import crashed, out_of_memory, timed_out, unanswered
+from dqa.databases.isolation.bounds import count_memory_kills
 from dqa.databases.isolation.opened_files import OpenedFiles
 from dqa.databases.isolation.pool import WorkerPool
 from dqa.databases.isolation.shapes import require, unpack
@@ -25,7 +26,7 @@ from dqa.databases.isolation.wire import (
     TooLongError,
     unpack_rows,
 )
-from dqa.databases.isolation.workers import GoneError, OpenWorker
+from dqa.databases.isolation.workers import FAULTS, GoneError, OpenWorker
 from dqa.databases.opening import Opening
 
 _Answer = TypeVar("_Answer")
@@ -47,13 +48,6 @@ _DESCRIBING = 600.0
 """Seconds that reading a schema may take."""
 _TIMES, _SPARE = 16, 1 << 20
 """How much larger than its text a result may be that travels, and how much besides."""
-_FAULTS = {
-    "SIGSEGV": "a segmentation fault",
-    "SIGABRT": "it aborted itself",
-    "SIGBUS": "a bus error",
-    "SIGFPE": "an arithmetic fault",
-    "SIGILL": "an illegal instruction",
-}
 _OVER_TIME = frozenset({"SIGALRM", "SIGXCPU"})
 
 
@@ -186,14 +180,19 @@ class IsolatedSession(Session):
         self._pool.replace(worker.mark, answered)
         if code is None:
             raise GoneError from None
-        name = _name_signal(-code) if code < 0 else ""
+        name = name_signal(code)
         if isinstance(error, TooLongError):
             raise out_of_memory() from None
         if isinstance(error, TimeoutError) or name in _OVER_TIME:
             return
-        if name == "SIGKILL":  # the system's, where memory runs out
+        if not name or name in FAULTS:
+            raise crashed(describe_exit(code)) from None
+        if name == "SIGKILL" and count_memory_kills() > worker.memory_kills:
             raise out_of_memory() from None
-        raise crashed(_FAULTS.get(name, name or f"it ended with code {code}")) from None
+        raise DatabaseUnavailableError(
+            f"The worker process of database '{self.name}' did not finish the statement: "
+            f"{describe_exit(code)}. Another process sent that signal. Run the statement again."
+        ) from None
 
     def _tell_late(self, statement: str, limits: Limits, *, has_answered: bool) -> NoReturn:
         """Raise what it means that a statement did not come back."""
@@ -219,13 +218,13 @@ class IsolatedSession(Session):
                     continue
                 except (TimeoutError, ClosedError, TooLongError) as error:
                     code = worker.kill()
-                    problem = "does not answer"
-                    if isinstance(error, ClosedError):
-                        if code is None:  # it ended with what it was forked from
-                            continue
-                        problem = f"has crashed (code {code})"
+                    has_ended = isinstance(error, ClosedError)
+                    if has_ended and code is None:  # with what it was forked from
+                        continue
+                    problem = describe_exit(code) if has_ended else "it took too long"
                     raise DatabaseUnavailableError(
-                        f"Database '{self.name}' {problem}; it cannot be described."
+                        f"Database '{self.name}' cannot be described. Its worker process did not "
+                        f"answer: {problem}."
                     ) from None
         raise _tell_gone(self.name)
 
@@ -261,12 +260,5 @@ def _tell_waiting(name: str, limits: Limits, own: Limits) -> DatabaseUnavailable
 def _tell_gone(name: str) -> DatabaseUnavailableError:
     return DatabaseUnavailableError(
         f"Two worker processes of database '{name}' ended, one after the other, before they could "
-        "answer: somebody ends them, or memory is short."
+        "answer."
     )
-
-
-def _name_signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # those for real time have no names
-        return f"signal {number}"

@@ -6,12 +6,15 @@ import hmac
 import secrets
 import socket
 import subprocess
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from threading import Thread
 from time import monotonic
 
-from dqa.databases.isolation.pythons import LEAVING, SERVING, await_end, start_python
+from dqa.core.interpreters import describe_exit, start_python
+from dqa.databases.isolation.pythons import LEAVING, SERVING, Serving, await_end, silence
 from dqa.databases.isolation.wire import ClosedError, Wire
 
 _LOOK = 0.2
@@ -27,7 +30,7 @@ class _SpawnedWorker:
     wire: Wire
     process: subprocess.Popen[bytes]
 
-    def kill(self) -> int:
+    def kill(self) -> int | None:
         self.wire.close()
         self.process.kill()
         return await_end(self.process)
@@ -72,7 +75,7 @@ def spawn_worker(until: float, serving: str = SERVING, *, trusts: bool = False) 
     """
     password = secrets.token_bytes(32)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        process = start_python("spawned", f"{server.getsockname()[1]} {password.hex()} {serving}")
+        process = start_python(__name__, str(server.getsockname()[1]), serving, text=password)
         try:
             end = accept_worker(server, password, process, until)
         except BaseException:
@@ -91,8 +94,8 @@ def accept_worker(
         try:
             end, _ = server.accept()
         except TimeoutError:
-            if process.poll() is not None:
-                raise ClosedError from None
+            if (code := process.poll()) is not None:
+                raise ClosedError(describe_exit(code)) from None
             if monotonic() > until:
                 raise
             continue
@@ -112,3 +115,17 @@ def _read_greeting(end: socket.socket, size: int) -> bytes:
             break
         said += got
     return said
+
+
+def main() -> None:
+    """Serve a parent that listens on this machine: this is what runs in the fresh Python.
+
+    Its arguments are the port and the module to serve by; standard input has a password.
+    """
+    port, module = sys.argv[1:]
+    end = socket.create_connection(("127.0.0.1", int(port)))
+    end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    end.sendall(sys.stdin.buffer.read())
+    silence()
+    serving: Serving = import_module(module)
+    serving.serve(end)

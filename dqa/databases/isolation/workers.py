@@ -9,11 +9,16 @@ from typing import Any, NamedTuple
 
 from dqa.core.database import Kind
 from dqa.core.errors import DatabaseUnavailableError
+from dqa.core.interpreters import describe_exit, name_signal
 from dqa.core.session import Probe, Source
+from dqa.databases.isolation.bounds import count_memory_kills
 from dqa.databases.isolation.processes import Worker, start_worker
 from dqa.databases.isolation.shapes import unpack
 from dqa.databases.isolation.wire import MOST, ClosedError, UnreadError, unpack_error
 from dqa.databases.opening import Opening
+
+FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
+"""The signals by which a process ends that has a fault of its own."""
 
 
 class Facts(NamedTuple):
@@ -67,6 +72,8 @@ class OpenWorker:
         Whether it has ended, or is about to.
     is_asked
         Whether it owes an answer, so that nobody else may ask it.
+    memory_kills
+        What `count_memory_kills` returned before it started.
 
     Raises
     ------
@@ -78,6 +85,7 @@ class OpenWorker:
         self.mark: str | None = None
         self.is_over = False
         self.is_asked = False
+        self.memory_kills = count_memory_kills()
         started = monotonic()
         process: Worker | None = None
         try:
@@ -90,7 +98,8 @@ class OpenWorker:
             waited = monotonic() - started
             what = "its worker process did not start" if process is None else "it does not answer"
             raise DatabaseUnavailableError(
-                f"The database could not be opened within {waited:.1f} seconds: {what}."
+                f"The database could not be opened within {waited:.1f} seconds: {what}. The "
+                "machine may be busy."
             ) from None
         except ClosedError:
             raise _tell_ended(self.kill()) from None
@@ -191,14 +200,10 @@ class OpenWorker:
 
 
 def _tell_ended(code: int | None) -> DatabaseUnavailableError:
-    how = "The worker process ended while it opened the database"
-    if code is None:
-        return DatabaseUnavailableError(
-            f"{how}, and the process that starts workers has ended too, or does not answer: "
-            "somebody ended them, or memory is short. Open the database again."
-        )
+    is_fault = name_signal(code or 0) in FAULTS
+    advice = "The file may be damaged" if is_fault else "Open the database again"
     return DatabaseUnavailableError(
-        f"{how} (code {code}): the file may be damaged, or memory is short."
+        f"A worker process did not open the database: {describe_exit(code)}. {advice}."
     )
 
 

@@ -230,8 +230,7 @@ class Crew:
             if self._failed_starts >= _FAILED_STARTS:
                 raise InfrastructureError(
                     f"{self._failed_starts} workers died one after another before they could "
-                    f"begin: {problem} Is there memory enough, and on a cluster this package on "
-                    "every node?"
+                    f"begin: {problem} On a cluster, every node needs this package."
                 )
         if not hand.is_gone:
             hand.is_gone = True

@@ -14,9 +14,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
 from dqa.core.errors import InfrastructureError
+from dqa.core.interpreters import describe_exit
 from dqa.core.jobs import IN_ORDER
 from dqa.databases.isolation.fork_server import ForkServer
-from dqa.databases.isolation.processes import STARTING, Worker
+from dqa.databases.isolation.processes import STARTING, Worker, describe_start
 from dqa.databases.isolation.spawning import spawn_worker
 from dqa.databases.isolation.wire import LOOK, ClosedError
 from dqa.databases.isolation.workers import find_folder
@@ -105,11 +106,11 @@ class _Hired:
     promises: dict[int, _Promise] = field(default_factory=dict)
     ended: str | None = None
 
-    def end(self) -> None:
+    def end(self, problem: str = "") -> None:
         """Take note that it is gone, or no use any more."""
         if self.ended is None:
             code = self.process.kill()
-            self.ended = "its process ended" + ("" if code is None else f" (code {code})") + "."
+            self.ended = problem or f"{describe_exit(code)}."
 
 
 @dataclass(eq=False)
@@ -134,10 +135,9 @@ class _Processes:
         try:
             hired = _Hired(self._start())
         except (OSError, ClosedError) as error:
-            problem = getattr(error, "strerror", None) or str(error) or "it ended at once"
             raise InfrastructureError(
-                f"A process for decisions cannot be started: {problem}. Give this one more memory, "
-                "processes or open files, or decide with fewer (processes, --processes)."
+                f"A process for decisions {describe_start(error)}. You can decide with fewer "
+                "(processes, --processes)."
             ) from error
         self._send(hired, (find_folder(), dict(os.environ)))
         return hired, self._ask(hired, "prepare", own_versions(), recipe, *shared)
@@ -205,7 +205,9 @@ class _Processes:
         if hired.ended is None:
             try:
                 hired.process.wire.send(message, monotonic() + STARTING)
-            except (TimeoutError, ClosedError):
+            except TimeoutError:
+                hired.end(f"it read nothing for {STARTING:g} seconds.")
+            except ClosedError:
                 hired.end()
 
 

@@ -74,6 +74,8 @@ def connected(address: str | None) -> Iterator[RayEngine]:
         yield RayEngine()
         return
     quietly: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    # Else Ray puts the current directory on the workers' path. A job of Ray's client has none here.
+    quietly["job_config"] = ray.job_config.JobConfig(_client_job=True)
     # Left alone, Ray would join whatever cluster somebody started on this machine.
     named = address or os.environ.get("RAY_ADDRESS") or _OWN
     try:

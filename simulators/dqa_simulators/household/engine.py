@@ -7,16 +7,15 @@ import json
 import os
 import socket
 import subprocess
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from pathlib import Path
 from threading import Lock
 from typing import Any, Final
 
 from dqa.core.errors import WorldUnavailableError
+from dqa.core.interpreters import describe_exit, start_python
 from dqa_simulators.household.problems import Problem
 from dqa_simulators.household.serving import UNKNOWN_GOAL
 from dqa_simulators.household.tables import load_tables
@@ -167,8 +166,7 @@ class Engine:
 
 def _gone(what: str) -> WorldUnavailableError:
     return WorldUnavailableError(
-        f"The process in which TextWorld played ended before it replied to '{what}': memory may be "
-        f"short, or somebody ended it. {_NOT_SCORED}"
+        f"The process in which TextWorld played ended before it replied to '{what}'. {_NOT_SCORED}"
     )
 
 
@@ -249,20 +247,16 @@ class _Starter:
         self._lock = Lock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603  (our own file)
-                [sys.executable, "-P", "-W", "ignore", _PROGRAM, str(theirs.fileno())],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+            self._process = start_python(
+                "dqa_simulators.household.serving",
+                str(theirs.fileno()),
+                text=json.dumps(rules).encode(),
+                environment=_environment(),
                 pass_fds=(theirs.fileno(),),
-                env=_environment(),
             )
         self._control = ours
         self._control.settimeout(_SECONDS)
         try:
-            if self._process.stdin is not None:
-                with self._process.stdin as pipe:
-                    pipe.write(json.dumps(rules).encode() + b"\n")
             told = self._control.recv(65_536)
         except OSError as error:
             self.stop()
@@ -273,7 +267,7 @@ class _Starter:
             self.stop()
             raise WorldUnavailableError(
                 "TextWorld cannot be loaded: "
-                f"{told.decode(errors='replace').strip() or 'its process ended at once'}"
+                f"{told.decode(errors='replace').strip() or describe_exit(self._process.wait())}"
             )
 
     @property
@@ -296,7 +290,6 @@ class _Starter:
             self._process.wait()
 
 
-_PROGRAM: Final = str(Path(__file__).with_name("serving.py"))
 _ENDING: Final = 10.0
 """Seconds that it may take to end."""
 _started: list[_Starter] = []
@@ -339,7 +332,8 @@ os.register_at_fork(after_in_child=_forget_all)
 def _environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     # Sets of texts are in the same order everywhere, should anything hang on it.
-    return {**kept, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    own = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore"}
+    return kept | own
 
 
 def _require_open_goal(grammar: str) -> None:

@@ -5,8 +5,8 @@ threads cannot use it at once, and its library in C++ prints and can end the pro
 episode has a process that nothing else needs. It inherits what is loaded already, so it is there
 at once, and whatever it holds is given back when it ends.
 
-Nothing but `dqa_simulators.household.engine` starts this: ``python serving.py DESCRIPTOR``. It
-imports no other module of the project, so that nothing but TextWorld has to be loaded.
+Nothing but `dqa_simulators.household.engine` starts this, with the number of a socket. It imports
+no other module of the project, so that nothing but TextWorld has to be loaded.
 """
 
 from __future__ import annotations
@@ -324,7 +324,3 @@ def main() -> None:
         return
     control.send(b"ready")
     fork_for_each(control, lambda: Episode(engine))
-
-
-if __name__ == "__main__":
-    main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sqlite3
 import threading
 import time
@@ -23,6 +24,7 @@ from dqa.core.errors import (
     StatementTimeoutError,
 )
 from dqa.core.situation import Situation
+from dqa.databases.isolation import session
 from dqa.databases.isolation.opened_files import OpenedFiles
 from dqa.guard import GuardedDatabase
 from tests.databases.isolation.workers import (
@@ -32,6 +34,7 @@ from tests.databases.isolation.workers import (
     SHORT,
     numbers_of,
     pool_of,
+    wait_until_busy,
 )
 
 
@@ -190,11 +193,37 @@ def test_a_limit_below_the_first_row_gives_none(shop: GuardedDatabase) -> None:
     assert (rows.rows, rows.cut, rows.total) == ((), "bytes", 3)
 
 
-def test_a_signal_without_a_name_is_told(shop: GuardedDatabase) -> None:
-    """Those for real time have none."""
+@pytest.mark.parametrize(("number", "name"), [(9, "SIGKILL"), (15, "SIGTERM"), (40, "signal 40")])
+def test_a_worker_that_is_killed_says_by_which_signal(
+    shop: GuardedDatabase, number: int, name: str
+) -> None:
+    """Another process did that: neither the statement nor memory is to blame."""
+    with pytest.raises(DatabaseUnavailableError, match=f"it was killed by {name}") as caught:
+        _kill_while_busy(shop, number)
+    assert "memory" not in str(caught.value)
+    assert shop.query("SELECT count(*) FROM shop").rows == ((3,),)
+
+
+def test_a_worker_that_the_system_ends_for_its_memory_is_the_statements_fault(
+    shop: GuardedDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system counts what it has killed for want of memory."""
+    monkeypatch.setattr(session, "count_memory_kills", lambda: 10**9)
+    with pytest.raises(StatementError, match="needs more memory"):
+        _kill_while_busy(shop, signal.SIGKILL)
+
+
+def _kill_while_busy(shop: GuardedDatabase, signal_number: int) -> None:
+    """Run a statement whose worker is sent a signal."""
     (number,) = numbers_of(pool_of(shop))
-    later = threading.Timer(0.3, os.kill, (number, 40))
-    later.start()
-    with pytest.raises(StatementError, match=r"signal 40"):
-        shop.query(DEAF, Limits(seconds=10.0))
-    later.join()
+
+    def kill() -> None:
+        wait_until_busy(number)
+        os.kill(number, signal_number)
+
+    with ThreadPoolExecutor(1) as threads:
+        killed = threads.submit(kill)
+        try:
+            shop.query(DEAF, Limits(seconds=60.0))
+        finally:
+            killed.result()

@@ -1,0 +1,199 @@
+"""No process of this project imports from the current directory."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+NAMES = (
+    *("json", "socket", "pickle", "subprocess", "multiprocessing", "ctypes", "signal", "typing"),
+    *("numpy", "pydantic", "sqlalchemy", "sqlglot", "sitecustomize", "usercustomize"),
+    *("dqa", "dqa_planrag", "dqa_simulators"),
+)
+"""Modules of the standard library, of what is installed, and of this project."""
+PLANTED = """
+open({mark!r}, "w").close()
+raise ImportError("it was imported from the current directory")
+"""
+DQA = (str(Path(sys.executable).with_name("dqa")),)
+"""The installed command."""
+MODULE = (sys.executable, "-m", "dqa")
+EVAL = ("eval", "--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
+TRAIN = ("train", "--world", "holdem", "--player", "cfr,dmc", "--budget", "1", "--workers", "2")
+MCP = (
+    {
+        "method": "initialize",
+        "id": 1,
+        "params": {
+            "protocolVersion": "2025-03-26",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    },
+    {"method": "notifications/initialized"},
+    {
+        "method": "tools/call",
+        "id": 2,
+        "params": {"name": "query", "arguments": {"statement": "SELECT name FROM shop"}},
+    },
+)
+
+
+def plant(folder: Path, names: tuple[str, ...] = NAMES) -> None:
+    """Plant modules in a folder, each of which leaves a file with the ending ``.mark``."""
+    for name in names:
+        file = folder / name / "__init__.py" if name.startswith("dqa") else folder / f"{name}.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(PLANTED.format(mark=str(folder / f"{name}.mark")))
+
+
+def environment(folder: Path, path: str = "") -> dict[str, str]:
+    """Return the environment of a command, with `path` put before ``PYTHONPATH``."""
+    variables = {
+        **os.environ,
+        "PYTHONPATH": path + os.environ.get("PYTHONPATH", ""),
+        "DQA_CACHE": str(folder / "cache"),
+    }
+    variables.pop("PYTHONSAFEPATH", None)
+    return variables
+
+
+def imported(folder: Path) -> list[str]:
+    """Return which of the planted modules were imported."""
+    return sorted(mark.stem for mark in folder.glob("*.mark"))
+
+
+def run(folder: Path, *command: str, start: Path | None = None, path: str = "") -> str:
+    """Return what a command prints that succeeds and imports nothing from a folder.
+
+    Parameters
+    ----------
+    folder
+        Where modules are planted.
+    *command
+        The program and its arguments.
+    start
+        Where to start it; by default in the folder.
+    path
+        What to put before ``PYTHONPATH``.
+    """
+    done = subprocess.run(
+        command,
+        cwd=start or folder,
+        env=environment(folder, path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (imported(folder), done.returncode) == ([], 0), done.stderr + done.stdout
+    return done.stdout
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with planted modules and a database of one table."""
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as database:
+        database.executescript("CREATE TABLE shop (name TEXT); INSERT INTO shop VALUES ('a')")
+    plant(tmp_path)
+    return tmp_path
+
+
+def test_commands_that_read_a_database(folder: Path) -> None:
+    """By the installed command."""
+    assert "a" in run(folder, *DQA, "query", "shop.db", "SELECT name FROM shop")
+    assert "shop" in run(folder, *DQA, "schema", "shop.db")
+    # Python adds the folder to the path of ``-m``, and finds there the package that it is to run.
+    (folder / "dqa/__init__.py").unlink()
+    run(folder, *MODULE, "query", "shop.db", "SELECT name FROM shop")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_an_evaluation(folder: Path, processes: str) -> None:
+    """In threads and in processes, with a scripted model."""
+    ran = run(folder, *DQA, *EVAL, "--deciders", "planrag,first", "--processes", processes)
+    assert "scripted:analyst" in ran
+
+
+@pytest.mark.slow
+def test_a_server_of_agent_tools(folder: Path) -> None:
+    """It answers a call over standard input and output."""
+    pytest.importorskip("mcp")
+    server = subprocess.Popen(
+        [*DQA, "mcp", "--database", "shop.db"],
+        cwd=folder,
+        env=environment(folder),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.writelines(json.dumps({"jsonrpc": "2.0", **sent}) + "\n" for sent in MCP)
+        server.stdin.flush()
+        replies = [json.loads(server.stdout.readline()) for _ in range(2)]
+        server.stdin.close()
+    assert (imported(folder), server.returncode) == ([], 0)
+    assert not replies[1]["result"]["isError"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("pyspiel") is None, reason="the games extra is not installed")
+def test_training(folder: Path) -> None:
+    """Each player in a process of its own."""
+    trained = run(folder, *DQA, *TRAIN)
+    assert "cfr was trained: 1 iterations" in trained
+    assert "dmc was trained: 1 iterations" in trained
+
+
+OWN = """
+import os, sys
+from contextlib import closing
+from own_decider import Own
+import dqa
+
+if __name__ == "__main__":
+    os.chdir(sys.argv[1])
+    if sys.argv[2] == "spawned":
+        sys.platform = "darwin"
+    with closing(dqa.open_database("shop.db")) as database:
+        assert database.query("SELECT name FROM shop").rows == (("a",),)
+    questions = dqa.generate(("locating",), count=2, seed=1)
+    options = dqa.RunOptions(workers=2, processes=2)
+    run = dqa.evaluate(questions, Own(), databases="sqlite", options=options)
+    assert [result.outcome.judged for result in run.results] == [True, True]
+"""
+OWN_DECIDER = """
+from dqa import Decider, Decision, Ending
+
+class Own(Decider):
+    name = "own"
+
+    def decide(self, question, database):
+        return Decision(Ending.ANSWERED, choice=question.candidates[0])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["forked", "spawned"])
+def test_a_script_whose_folder_is_another(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, how: str
+) -> None:
+    """Its own modules are imported, and an empty entry of ``PYTHONPATH`` is no folder.
+
+    Python reads an empty entry as the directory that is current when a process starts.
+    """
+    own = tmp_path_factory.mktemp("own")
+    (own / "script.py").write_text(OWN)
+    (own / "own_decider.py").write_text(OWN_DECIDER)
+    command = (sys.executable, str(own / "script.py"), str(folder), how)
+    run(folder, *command, start=own, path=os.pathsep)

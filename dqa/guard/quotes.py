@@ -12,13 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-_PLAIN = r"'(?:[^']++|'')*+'"
-_ESCAPED = r"'(?:[^'\\]++|\\.|'')*+'"
-_DOUBLE = r'"(?:[^"]++|"")*+"'
-_DOUBLE_ESCAPED = r'"(?:[^"\\]++|\\.|"")*+"'
-_BACKTICK = r"`(?:[^`]++|``)*+`"
+# Python 3.11.2 misreads "(?:...)*+" around alternatives, so these repeat within "(?>...)".
+_PLAIN = r"'(?>(?:[^']++|'')*)'"
+_ESCAPED = r"'(?>(?:[^'\\]++|\\.|'')*)'"
+_DOUBLE = r'"(?>(?:[^"]++|"")*)"'
+_DOUBLE_ESCAPED = r'"(?>(?:[^"\\]++|\\.|"")*)"'
+_BACKTICK = r"`(?>(?:[^`]++|``)*)`"
 _BRACKETED = r"\[[^\]]*+\]"
-_E_STRING = r"(?<![\w$])[eE]'(?:[^'\\]++|\\.|'')*+'"
+_E_STRING = r"(?<![\w$])[eE]'(?>(?:[^'\\]++|\\.|'')*)'"
 _DASHES = r"--[^\n]*+"
 _DASHES_SPACE = r"--(?=[\t-\r ]|\Z)[^\n]*+"
 """Behind the dashes a blank: a server takes any control character for one, its client does not."""

@@ -48,15 +48,15 @@ _CONSTRAINTS = (
     "referenced_column_names FROM duckdb_constraints() "
     "WHERE schema_name = ? AND database_name = current_database() ORDER BY constraint_index"
 )
-_COMMENT = r"(?:\s|--[^\n]*\n|/\*.*?\*/)"
+_COMMENTS = r"(?>(?:\s|--[^\n]*\n|/\*.*?\*/)*)"
 _QUERIES = re.compile(
-    rf"{_COMMENT}*+(?:explain\b{_COMMENT}*+(?:analyze\b|\([^()]*\))?{_COMMENT}*+)?"
-    rf"(?:\({_COMMENT}*+)*+(?:select|from|with|values|table|pivot|unpivot|summarize|describe)\b",
+    rf"{_COMMENTS}(?:explain\b{_COMMENTS}(?:analyze\b|\([^()]*\))?{_COMMENTS})?"
+    rf"(?>(?:\({_COMMENTS})*)(?:select|from|with|values|table|pivot|unpivot|summarize|describe)\b",
     re.IGNORECASE | re.DOTALL,
 )
 """How a query begins, or what explains one."""
 _DESCRIBES = re.compile(
-    rf"{_COMMENT}*+pragma{_COMMENT}++(?:collations|database_list|database_size|functions|platform"
+    rf"{_COMMENTS}pragma\b{_COMMENTS}(?:collations|database_list|database_size|functions|platform"
     r"|show_tables|show_tables_expanded|table_info|version)\b[^=]*",
     re.IGNORECASE | re.DOTALL,
 )

@@ -39,7 +39,7 @@ _KEPT = 4_096
 """Statements remembered."""
 _FAILURES = (Neo4jError, DriverError, OSError)
 _PROFILE = re.compile(
-    r"((?:\s|/\*.*?\*/|//[^\n]*\n|\bcypher\b|\bexplain\b|[0-9]+|\w+\s*=\s*\w+)*+)profile\b",
+    r"((?>(?:\s|/\*.*?\*/|//[^\n]*\n|\bcypher\b|\bexplain\b|[0-9]+|\w+\s*=\s*\w+)*))profile\b",
     re.IGNORECASE | re.DOTALL,
 )
 """What excludes EXPLAIN, and what may stand before it."""

@@ -27,7 +27,8 @@ _DEEPEST = 60
 
 _SPACE = r"[ \t\n\r\x0b\x0c\x1c-\x1f\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 """White space of both servers: not U+0085 and U+180E, which only one of them skips."""
-_LINE = r"(?:[^\n\r\x0b\x0c\x85\u2028\u2029\\]|\\(?!u))*+(?=\r?\n|\Z)"
+# Python 3.11.2 misreads "(?:...)*+" around alternatives, so these repeat within "(?>...)".
+_LINE = r"(?>(?:[^\n\r\x0b\x0c\x85\u2028\u2029\\]|\\(?!u))*)(?=\r?\n|\Z)"
 """What may follow ``//``: no character that might end the line for one reader only."""
 _SHARED = r"""
     (?P<word>[^\W\d][\w$€£¥¢]*+)
@@ -43,10 +44,10 @@ _ESCAPES = {
 }
 # LadybugDB reads the stars of a comment in pairs: ``**/`` ends it only for an odd number of them.
 _BLOCKS = {
-    "neo4j": r"/\*(?:[^*\\]|\\(?!u)|\*(?!/))*+\*/",
-    "ladybug": r"/\*(?:[^*]|\*(?!\*?/))*+\*/",
+    "neo4j": r"/\*(?>(?:[^*\\]|\\(?!u)|\*(?!/))*)\*/",
+    "ladybug": r"/\*(?>(?:[^*]|\*(?!\*?/))*)\*/",
 }
-_QUOTED = {"neo4j": r"`(?:[^`\\]|``|\\(?!u))++`", "ladybug": r"`(?:[^`]|``)++`"}
+_QUOTED = {"neo4j": r"`(?>(?:[^`\\]|``|\\(?!u))+)`", "ladybug": r"`(?>(?:[^`]|``)+)`"}
 
 
 def _pattern(dialect: str) -> re.Pattern[str]:
@@ -54,7 +55,7 @@ def _pattern(dialect: str) -> re.Pattern[str]:
     return re.compile(
         rf"""
         {_SPACE}*+(?:{_SHARED}
-          | (?P<text>'(?:[^'\\]|{escape})*+'(?!')|"(?:[^"\\]|{escape})*+"(?!"))
+          | (?P<text>'(?>(?:[^'\\]|{escape})*)'(?!')|"(?>(?:[^"\\]|{escape})*)"(?!"))
           | (?P<name>{quoted})
           | (?P<comment>//{_LINE}|{block})
           | (?P<end>\Z)

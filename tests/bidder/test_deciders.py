@@ -22,7 +22,7 @@ from dqa.evaluation.play import play_episode
 from dqa.models.scripted import GivenReplies, scripted_model
 from dqa.models.scripted.given import Request
 from dqa.worlds.history import History
-from dqa_bidder.events import ChosenEvent, ReturnsEvent, RevisionEvent, ThoughtsEvent
+from dqa_bidder.events import ReturnsEvent, RevisionEvent, ThoughtsEvent
 from dqa_bidder.rendering import render
 from dqa_bidder.scripted.reading import read_prompt
 from dqa_bidder.scripted.responder import reply_to
@@ -114,12 +114,11 @@ def test_every_decider_decides_an_ordinary_question(name: str, suppliers: Databa
 
 
 @pytest.mark.parametrize("world", ["kuhn", "leduc", "holdem", "negotiation"])
-@pytest.mark.parametrize("script", ["analyst", "greedy", "random"])
-def test_scripted_models_play_every_world(world: str, script: str, history: History) -> None:
+def test_scripted_models_play_every_world(world: str, history: History) -> None:
     """BIDDER against the other methods, to the end of a game, without a reply that fails."""
     factory = plugins.world(world)
     made = factory.make(factory.settings(), history)
-    model = scripted_model(script)
+    model = scripted_model("analyst")
     bidder = plugins.decider("bidder")(model, Settings())
     other = plugins.decider("reflexion")(model, Settings())
     played = play_episode(made, {"player": bidder, "opponent": other}, 1)
@@ -218,23 +217,6 @@ def test_a_question_without_actions_is_refused(suppliers: Database) -> None:
     unread = Question("custom", "1", "Which?", "None.", candidates=("a", "b"))
     with pytest.raises(UsageError, match="Nothing says what BIDDER is to read"):
         decided("bidder", unread, suppliers)
-
-
-def test_one_action_is_chosen_without_asking(suppliers: Database) -> None:
-    """Nothing is to be decided."""
-    sole = Question("custom", "1", "Which?", "", candidates=("a",), context_queries=("SELECT 1",))
-    decision = decided("bidder", sole, suppliers)
-    assert (decision.choice, decision.steps) == ("a", 0)
-    assert isinstance(decision.trace[-2], ChosenEvent)
-
-
-def test_the_horizon_is_what_some_names_mean() -> None:
-    """It cannot be given to them; it can be to ``bidder``, and the family reaches all."""
-    assert "bidder.horizon" in plugins.decider("bidder").options
-    for name in ("bidder-t1", "bidder-t2", "bidder-t3"):
-        options = plugins.decider(name).options
-        assert not any(option.endswith("horizon") for option in options)
-        assert "bidder.beta" in options
 
 
 def test_a_step_is_replaced_as_the_page_says(suppliers: Database) -> None:

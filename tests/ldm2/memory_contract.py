@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from random import Random
 from typing import ClassVar
 
 import pytest
@@ -27,7 +26,6 @@ from dqa_ldm2 import (
     import_memory,
     open_memory,
 )
-from dqa_ldm2.memory.base import Remembered
 from dqa_ldm2.memory.files import read_export
 from dqa_ldm2.memory.retrieving import RetrievingMemory
 
@@ -117,18 +115,6 @@ class MemoryContract:
             (only,) = again.find(1, "heat", "shelf", state("a lamp on desk 2"), 2)
             assert only.placed == other
 
-    def test_a_tuple_is_read_by_the_guarded_query_layer(self, memory: Memory) -> None:
-        """So a trace has the statement, and which tuple it found."""
-        memory.add([placed(text) for text in DESKS], FORMED)
-        recall = memory.recall(1, "put", "see", state("drawer"), 1)
-        (evidence,), (found,) = recall.evidence, recall.found
-        (row,) = evidence.rows
-        assert row[0] == found.id
-        assert found.placed.content.action in row
-        assert str(found.id) in evidence.statement
-        assert evidence.error is None
-        assert evidence.cut is None
-
     def test_a_place_without_tuples_falls_back(self, memory: Memory) -> None:
         """To its goal type, then to the batch, but to no other batch."""
         memory.add([placed("red", kinds=("a", "b")), placed("blue", kinds=("c", "d"))], FORMED)
@@ -195,25 +181,6 @@ class MemoryContract:
                 memory.undo(wrong)
         other.close()
 
-    def test_no_state_changes_once_another_version_is_there(self, memory: Memory) -> None:
-        """Whatever is added, repeated and undone later, in any order."""
-        choose = Random(5)  # noqa: S311  (a test's)
-        shown: dict[int, list[Remembered]] = {}
-        memory.add([placed("a", "one")], FORMED)
-        for number in range(2, 25):
-            undone = [each.number for each in memory.versions() if not each.is_undone]
-            if choose.random() < 0.6 and undone:
-                memory.undo(choose.choice(undone))
-            shown[number - 1] = list(memory.tuples(version=number - 1))
-            assert shown[number - 1] == list(memory.tuples())
-            some = [placed(name, source=f"home {number}") for name in choose.sample("abcdef", 3)]
-            memory.add(some, REFINED, batch=1)
-        for number, was in shown.items():
-            assert list(memory.tuples(version=number)) == was
-            later = memory.diff(number, 24)
-            assert {each.id for each in later.removed} <= {each.id for each in was}
-        assert len({each.id for was in shown.values() for each in was}) > 6  # some came back
-
     def test_states_of_versions_differ(self, memory: Memory) -> None:
         """A state is as it was before the next addition; version 0 is empty."""
         memory.add([placed("a", "one")], FORMED)
@@ -231,17 +198,6 @@ class MemoryContract:
             memory.diff(0, 8)
         with pytest.raises(UsageError, match="no version 8"):
             memory.tuples(version=8)
-
-    def test_what_another_adds_is_seen(self, memory: Memory, location: str) -> None:
-        """At the next question, in the place and among the types."""
-        memory.add([placed("a", "one")], FORMED)
-        assert len(memory.find(1, "put", "see", state("a"), 9)) == 1
-        assert len(memory.search("a mug", 9)) == 1
-        with open_memory(location) as other:
-            other.add([placed("b", "two")], REFINED, batch=1)
-        assert len(memory.find(1, "put", "see", state("a"), 9)) == 2
-        assert len(memory.search("a mug", 9)) == 2
-        assert memory.goal_types(1)[0].size == 2
 
     def test_whose_goals_have_the_same_words_is_known(
         self, memory: Memory, location: str, monkeypatch: pytest.MonkeyPatch

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from dqa.core.errors import DataError, UnparsableReplyError, UsageError
 from dqa.core.trajectories import Step, Trajectory
-from dqa_ldm2 import Memory, Origin, RuleIndexer, add_subtrajectory, form_memory, open_memory
+from dqa_ldm2 import Memory, Origin, RuleIndexer, add_subtrajectory, form_memory
 from dqa_ldm2.memory.base import MemoryType
 from dqa_ldm2.memory.building import FormationProgress
 from dqa_ldm2.memory.indexing import Corrections, Indexed, assign
@@ -54,21 +53,6 @@ def test_types_that_are_named_badly_are_mended_and_counted() -> None:
     )
     assert len(corrections.lines()) == 7
     assert not Corrections()
-
-
-@pytest.mark.parametrize("types", [{}, {"unreadable": []}, {"empty": []}])
-def test_without_any_type_everything_is_other(types: dict[str, list[int]]) -> None:
-    """And nothing is lost, nor asked for where there is nothing to choose from."""
-    corrections = Corrections()
-    assert assign(Scripted(types), "observation", ["a", "b"], corrections) == ["other"] * 2
-    assert (corrections.left_out, corrections.other) == (2, 2)
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    """Return an empty memory."""
-    with open_memory(tmp_path / "memory.db", create=True) as memory:
-        yield memory
 
 
 def test_trajectories_with_missing_steps_are_left_out_and_reported(memory: Memory) -> None:
@@ -150,27 +134,3 @@ def test_a_subtrajectory_that_cannot_be_added_is_refused(memory: Memory) -> None
     other = Trajectory("goal", (step, Step("elsewhere", "go")), "v")
     add_subtrajectory(memory, 1, other, RuleIndexer(), origin, histories=["h1", "h2"])
     assert [each.placed.content.history for each in memory.tuples(sources={"v"})] == ["h1", "h2"]
-
-
-def test_rules_tell_kinds_of_goals_and_places_apart() -> None:
-    """What few goals have is a thing and no kind; numbers do not count."""
-    rules = RuleIndexer()
-    things = [f"thing{chr(97 + n)}" for n in range(20)]
-    goals = [f"put a clean {t} away" for t in things] + [f"put a {t} away" for t in things]
-    goals += [f"examine {t} closely" for t in things]
-    types = rules.cluster("goal", goals)
-    assert {name: len(numbers) for name, numbers in types.items()} == {
-        "put a clean": 20,
-        "put a": 20,
-        "examine closely": 20,
-    }
-    kinds = [MemoryType(name, 20, ()) for name in types]
-    assert rules.classify("goal", "put a clean mug on it", kinds) == "put a clean"
-    assert rules.classify("goal", "put a mug on it", kinds) == "put a"
-    assert rules.classify("goal", "buy shoes", kinds) == "other"
-    seen = rules.cluster("observation", ["On the desk 1, a pen", "on the desk 22: x", "open", "!"])
-    assert seen == {"on the desk #": [1, 2], "open": [3], "other": [4]}
-    places = [MemoryType(name, 1, ()) for name in seen]
-    assert rules.classify("observation", "on the desk 3 lies", places) == "on the desk #"
-    assert rules.classify("observation", "?", places) == "other"
-    assert "no model" in rules.name

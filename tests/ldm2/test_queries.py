@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from dqa.api.runs import Run
 from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
 from dqa.core.events import PromptEvent, WarningEvent
-from dqa.core.question import Question, fits_form
+from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
@@ -67,13 +66,6 @@ def run(questions: QuestionSet, tmp_path_factory: pytest.TempPathFactory) -> Run
     )
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    """An empty memory."""
-    with open_memory(tmp_path / "memory.db", create=True) as opened:
-        yield opened
-
-
 def remember(memory: Memory, *trajectories: Trajectory) -> None:
     """Form a batch of trajectories."""
     form_memory(memory, trajectories, RuleIndexer(), source="test")
@@ -109,15 +101,6 @@ def test_actions_are_statements_or_decisions() -> None:
     assert answer_of(decide_action(12)) == "12"
     assert statement_of(decide_action("x")) is None
     assert answer_of("decide") is None
-
-
-def test_a_free_form_may_have_several() -> None:
-    """They are joined by "or"; an empty one fits nothing."""
-    assert fits_form("query[SELECT 1]", "query[...] or decide[...]")
-    assert fits_form("decide[x]", "query[...] or decide[...]")
-    assert not fits_form("decide[ ]", "query[...] or decide[...]")
-    assert not fits_form("search[x]", "query[...] or decide[...]")
-    assert not fits_form("anything", "")
 
 
 def test_a_question_is_the_same_by_its_target_or_its_words(questions: QuestionSet) -> None:
@@ -156,18 +139,6 @@ def test_trajectories_are_what_agents_asked_and_decided(run: Run, questions: Que
     assert sum(one.reward == 0.0 for one in everything.trajectories) == wrong
 
 
-def test_what_nobody_judged_is_left_out(run: Run, questions: QuestionSet) -> None:
-    """So is what a failing server ended; neither is right nor wrong."""
-    unjudged = [
-        r.model_copy(update={"outcome": Outcome.INFRASTRUCTURE if n % 2 else Outcome.UNLABELLED})
-        for n, r in enumerate(run.results)
-    ]
-    found = trajectories_of(replace(run, results=tuple(unjudged)), questions)
-    assert not found.trajectories
-    assert found.skipped["ended by infrastructure"] == len(unjudged) // 2
-    assert any(why.startswith("judged by nobody") for why in found.skipped)
-
-
 def test_runs_that_hold_nothing_to_remember_say_so(
     run: Run, memory: Memory, questions: QuestionSet, tmp_path: Path
 ) -> None:
@@ -188,14 +159,6 @@ def test_runs_that_hold_nothing_to_remember_say_so(
         build_from_runs(
             memory, [replace(run, results=tuple(wrong))], RuleIndexer(), questions=questions
         )
-
-
-def test_an_empty_memory_says_how_it_is_built(memory: Memory, questions: QuestionSet) -> None:
-    """Before anything is asked, and of refining as well."""
-    with pytest.raises(UsageError, match="dqa memory build"):
-        decider(memory.location).check(questions.questions[0])
-    with pytest.raises(UsageError, match="build"):
-        refine_on_questions(memory, questions, scripted_model("analyst"))
 
 
 def test_the_trace_says_which_step_an_action_comes_from(
@@ -317,21 +280,6 @@ def told_to_models(trace: tuple[object, ...]) -> str:
     """Return all that models were told."""
     prompts = [event for event in trace if isinstance(event, PromptEvent)]
     return "\n".join(text for event in prompts for _, text in event.messages)
-
-
-def test_a_memory_of_other_questions_works_and_warns(
-    memory: Memory, questions: QuestionSet
-) -> None:
-    """What is nearest is shown, and the decision says that it comes from elsewhere."""
-    asked = questions.questions[0]
-    elsewhere = replace(asked, scenario="shop", target={"region": "north"}, text="Which supplier?")
-    source = QuestionIdentity.of(elsewhere).source("a run", "shop/1")
-    remember(memory, trajectory(elsewhere, source, "SELECT id FROM building ORDER BY id"))
-    with dqa.temporary_database(questions.situation_of(asked)) as database:
-        decision = decider(memory.location).decide(asked, database)
-    assert decision.ending is Ending.ANSWERED
-    warnings = [event for event in decision.trace if isinstance(event, WarningEvent)]
-    assert [event.about for event in warnings] == ["memory"]
 
 
 class Saying(ProgramModel):

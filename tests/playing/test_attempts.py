@@ -11,7 +11,6 @@ from threading import Event
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 import dqa
 from dqa import plugins
@@ -24,7 +23,6 @@ from dqa.core.events import AttemptEvent, MoveEvent, WarningEvent
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Trajectory
-from dqa.deciders.base import DeciderFactory, Settings
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.playing.spec import DEALS
 from dqa.evaluation.results import Outcome
@@ -228,23 +226,6 @@ def test_a_world_that_goes_another_way_is_found_out(monkeypatch: pytest.MonkeyPa
     run = played(Learning(), games=1, options=RunOptions(isolation="none", workers=1))
     assert run.results[0].outcome is Outcome.CRASHED
     assert "does not go the same way twice" in str(run.results[0].error)
-
-
-def test_a_factory_with_settings_makes_one_that_learns() -> None:
-    """It is wrapped by what chooses a scenario's settings."""
-
-    class Own(BaseModel):
-        trials: int = 4
-
-    def make(model: object, settings: Settings) -> Decider:
-        del model
-        return Learning(settings.own_as(Own).trials)
-
-    factory = DeciderFactory("learning", "learns", make, needs_model=False, settings=Own)
-    run = dqa.play("errand", factory, games=3, options=HERE)
-    assert max(r.game.attempts for r in run.results if r.game) > 1
-    once = dqa.play("errand", factory, games=1, settings={"learning.trials": "2"}, options=HERE)
-    assert all(r.game.attempts <= 2 for r in once.results if r.game)
 
 
 def test_a_single_attempt_is_played_as_it_stands_and_games_of_two_move_by_move() -> None:

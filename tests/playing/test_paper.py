@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import dqa
 from dqa import plugins
-from dqa.api.tournaments import play_tournament, reference_of, tournament_worlds
+from dqa.api.tournaments import play_tournament, tournament_worlds
 from dqa.cli.main import app
 from dqa.core.errors import UsageError
 from dqa.core.publications import Publication, PublishedGames, PublishedPlayer
@@ -105,13 +104,6 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     assert "compares with passive, and this run with eager" in " ".join(other.split())
 
 
-def test_the_reference_is_the_papers_unless_one_is_named() -> None:
-    """Or nobody."""
-    assert reference_of("kuhn", None, 0) == "passive"
-    assert reference_of("kuhn", "eager", 0) == "eager"
-    assert reference_of("kuhn", "none", 0) is None
-
-
 def test_a_table_has_a_cell_for_every_opponent() -> None:
     """A row that was copied wrong is found when it is read."""
     with pytest.raises(UsageError, match="'Short' has 1 cells for 2 opponents"):
@@ -123,31 +115,6 @@ def test_a_table_has_a_cell_for_every_opponent() -> None:
             opponents=("passive", "eager"),
             rows=(PublishedPlayer(name="Short", player="eager", cells=((1.0,),)),),
         )
-
-
-def test_the_command_plays_and_goes_on(tmp_path: Path) -> None:
-    """A run like any other: listed, shown, exported, traced."""
-    out = tmp_path / "run"
-    command = ("play", "--world", "kuhn", "--player", "eager,uniform", "--opponent", "passive")
-    first = run(*command, "--games", 5, "--mirror", "--reference", "passive", "--out", out)
-    assert "Payoff of the player a game" in first.stdout
-    assert "Rational degree: decisions as passive makes them" in first.stdout
-    assert "Actions of the player, in %" in first.stdout
-    assert "dqa trace" in first.output
-    again = run(*command, "--games", 5, "--mirror", "--reference", "passive", "--out", out)
-    assert "nothing is played again" in again.output
-    assert run("play", "--resume", out).stdout == first.stdout
-    run(*command, "--games", 6, "--mirror", "--out", out, code=1)
-    assert "20 of 20 games played" in run("runs", tmp_path).stdout
-    assert run("results", out).stdout == first.stdout
-    told = run("trace", out, "kuhn/1m", "--decider", "eager vs passive").stdout
-    assert "player (eager)" in told
-    assert "the reference: check" in told
-    figures = json.loads(run("results", out, "--json").stdout)
-    assert figures["counts"]["played"] == 20
-    assert [pair["player"] for pair in figures["games"]["pairs"]] == ["eager", "uniform"]
-    run("copy", out, "--out", tmp_path / "runs.db")
-    run("export", out, "--out", tmp_path / "rows.csv")
 
 
 def test_the_printed_means_of_our_paper_are_those_of_its_rows() -> None:
@@ -166,10 +133,3 @@ def test_the_printed_means_of_our_paper_are_those_of_its_rows() -> None:
                 mean = sum(cell[place] for cell in row.cells) / len(row.cells)
                 odd = (table.name, row.name, place) == ("Table 3", "BIDDER", 0)
                 assert (abs(mean - printed) <= digits[place]) is not odd, (row.name, mean)
-
-
-def test_a_run_of_games_is_public() -> None:
-    """By the names that the documentation has."""
-    found = dqa.play("kuhn", "eager", "passive", games=3)
-    assert isinstance(found.games, dqa.PlayFigures)
-    assert isinstance(found.games.pairs[0], dqa.GameFigures)

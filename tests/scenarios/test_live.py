@@ -193,13 +193,3 @@ def test_what_is_wrong_in_what_is_included_is_told_where_it_stands(
         register(copy / "close-plant")
     assert place in str(caught.value)
     assert words in str(caught.value)
-
-
-def test_what_an_included_file_may_hold(tmp_path: Path) -> None:
-    """Tables and what goes with them; rules of a scenario are its own."""
-    copy = tmp_path / "live"
-    shutil.copytree(LIVE, copy)
-    tables = copy / "tables.toml"
-    tables.write_text('name = "x"\n' + tables.read_text("utf-8"), "utf-8")
-    with pytest.raises(ParseError, match=r"tables\.toml:1: name: an included file holds tables, "):
-        register(copy / "close-plant")

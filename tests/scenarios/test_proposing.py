@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 import dqa
 from dqa.cli.main import app
 from dqa.core.errors import UsageError
-from dqa.loaders.proposal.guesses import unit_of
 from dqa.scenarios import read_scenario
 from examples.make_warehouse import make_warehouse
 
@@ -101,21 +100,6 @@ def test_the_proposal_works_as_it_is(warehouses: Path, tmp_path: Path, ending: s
     assert checked.statements >= 3
     asked = dqa.AskedQuestion(scenario=str(tmp_path / "plants"))
     assert dqa.ask(file, asked, decider="oracle").choice is not None
-
-
-@pytest.mark.slow
-def test_without_a_question_a_kind_of_the_candidates_is_asked_about(
-    warehouses: Path, tmp_path: Path
-) -> None:
-    """The most joined table is proposed; its parameter has values, which targets are tried with."""
-    file = warehouses / "warehouse.db"
-    made = dqa.propose_scenario(file, tmp_path / "s")
-    assert (made.table, made.parameters) == ("product", ("family",))
-    checked = dqa.check_scenario(tmp_path / "s", file)
-    assert checked.is_good
-    assert len(checked.targets) == 3
-    values = dqa.list_target_values(tmp_path / "s", file, "family")
-    assert {target["family"] for target in checked.targets} <= set(values)
 
 
 def test_keys_joins_units_and_samples_are_told_and_guesses_marked(
@@ -272,28 +256,6 @@ def test_what_a_folder_lacks_is_told_when_it_is_asked(odd: Path, tmp_path: Path)
         dqa.read_questions([{"target": {}}], odd, scenario=folder)
 
 
-def test_a_record_without_outcomes_says_so_on_stderr(odd: Path, tmp_path: Path) -> None:
-    """A wrong line of the folder must not pass for a decision whose record is whole."""
-    folder = tmp_path / "s"
-    dqa.propose_scenario(odd, folder, question="Which Werk to stop?")
-    (folder / "outcomes.sql").write_text('SELECT nowhere, 1 FROM "order";', "utf-8")
-    args = ["ask", "--scenario", str(folder), "--database", str(odd), "--decider", "first"]
-    told = CliRunner().invoke(app, args)
-    assert told.exit_code == 0, told.stderr
-    assert "warning: The record has no outcomes of the alternatives: " in told.stderr
-    assert "nowhere" in told.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "unit"),
-    [("weight_kg", "kilograms"), ("leadDays", "days"), ("unit_price", "an amount of money")],
-)
-def test_a_unit_is_guessed_by_the_last_word_that_is_one(name: str, unit: str) -> None:
-    """And of no other name."""
-    assert unit_of(name) == unit
-    assert not unit_of("colour")
-
-
 def test_editors_find_the_schemas_that_the_proposal_brings(keyless: Path, tmp_path: Path) -> None:
     """Each document names its own in its first line, and follows it."""
     dqa.propose_scenario(keyless, tmp_path / "s")
@@ -337,18 +299,6 @@ def test_a_key_of_several_columns_joins_by_all_of_them(tmp_path: Path) -> None:
     assert told == {"North": 10.0, "South": 20.0, "Nord": 5.0}
 
 
-def test_what_does_not_add_up_to_a_number_is_no_measure(tmp_path: Path) -> None:
-    """An infinite price, and one that no row has; what has no end of its own is counted."""
-    file = _database(
-        tmp_path / "odd.db",
-        "CREATE TABLE shop (name TEXT PRIMARY KEY, price REAL, cost REAL, area REAL);",
-        {"shop": [("a", float("inf"), None, 2.0), ("b", 1.0, None, 3.0)]},
-    )
-    dqa.propose_scenario(file, tmp_path / "s")
-    assert "SUM(c.area)" in (tmp_path / "s" / "outcomes.sql").read_text("utf-8")
-    assert dqa.check_scenario(tmp_path / "s", file).is_good
-
-
 def test_decimals_of_a_graph_are_added_up(tmp_path: Path) -> None:
     """LadybugDB adds up no decimals, so the proposal makes them doubles."""
     file = tmp_path / "shops.lbug"
@@ -364,22 +314,3 @@ def test_decimals_of_a_graph_are_added_up(tmp_path: Path) -> None:
     assert checked.is_good, checked.to_text()
     asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))
     assert dqa.ask(file, asked, decider="oracle").choice == "a"
-
-
-def test_a_column_that_names_something_else_names_no_row(tmp_path: Path) -> None:
-    """A street is called by its own key and not by the town that it refers to."""
-    file = _database(
-        tmp_path / "towns.db",
-        "CREATE TABLE town (name TEXT PRIMARY KEY);"
-        "CREATE TABLE street (nr INTEGER PRIMARY KEY, town TEXT REFERENCES town(name));",
-        {"town": [("A",), ("B",)], "street": [(1, "A"), (2, "B")]},
-    )
-    made = dqa.propose_scenario(file, tmp_path / "s", question="Which street to clean?")
-    assert (made.table, made.column) == ("street", "nr")
-
-
-def test_the_next_command_has_a_value_that_the_database_has(odd: Path, tmp_path: Path) -> None:
-    """What is printed runs as it stands: a question about a kind of plants names one."""
-    made = dqa.propose_scenario(odd, tmp_path / "s")
-    assert made.example == {"select": "N"}
-    assert made.to_text().endswith("--target select=N")

@@ -11,8 +11,6 @@ import pytest
 
 from dqa.scenarios.toml_lines import Place, line_of, lines_of
 
-SHIPPED = sorted((Path(__file__).parents[2] / "schemas").glob("*/scenario.toml"))
-
 ODD = '''# A remark with [brackets] and a = sign.
 title = "a # no remark"
 "quoted key" = 'literal # [x]'
@@ -103,9 +101,3 @@ def test_a_line_is_that_of_the_field_or_of_what_holds_it(place: Place, words: st
     number = line_of(place, lines_of(ODD))
     assert number is not None
     assert words in ODD.splitlines()[number - 1]
-
-
-def test_what_is_nowhere_has_no_line() -> None:
-    """The file alone is named then."""
-    assert line_of(("nothing",), lines_of(ODD)) is None
-    assert lines_of("") == {}

@@ -13,8 +13,6 @@ from dqa.core.question import Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.loaders.release import read_release
-from dqa_simulators.building import screen
-from dqa_simulators.building.economy import NOTHING, Economy
 from dqa_simulators.building.outcomes import SIMULATOR
 from tests.simulators import reference
 from tests.simulators.worlds import building_question, economy
@@ -72,20 +70,6 @@ def test_the_state_after_a_decision_shows_what_it_does() -> None:
     assert after["demand"]["max_demand"].tolist() == [22.5]
     assert after["demand"]["current_input"].tolist() == pytest.approx([22.5 * 6 / 27.5])
     assert after["goods"]["current_price"][1] == pytest.approx(ask(small()).value(8))
-
-
-def test_goods_nobody_wants_or_makes_cost_their_base_price() -> None:
-    """Demand and supply of 0 leave the base price."""
-    situation = small(goods=[(0, 20.0, 5.0), (1, 30.0, 0.0)], supply=[(0, 7, 10.0, 6.0)])
-    assert ask(situation).values.tolist() == [30.0, 30.0]
-
-
-def test_an_input_of_nothing_is_met_in_full() -> None:
-    """A max_demand of 0 counts as met in the mean over inputs."""
-    situation = small(demand=[(0, 8, 0.0)])
-    after = SIMULATOR.simulate(situation, ASK, None, "paper")
-    assert after["supply"]["current_output"][1] == 12.0
-    assert ask(situation).baseline == after["goods"]["current_price"][1]
 
 
 def test_raising_a_building_of_level_0_changes_its_level_only() -> None:
@@ -146,13 +130,6 @@ def test_unknown_goods_and_rule_sets_are_named() -> None:
         ask(small(), rules="release")
 
 
-def test_blocks_of_candidates_give_the_same_prices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many candidates are simulated at once, prices stay as they are."""
-    whole = ask(small()).values
-    monkeypatch.setattr(screen, "_BLOCK", 1)
-    np.testing.assert_array_equal(whole, ask(small()).values)
-
-
 def chain(steps: int) -> Situation:
     """A chain of works: each turns goods i + 1 into goods i; a mine makes the last goods."""
     works = range(steps)
@@ -178,26 +155,6 @@ def test_what_is_further_away_than_ten_steps_changes_nothing(rules: str) -> None
     assert set(plain[11:-1]) == {plain[-1]}
 
 
-@pytest.mark.parametrize("rules", ["released", "paper"])
-def test_prices_behind_some_goods_are_those_of_the_whole_to_the_last_bit(
-    release_dir: Path, rules: str
-) -> None:
-    """The part behind a question's goods gives each decision the bits that the whole gives."""
-    questions = read_release(release_dir, scenarios=["building"])
-    for question in questions.questions[::9]:
-        situation = questions.situation_of(question)
-        whole = Economy.of(situation)
-        names = situation["goods"]["goods_name"].tolist()
-        goods = np.array([names.index(question.target["goods"])])
-        part = whole.behind(goods)
-        of_whole = whole.run(np.append(np.arange(len(whole.scale)), NOTHING), rules).price[goods]
-        of_part = part.economy.run(np.append(np.arange(len(part.buildings)), NOTHING), rules)
-        here = of_part.price[part.goods.searchsorted(goods)]
-        np.testing.assert_array_equal(of_whole[:, part.buildings], here[:, :-1])
-        outside = np.setdiff1d(np.arange(len(whole.scale)), part.buildings)
-        assert (of_whole[:, outside] == here[:, -1:]).all()
-
-
 def test_near_ties_among_listed_candidates_are_settled_in_table_order() -> None:
     """Candidates that tie exactly are found tied though the best building is not listed."""
     twins = small(
@@ -211,20 +168,6 @@ def test_near_ties_among_listed_candidates_are_settled_in_table_order() -> None:
     least = min(plain[key] for key in (9, 8, 7))
     assert outcomes.ties == tuple(key for key in (9, 8, 7) if plain[key] == least)
     assert outcomes.values.min() == least
-
-
-@pytest.mark.parametrize("rules", ["released", "paper"])
-def test_matrices_by_their_entries_give_the_same_prices(
-    monkeypatch: pytest.MonkeyPatch, rules: str
-) -> None:
-    """Large economies take another way through the same sums."""
-    asked = [building_question(f"goods{i}") for i in range(4)]
-    full = SIMULATOR.outcomes(chain(12), asked, rules)
-    monkeypatch.setattr(screen, "_DENSE", 0)
-    monkeypatch.setattr(screen, "_BLOCK", 40)
-    for one, other in zip(full, SIMULATOR.outcomes(chain(12), asked, rules), strict=True):
-        np.testing.assert_allclose(one.values, other.values, rtol=1e-12)
-        assert one.baseline == pytest.approx(other.baseline, rel=1e-12)
 
 
 def test_every_official_answer_is_reproduced(release_dir: Path) -> None:

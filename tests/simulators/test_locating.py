@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dqa.core.errors import SituationError, UnknownNameError
+from dqa.core.errors import SituationError
 from dqa.core.question import Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
@@ -144,27 +144,6 @@ def test_a_merchant_that_cannot_reach_home_supports_nothing() -> None:
     assert after["flow"]["flow"][0] == after["flow"]["flow"][1] > 0
 
 
-def test_a_second_merchant_changes_nothing() -> None:
-    """Where the country already has a merchant, placing one is as good as doing nothing."""
-    situation = small(presence=[(*row[:3], row[:2] == ("mid", "A"), row[4]) for row in PRESENCE])
-    outcomes = ask(situation)
-    assert outcomes.value("mid") == outcomes.baseline == outcomes.value("side")
-
-
-def test_an_absent_country_gains_nothing() -> None:
-    """Where a country has no row at a node, a merchant there is as good as doing nothing."""
-    outcomes = ask(small())
-    assert outcomes.value("side") == outcomes.value("far") == outcomes.baseline
-
-
-def test_nothing_leaves_a_node_without_power() -> None:
-    """0 of 0 power moves nothing, and a home without power earns nothing."""
-    situation = small(presence=[("mid", "A", False, False, 0.0), ("home", "A", True, False, 0.0)])
-    outcomes = ask(situation)
-    assert outcomes.values.tolist() == [0.0, 0.0, 0.0]
-    assert SIMULATOR.simulate(situation, ASK, None, "paper")["trade_node"]["outgoing"][1] == 0.0
-
-
 def test_a_country_without_a_row_at_home_earns_nothing() -> None:
     """Every candidate then ties at a profit of 0, and none is decided by rounding."""
     outcomes = ask(small(presence=PRESENCE[1:]))
@@ -249,12 +228,6 @@ def test_an_unknown_country_or_home_is_named(target: dict[str, str]) -> None:
     assert "Question locating/9 is about" in refusal(small(), question)
 
 
-def test_an_unknown_rule_set_is_named() -> None:
-    """The message lists the rule sets there are."""
-    with pytest.raises(UnknownNameError, match=r"no rule set 'papr'.*Did you mean 'paper'"):
-        ask(small(), rules="papr")
-
-
 def test_values_beyond_every_number_are_refused() -> None:
     """A world whose values overflow is an error, not infinity."""
     nodes = [(f"n{i}", 1e308, False) for i in range(3)]
@@ -280,14 +253,6 @@ def chain(length: int) -> Situation:
         ],
         presence=[*presence, *((name, "B", False, True, 3.0) for name in names[1:])],
     )
-
-
-def test_deep_worlds_are_searched_as_shallow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reachability by level and home by home lead to the same profits."""
-    question = locating_question("A", "n29")
-    by_level = ask(chain(30), question)
-    monkeypatch.setattr(graph, "_MAX_LEVELS", 3)
-    np.testing.assert_array_equal(by_level.values, ask(chain(30), question).values)
 
 
 def test_many_rows_are_encoded_as_few(monkeypatch: pytest.MonkeyPatch) -> None:

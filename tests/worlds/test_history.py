@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dqa.core.database import Database
 from dqa.core.errors import DatabaseUnavailableError, DataError, GameTakenError, UsageError
 from dqa.core.world import GameEvent
 from dqa.databases.sqlite.comments import read_comments
@@ -39,20 +38,6 @@ def test_a_player_reads_what_is_written_later(tmp_path: Path) -> None:
     assert len(database.query("SELECT * FROM outcomes").rows) == 2
     assert database.query("SELECT seed, value FROM games, hidden").rows == ((None, "K"),)
     database.close()
-    history.close()
-
-
-def test_a_move_opens_its_database_once_a_player(tmp_path: Path) -> None:
-    """And the episode closes what it opened."""
-    history = open_history(tmp_path)
-    episode = make_world("holdem", history).start(1)
-    opened: dict[str, Database] = {}
-    for move in moves_of(episode, lambda move: move.position.actions[-2]):
-        assert opened.setdefault(move.player, move.database) is move.database
-    assert set(opened) == {"player", "opponent"}
-    for database in opened.values():
-        with pytest.raises(DatabaseUnavailableError, match="is closed"):
-            database.query("SELECT 1")
     history.close()
 
 

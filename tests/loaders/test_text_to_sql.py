@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -158,13 +157,3 @@ def test_another_form_and_two_forms_at_once_are_refused(bird: Path) -> None:
     (bird / "database").mkdir()
     with pytest.raises(UsageError, match="looks like BIRD's form and Spider's form at once"):
         dqa.read_release(bird)
-
-
-def test_what_is_right_is_part_of_what_a_set_is(bird: Path) -> None:
-    """So a run is not resumed on other gold statements; texts in a file keep their hash."""
-    first = read_questions(bird).content_hash
-    assert read_questions(bird).content_hash == first
-    entries = json.loads((bird / "dev.json").read_text("utf-8"))
-    entries[0]["SQL"] += " LIMIT 1"
-    (bird / "dev.json").write_text(json.dumps(entries), "utf-8")
-    assert read_questions(bird).content_hash != first

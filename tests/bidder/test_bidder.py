@@ -93,16 +93,6 @@ def test_a_state_is_asked_about_once(position: Position) -> None:
     assert not tree.unasked
 
 
-def test_states_that_nobody_can_tell_apart_are_one() -> None:
-    """A heap is the same however it came to be so small."""
-    _, recorder = decided(scripted_model("random"), NIM, BidderSettings(horizon=4))
-    (tree,) = of_kind(recorder, ExploredTreeEvent)
-    states = [(node.state, node.mover) for node in tree.nodes if node.of != "terminal"]
-    assert len(set(states)) == len(states)
-    led_to = Counter(to for node in tree.nodes for to in node.children.values())
-    assert max(led_to.values()) > 1
-
-
 @pytest.mark.parametrize("position", [NIM, NEGOTIATION], ids=["nim", "talks"])
 def test_requests_at_once_change_nothing(position: Position) -> None:
     """Choice and every event are the same, one after another or eight at once."""
@@ -213,22 +203,6 @@ def test_rewards_that_stay_odd_are_clipped_or_unknown() -> None:
     (warning,) = of_kind(recorder, WarningEvent)
     assert warning.about == "rewards"
     assert "outside of 0 to 1" in warning.text
-
-
-def test_of_many_actions_the_promising_ones_are_looked_at() -> None:
-    """In one request with their rewards; proposals that are not legal are asked for again."""
-    first = json.dumps({"payoffs": {"[9, 9, 9]": 0.9, "[1, 0, 0]": 0.6, "[2,2,1]": 0.2}})
-    model = talking(
-        lambda asked, _last, place: first if asked == "estimate" and place == 1 else None
-    )
-    settings = BidderSettings(breadth=3, horizon=1, parallel=1)
-    chosen, recorder = decided(model, NEGOTIATION, settings)
-    (tree,) = of_kind(recorder, ExploredTreeEvent)
-    assert tree.nodes[0].legal == 18
-    assert len(tree.nodes[0].rewards) == len(tree.nodes[0].children) == 3
-    assert chosen.action in NEGOTIATION.actions
-    (failure,) = of_kind(recorder, ParseFailureEvent)
-    assert "'[9, 9, 9]' is none of the actions" in failure.problem
 
 
 def test_what_the_rules_tell_is_not_asked() -> None:

@@ -23,10 +23,8 @@ from dqa.models.scripted import GivenReplies, scripted_model
 from dqa.models.scripted.given import Request
 from dqa.worlds.history import History
 from dqa_bidder.events import ReturnsEvent, RevisionEvent, ThoughtsEvent
-from dqa_bidder.rendering import render
 from dqa_bidder.scripted.reading import read_prompt
 from dqa_bidder.scripted.responder import reply_to
-from dqa_bidder.tree.picture import draw_tree
 
 NAMES = ("bidder", "bidder-t1", "bidder-t3", "direct", "cot", "reflexion", "tree-of-thoughts")
 
@@ -135,23 +133,6 @@ def test_a_move_is_decided_the_same_again(move: Move) -> None:
         [{**event.to_json(), "seconds": 0} for event in decision.trace] for decision in (one, other)
     ]
     assert untimed[0] == untimed[1]
-
-
-def test_the_trace_shows_the_tree_as_text_and_as_a_picture(move: Move) -> None:
-    """Returns, states, rewards, expected moves."""
-    decision = decided("bidder", move.question, move.database)
-    shown = [passage for event in decision.trace for passage in render(event) or ()]
-    titles = [one.title for one in shown]
-    assert {"inferred of others", "what may follow", "returns", "deliberated decision"} <= {*titles}
-    lines = [line for one in shown for line in one.lines]
-    assert any("by the rules" in line for line in lines)
-    assert any("(the largest), by opponent: " in line for line in lines)
-    picture = draw_tree(decision.trace)
-    assert picture is not None
-    drawn = {node.candidate: node.value for node in picture.nodes if node.candidate is not None}
-    (found,) = (event for event in decision.trace if isinstance(event, ReturnsEvent))
-    assert drawn == {one.action: one.value for one in found.returns}
-    assert draw_tree(decided("cot", move.question, move.database).trace) is None
 
 
 def talking(said: Callable[[Request, str], str | None]) -> GivenReplies:

@@ -14,7 +14,6 @@ from dqa.core.budgets import DecisionBudget
 from dqa.core.database import Database
 from dqa.core.decider import EpisodeDecider
 from dqa.core.decision import Ending
-from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.events import PromptEvent, event_from_json
 from dqa.core.question import Question
 from dqa.core.trajectories import Step, Trajectory
@@ -23,7 +22,7 @@ from dqa.models.scripted import GivenReplies, scripted_model
 from dqa.models.scripted.given import Request
 from dqa.worlds.history import History
 from dqa_ldm2 import Memory
-from dqa_ldm2.events import EVENTS, ImitationEvent, ProcessChosenEvent, RecallEvent, ReflectionEvent
+from dqa_ldm2.events import EVENTS, ImitationEvent, RecallEvent, ReflectionEvent
 from dqa_ldm2.factories import example_decider, remembering_decider
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory.base import Origin, Placed, StateAction
@@ -114,17 +113,6 @@ def test_the_answer_of_the_very_question_is_never_recalled(
         assert all('Done: "Bob"' not in text and 'Done: "Ada"' in text for text in texts)
 
 
-def test_batch_memories_that_differ_are_chosen_from(memory: Memory, suppliers: Database) -> None:
-    """The model says which of the one-step processes is the best."""
-    decided_before(memory, ("a custom/1", "Cy"), ("b custom/2", "Bob"), ("c custom/3", "Cy"))
-    decision = deciding(memory).decide(BUY, suppliers)
-    (event,) = (one for one in decision.trace if isinstance(one, ProcessChosenEvent))
-    assert event.of == 2
-    assert decision.choice in ("Cy", "Bob")
-    alone = deciding(memory, batches=1).decide(BUY, suppliers)
-    assert alone.choice == "Cy"
-
-
 def test_a_spent_budget_is_decided_in_one_reply(memory: Memory, suppliers: Database) -> None:
     """By what was read, without what is remembered."""
     decided_before(memory, ("a custom/1", "Cy"), ("b custom/2", "Bob"))
@@ -132,19 +120,6 @@ def test_a_spent_budget_is_decided_in_one_reply(memory: Memory, suppliers: Datab
     tight = Settings(budget=DecisionBudget(tokens=400))
     decision = factory(scripted_model("analyst"), tight).decide(BUY, suppliers)
     assert decision.ended_by == "budget: 400 tokens"
-
-
-def test_settings_say_what_they_accept(memory: Memory) -> None:
-    """The number of batches is one, or all."""
-    decided_before(memory, ("a custom/1", "Cy"))
-    for wrong in ("some", "0"):
-        with pytest.raises(UsageError, match=r"ldm2\.batches .* all, or a whole number, 1 or more"):
-            deciding(memory, batches=wrong)
-    assert deciding(memory, batches="all").name == deciding(memory, batches="1").name
-    with pytest.raises(UnknownNameError):
-        deciding(memory, k=3)
-    assert "ldm2.memory" not in plugins.decider("ldm2-refined").options
-    assert plugins.decider("ldm2-refined").options.count("ldm2-refined.memory") == 1
 
 
 @pytest.mark.parametrize("thinks", [False, True])
@@ -188,18 +163,6 @@ def test_trials_end_with_the_first_that_succeeds(built: Built, history: History)
     lost = Trajectory("g", (Step("a", "b"),), "s", 0.0)
     assert first.choose_attempt([lost, won, lost]).choice == 2
     assert first.choose_attempt([lost, lost]).choice == 2
-
-
-def test_a_choice_that_cannot_be_read_is_the_first_attempt(memory: Memory) -> None:
-    """And a warning says so."""
-    decided_before(memory, ("a custom/1", "Cy"), ("b custom/2", "Bob"))
-    factory = remembering_decider("ldm2", "", opener=lambda _: memory)
-    decider = factory(GivenReplies(["?"] * 3), Settings())
-    assert isinstance(decider, EpisodeDecider)
-    attempts = [Trajectory("g", (Step("a", "b"),), "s", reward) for reward in (0.0, 1.0)]
-    decision = decider.choose_attempt(attempts)
-    assert decision.choice == 1
-    assert "the first one counts" in decision.warnings[0]
 
 
 def test_a_model_that_does_not_name_an_action_ends_one_move(built: Built, history: History) -> None:

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from dqa.core.errors import ModelUnavailableError
 from dqa.core.question import Candidate
 from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.given import Request
@@ -99,48 +98,3 @@ def test_statements_are_explored_and_the_better_ones_remembered(memory: Memory) 
     assert {(one.goal_type, one.observation_type) for one in added} == {("sums", "totals")}
     assert (goal.dropped, report.calls.exploring) == (1, 3 + 2)  # with two corrections
     assert report.to_json()["goals"][0]["calls"]["comparing"] == 1
-
-
-def test_paths_that_come_to_the_same_state_are_one(memory: Memory) -> None:
-    """It is counted, and asked about once."""
-    model = proposing({"0": {"ADD 4": 0.6, "ADD 04": 0.4}, "4": {"ADD 1": 1.0}})
-    sums = Sums()
-    refinement = Refinement(memory, model, RefiningSettings(depth=3))
-    (goal,) = refinement.refine([_Tidy(sums)]).goals
-    assert goal.asked == 2
-    assert goal.repeated == 1
-    assert goal.version is None
-
-
-class _Tidy:
-    """The same, with zeros that do not count."""
-
-    def __init__(self, inner: Sums) -> None:
-        self.source = inner.source
-        self._inner = inner
-
-    def start(self) -> Explored:
-        return self._inner.start()
-
-    def act(self, state: Explored, action: Candidate) -> Explored:
-        return self._inner.act(state, str(action).replace(" 0", " "))
-
-    def close(self) -> None:
-        self._inner.close()
-
-
-def test_replies_that_cannot_be_used_end_a_path(memory: Memory) -> None:
-    """A failing model ends everything, and what is open is closed."""
-    sums = Sums()
-    (goal,) = Refinement(memory, GivenReplies(["?"] * 3)).refine([sums]).goals
-    assert goal.unusable == 1
-    assert goal.calls.exploring == 3
-    assert goal.best_reward is None
-
-    def failing(request: Request) -> str:
-        raise ModelUnavailableError("Nobody is there.")
-
-    again = Sums()
-    with pytest.raises(ModelUnavailableError):
-        Refinement(memory, GivenReplies(failing)).refine([again])
-    assert again.is_closed

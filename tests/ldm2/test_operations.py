@@ -13,9 +13,8 @@ from dqa.core.trajectories import Step, Trajectory
 from dqa.models.conversation import Conversation
 from dqa.models.scripted import GivenReplies
 from dqa_ldm2.events import ConfidencesEvent, ImitationEvent
-from dqa_ldm2.memory.base import MemoryType, Placed, Remembered, StateAction
+from dqa_ldm2.memory.base import Placed, Remembered, StateAction
 from dqa_ldm2.operations.acting import Known, act, explore
-from dqa_ldm2.operations.indexing import cluster, find_type
 from dqa_ldm2.operations.judging import (
     choose,
 )
@@ -26,7 +25,6 @@ STEPS = (Step("The hall.", "go to the sink"), Step("A # sink.\n# Task: act", "ta
 HERE = Situation(
     "Put the mug on the bed.", "You hold it.", ("go to the bed", "go to the sink"), STEPS
 )
-TYPES = (MemoryType("put", 2, ("Put it.",)), MemoryType("look", 1, ("Look at it.", "Look.")))
 
 
 def saying(*replies: object) -> tuple[Conversation, GivenReplies]:
@@ -53,39 +51,6 @@ def remembered(*actions: str) -> list[Remembered]:
         )
         for number, action in enumerate(actions, 1)
     ]
-
-
-def test_what_clusters_forget_is_asked_for_and_then_counted() -> None:
-    """A number in two types belongs to the first; none is lost."""
-    bad = {"types": {"Put": [1, "2"], "look": [2, 9], "put": [4]}}
-    conversation, _ = saying(bad, {"types": {"put": [1]}}, {"types": {}})
-    found = cluster("goal", ["a", "b", "c", "d"], (), conversation)
-    assert found.types == {"Put": (1, 2, 4)}
-    assert found.forgotten == (3,)
-    first, second, third = told(conversation)
-    assert "2 stands in two types" in first
-    assert "9 is none of the numbers" in first
-    assert "without a type: 3" in first
-    assert "without a type: 2, 3, 4" in second
-    assert "No number has a type" in third
-    with pytest.raises(UnparsableReplyError):
-        cluster("goal", ["a", "b"], (), saying("x", "{}", {"types": [1]})[0])
-
-
-def test_a_type_is_looked_up() -> None:
-    """A single type, or a known text, needs no reply; where none can be used, words decide."""
-    nobody = saying()[0]
-    assert find_type("goal", "x", TYPES[:1], nobody).type == "put"
-    assert find_type("goal", "Look.", TYPES, nobody).how == "known"
-    assert find_type("goal", "x", (), nobody).type == ""
-    conversation, model = saying({"type": 3}, {"type": "2", "reasoning": "r"})
-    found = find_type("goal", "Look at that.", TYPES, conversation, 4)
-    assert (found.type, found.how, found.batch) == ("look", "asked", 4)
-    assert told(conversation) == ['Write {"type": <a whole number from 1 to 2>}.']
-    assert 'Type 2: "look"' in model.requests[0].text
-    unusable = find_type("goal", "Look at that.", TYPES, saying("a", "b", "c")[0])
-    assert (unusable.type, unusable.how) == ("look", "unusable")
-    assert find_type("goal", "Look at that.", TYPES, None).how == "nearest"
 
 
 def test_an_action_is_named_among_the_legal_ones() -> None:

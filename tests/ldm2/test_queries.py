@@ -12,13 +12,11 @@ from langchain_core.messages import AIMessage, BaseMessage
 import dqa
 from dqa.api.runs import Run
 from dqa.core.decision import Ending
-from dqa.core.errors import UsageError
 from dqa.core.events import PromptEvent, WarningEvent
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
-from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.results import Outcome
 from dqa.models.scripted import ProgramModel, scripted_model
 from dqa_ldm2.events import ImitationEvent, RecallEvent
@@ -38,7 +36,6 @@ from dqa_ldm2.queries.actions import (
 )
 from dqa_ldm2.queries.building import build_from_runs, refine_on_questions
 from dqa_ldm2.queries.deciders import QueriesDecider
-from dqa_ldm2.queries.exploring import explorables_of
 from dqa_ldm2.queries.settings import QueriesSettings
 from dqa_ldm2.queries.trajectories import trajectories_of
 from dqa_ldm2.retrieving import own_sources
@@ -139,28 +136,6 @@ def test_trajectories_are_what_agents_asked_and_decided(run: Run, questions: Que
     assert sum(one.reward == 0.0 for one in everything.trajectories) == wrong
 
 
-def test_runs_that_hold_nothing_to_remember_say_so(
-    run: Run, memory: Memory, questions: QuestionSet, tmp_path: Path
-) -> None:
-    """A run of games, one without traces, one without a right decision."""
-    games = replace(run, spec=PlaySpec.model_construct(world="kuhn", deciders=()))
-    with pytest.raises(UsageError, match="games"):
-        trajectories_of(games)
-    assert run.folder is not None
-    bare = tmp_path / "bare"
-    bare.mkdir()
-    for name in ("results.jsonl", "run.json"):
-        (bare / name).write_bytes((run.folder / name).read_bytes())
-    (bare / "traces.jsonl").touch()
-    with pytest.raises(UsageError, match="no trace"):
-        trajectories_of(dqa.read_run(bare))
-    wrong = [r.model_copy(update={"outcome": Outcome.WRONG}) for r in run.results]
-    with pytest.raises(UsageError, match=r"--all"):
-        build_from_runs(
-            memory, [replace(run, results=tuple(wrong))], RuleIndexer(), questions=questions
-        )
-
-
 def test_the_trace_says_which_step_an_action_comes_from(
     memory: Memory, questions: QuestionSet
 ) -> None:
@@ -214,26 +189,6 @@ def test_nothing_of_the_very_question_reaches_a_prompt(
     for made, is_warned in ((decision, False), (shown, True)):
         warned = [event.text for event in made.trace if isinstance(event, WarningEvent)]
         assert any("of the very question" in text for text in warned) == is_warned
-
-
-def test_the_very_question_is_known_among_many_that_are_like_it(
-    memory: Memory, questions: QuestionSet
-) -> None:
-    """However many questions have its words, and a few of their own, in a memory nobody named."""
-    asked = questions.questions[0]
-    words = asked.text
-    planted = trajectory(asked, "a colleague's notes", word=f"planted {'and more ' * 200}")
-    near = [
-        trajectory(replace(asked, text=f"{words} {words}"), f"notes {n}", f"SELECT {n}", "x")
-        for n in range(80)
-    ]
-    remember(memory, planted, *near)
-    here = Situation(words, "", (), identity=QuestionIdentity.of(asked))
-    assert own_sources(memory, here) == {"a colleague's notes"}
-    with dqa.temporary_database(questions.situation_of(asked)) as database:
-        decision = decider(memory.location, retrieved=100).decide(asked, database)
-    assert "SELECT 7" in told_to_models(decision.trace)
-    assert "planted" not in told_to_models(decision.trace)
 
 
 def test_a_run_on_the_questions_of_its_memory_shows_none_of_their_own(
@@ -297,18 +252,6 @@ class Saying(ProgramModel):
 def acting(*actions: str) -> Saying:
     """Return a model that takes actions."""
     return Saying(replies=[json.dumps({"action": action}) for action in actions])
-
-
-def test_a_decision_for_nothing_is_explored_as_a_wrong_one(questions: QuestionSet) -> None:
-    """It brings 0, and is no error of the world: what others bring is better than that."""
-    with explorables_of(questions) as explorables:
-        explored = next(iter(explorables))
-        state = explored.start()
-        end = explored.act(state, decide_action("nobody"))
-        assert (end.reward, end.situation.steps[-1].action) == (0.0, "decide[nobody]")
-        asked = questions.questions[0]
-        rewards = {explored.act(state, decide_action(one)).reward for one in asked.candidates or ()}
-        assert rewards == {0.0, 1.0}
 
 
 def test_errors_and_refused_decisions_go_back_to_the_model(

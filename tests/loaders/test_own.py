@@ -48,17 +48,6 @@ def test_a_question_needs_its_text_and_nothing_else(shop: Path, tmp_path: Path) 
     assert found.is_in_place(only)
 
 
-def test_one_may_be_written_for_a_list_of_one(shop: Path) -> None:
-    """Answers, tags and statements of context; and all of it from a plain Python list."""
-    told = {**BEST, "answer": "Bell", "tags": "easy", "context": "SELECT 1", "id": 12}
-    listed = {**BEST, "answer": ["Bell"], "tags": ["easy"], "context": ["SELECT 1"], "id": "12"}
-    one, other = (dqa.read_questions([line], shop).labelled[0] for line in (told, listed))
-    assert one == other
-    assert one.truth.answers == ("Bell",)
-    assert (one.question.tags, one.question.context_queries) == (("easy",), ("SELECT 1",))
-    assert one.question.key == "questions/12"
-
-
 def test_candidates_come_from_a_list_or_a_statement(shop: Path) -> None:
     """The statement runs once, through the guard; an answer is spelled as its candidate is."""
     lines: list[dict[str, Any]] = [
@@ -158,17 +147,6 @@ def test_several_databases_are_told_apart_by_name(shop: Path, tmp_path: Path) ->
     with pytest.raises(dqa.UsageError, match="Two databases are called 'shop'"):
         dqa.read_questions([BEST], [shop, f"sqlite:///{shop}"])
     assert places_in([f"stock={tmp_path}/x=y.db"]) == {"stock": f"{tmp_path}/x=y.db"}
-
-
-def test_tables_in_files_are_asked_like_any_database(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where they are told by a pattern, another process finds them, too."""
-    (tmp_path / "supplier.csv").write_text("name,price\nArnold,4\nBell,5\n")
-    monkeypatch.chdir(tmp_path)
-    found = dqa.read_questions([{**BEST, "candidates": "SELECT name FROM supplier"}], "*.csv")
-    assert found.questions[0].candidates == ("Arnold", "Bell")
-    assert found.places == {"database": str(tmp_path / "*.csv")}
 
 
 def test_a_password_is_taken_from_the_variable_of_the_database_or_of_its_kind(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dqa.core.errors import ParseError, UnknownNameError
+from dqa.core.errors import ParseError
 from dqa.loaders.base import Part
 from dqa.loaders.release import read_release
 from tests.loaders.scripts import (
@@ -113,15 +113,6 @@ def test_a_folder_that_is_no_release_is_told_the_layout(tmp_path: Path) -> None:
         read_release(folder, scenarios=["building"])
 
 
-def test_unknown_names_list_what_there_is(tmp_path: Path) -> None:
-    """Scenarios and forms are named from a short list."""
-    folder = write_locating(tmp_path, [locating_entry()])
-    with pytest.raises(UnknownNameError, match="building, locating"):
-        read_release(folder, scenarios=["locatin"])
-    with pytest.raises(UnknownNameError, match="graph, relational"):
-        read_release(folder, form="csv")  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [("[\n{},\n{]", 3), ('{"a": 1}', 1), ("", 1)],
@@ -134,14 +125,6 @@ def test_a_broken_file_of_questions_names_the_line(tmp_path: Path, text: str, li
     with pytest.raises(ParseError) as caught:
         read_release(folder)
     assert caught.value.line == line
-
-
-def test_bytes_that_are_no_text_name_the_line(tmp_path: Path) -> None:
-    """A database file in another encoding cannot be guessed at."""
-    folder = write_locating(tmp_path, [locating_entry()])
-    (folder / "data/locating/queries/SQL_format/q1.sql").write_bytes(b"\n\n\xff\xfe")
-    with pytest.raises(ParseError, match=r"q1\.sql:3: this is no UTF-8"):
-        read_release(folder, strict=True)
 
 
 def test_of_a_part_no_other_database_is_read(tmp_path: Path) -> None:
@@ -161,17 +144,6 @@ def test_of_a_part_no_other_database_is_read(tmp_path: Path) -> None:
     assert "no question names 1 of the files: q9.sql" in told
     with pytest.raises(ParseError, match=r"q5\.sql"):
         read_release(folder, part=Part(limit=3))
-
-
-def test_one_question_is_read_by_its_key(tmp_path: Path) -> None:
-    """Of databases alike, the one that is read gives the name; an unknown key lists the others."""
-    sql = {"q3": SQL + "broken", "q4": SQL}
-    folder = write_locating(tmp_path, [locating_entry(3), locating_entry(4)], sql)
-    part = read_release(folder, part=Part(key="locating/4"))
-    assert [question.key for question in part.questions] == ["locating/4"]
-    assert part.situation_of(part.questions[0]).name == "q4"
-    with pytest.raises(UnknownNameError, match="locating/4"):
-        read_release(folder, part=Part(key="locating/44"))
 
 
 def test_both_forms_of_the_release_are_the_same(release_dir: Path) -> None:

@@ -24,7 +24,6 @@ from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.events import MoveEvent
 from dqa.core.question import Question
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.results import Outcome
@@ -202,22 +201,6 @@ def test_every_game_is_in_the_history_by_its_number(tmp_path: Path) -> None:
     assert [payoffs[number] for number in range(1, 7)] == kept
 
 
-def test_a_trace_has_every_move(tmp_path: Path) -> None:
-    """With what was legal, and what the reference does."""
-    run = played(out=tmp_path, games=2, reference="passive")
-    for result, trace in zip(run.results, run.traces, strict=True):
-        moves = [event for event in trace.events if isinstance(event, MoveEvent)]
-        assert result.game is not None
-        assert len(moves) == sum(result.game.moves.values())
-        own = [move for move in moves if move.player == "player"]
-        assert all(move.reference == move.actions[0] for move in own)
-        assert all(move.reference is None for move in moves if move.player == "opponent")
-        assert result.game.agreed == sum(move.choice == move.reference for move in own)
-        assert result.game.compared == len(own)
-    shown = run.passages(run.traces[0])
-    assert any(getattr(one, "title", "") == "player (uniform)" for one in shown)
-
-
 def test_who_names_no_legal_action_falls_back_and_is_counted() -> None:
     """The game counts."""
     silent = Plays(lambda _: Decision(Ending.UNPARSABLE, error="unreadable"))
@@ -294,23 +277,6 @@ def test_what_is_asked_for_is_checked_before_anything_is_played() -> None:
         dqa.play("kuhn", "eager")
     with pytest.raises(UsageError, match="must be at least 1"):
         dqa.play("kuhn", "eager", "eager", games=0)
-
-
-def test_a_place_that_cannot_be_is_refused_before_anybody_is_made(
-    tmp_path: Path, duel: WorldFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """To make a player that learns takes minutes."""
-
-    def never(seed: int) -> Policy:
-        raise AssertionError(seed)
-
-    policies = {"eager": PolicyFactory("eager", "learns", never, trained=True)}
-    monkeypatch.setattr(plugins, "world", lambda _: replace(duel, policies=policies))
-    (tmp_path / "notes.txt").write_text("mine", "utf-8")
-    for out in (tmp_path, tmp_path / "notes.txt"):
-        for start in (dqa.play, dqa.play_tournament):
-            with pytest.raises(UsageError, match=r"is not empty|is a file|not a folder"):
-                start("kuhn", ["eager"], ["eager"], out=out)
 
 
 def test_copies_and_exports_hold_the_games(tmp_path: Path) -> None:

@@ -232,22 +232,6 @@ def test_each_mistake_is_found_at_its_line(  # noqa: PLR0917  (one column each)
     assert mended is None or str(here[0][3]).strip() == mended
 
 
-def test_all_mistakes_are_found_in_one_run(folder: Path, firm: Path) -> None:
-    """In several files, and several in one statement."""
-    for name, old, new in (
-        ("../tables.toml", '"staff"', '"stuff"'),
-        ("rules.md", "sale.amount", "sale.total"),
-        ("outcomes.sql", "s.branch_id = b.id", "s.branch = b.idd"),
-        ("candidates.sql", "WHERE region", "WHERE regoin"),
-        ("heuristics/most-staff.sql", "ORDER BY staff", "ORDER BY stuff"),
-    ):
-        text = (folder / name).read_text("utf-8").replace(old, new, 1)
-        (folder / name).write_text(text, "utf-8")
-    found = dqa.check_scenario(folder, firm).findings
-    places = {(Path(one.file).name, one.line) for one in found if one.level == "error"}
-    assert {("tables.toml", 12), ("rules.md", 1), ("candidates.sql", 4)} <= places
-
-
 @pytest.mark.slow
 def test_a_million_rows_are_too_many_to_choose_from(folder: Path, firm: Path) -> None:
     """The statement is ended at the limit, and its line told."""

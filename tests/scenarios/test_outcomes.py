@@ -99,29 +99,6 @@ def test_an_invalid_formula_is_refused_in_the_file(tmp_path: Path) -> None:
         assert caught.value.line == 14
 
 
-@pytest.mark.parametrize(
-    ("field", "words"),
-    [
-        ('sql = "SELECT revenue FROM shop"', "9.0, which is not text or a whole number"),
-        ('sql = "SELECT name FROM shop"\ntype = "integer"', "'east', which is not a whole number"),
-    ],
-)
-def test_what_is_listed_has_to_be_text_or_a_whole_number(
-    tmp_path: Path, field: str, words: str
-) -> None:
-    """No other value can be named by an answer."""
-    shops(tmp_path, FORMULA.format("revenue"))
-    text = (tmp_path / "scenario.toml").read_text("utf-8")
-    listed = 'table = "shop"\ncolumn = "name"\n'
-    (tmp_path / "scenario.toml").write_text(text.replace(listed, f"{field}\n", 1), "utf-8")
-    scenario = register(tmp_path)
-    with pytest.raises(DataError, match=words):
-        town(scenario)
-    (tmp_path / "scenario.toml").write_text(text.replace('"name"', '"revenue"', 1), "utf-8")
-    with pytest.raises(ParseError, match="column 'revenue' holds float values"):
-        register(tmp_path)
-
-
 def test_a_query_that_does_not_tell_every_outcome_is_an_error(tmp_path: Path) -> None:
     """Nothing is scored by half of a record."""
     for statement, words in (

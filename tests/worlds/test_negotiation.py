@@ -62,32 +62,6 @@ def test_legal_actions_turns_and_returns_are_the_referees(utterances: bool) -> N
     assert 0 < agreed < 40
 
 
-def test_pools_are_worth_the_same_to_both() -> None:
-    """And turns, items and values are within their bounds, every one of which is reached."""
-    drawn = [negotiation().draw(seed) for seed in range(600)]
-    for one in drawn:
-        assert worth(one.pool, one.values[0]) == worth(one.pool, one.values[1])
-    assert {one.turns for one in drawn} == set(range(4, 11))
-    assert {count for one in drawn for count in one.pool} == set(range(1, 6))
-    values = {value for one in drawn for both in one.values for value in both}
-    assert values == set(range(1, 11))
-    assert sum(one.values[0] != one.values[1] for one in drawn) > 500
-
-
-def test_the_mirror_swaps_values_and_who_begins_and_nothing_else() -> None:
-    """Values stay with their turns, so each player has the other's."""
-    world = negotiation()
-    for seed in range(20):
-        one, other = world.start(seed), world.start(seed, mirrored=True)
-        assert one._instance == other._instance
-        first, second = position_of(one), position_of(other)
-        assert (first.viewer, second.viewer) == ("player", "opponent")
-        assert first.own_values == second.own_values == one._instance.values[0]
-        assert one._position("opponent").own_values == other._position("player").own_values
-        assert first.describe() == second.describe()
-        assert first.key != second.key
-
-
 def test_mirrored_games_of_one_deterministic_player_give_both_the_same() -> None:
     """Exactly, on each draw, however it chooses by what it sees: the first turn included."""
     unequal = 0

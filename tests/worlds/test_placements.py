@@ -113,15 +113,6 @@ def test_searching_beats_greed_against_greed() -> None:
     assert max(gained) > 0.1
 
 
-def test_mirrored_the_players_have_each_others_country() -> None:
-    """And the same country begins."""
-    plain, mirrored = (world().start(3, mirrored=flag).next_move() for flag in (False, True))
-    assert plain is not None
-    assert mirrored is not None
-    assert (plain.player, mirrored.player) == ("player", "opponent")
-    assert plain.question.target["country"] == mirrored.question.target["country"]
-
-
 def test_a_history_has_placements_and_profits(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What each got is written when the last merchant stands."""
     file = str(tmp_path_factory.mktemp("history") / "played.db")

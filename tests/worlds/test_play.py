@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from threading import Event
 
 import pytest
@@ -11,14 +10,11 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending, Usage
-from dqa.core.errors import UsageError
 from dqa.core.events import WarningEvent
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
 from dqa.evaluation.play import play_episode
-from dqa.worlds.history import History
-from dqa_simulators.games.table import NoSettings
 from tests.worlds.nim import Nim
 
 
@@ -152,29 +148,3 @@ def test_without_a_bound_silence_ends_a_move_and_slowness_does_not(
     assert stalled.fallbacks("second") == 1
     problems = {move.decision.error for move in stalled.moves if move.fallback}
     assert problems == {"silent did not decide, and nothing was heard of it for 0.5 s"}
-
-
-def test_opening_the_history_is_none_of_a_players_time(tmp_path: Path) -> None:
-    """It is open before the player is asked, and closed once the episode is, whoever is late."""
-    opened: list[Database] = []
-    woken = Event()
-
-    class Slow(History):
-        def open_for(self, game: int, player: str) -> Database:
-            woken.wait(0.5)
-            opened.append(super().open_for(game, player))
-            return opened[-1]
-
-    history = Slow(str(tmp_path / "games.sqlite"))
-    world = plugins.world("kuhn").make(NoSettings(), history)
-    played = play_episode(world, dict.fromkeys(world.players, Silent()), 1, seconds=0.2)
-    assert played.returns is not None
-    assert {decision.ended_by for _, decision in played.decisions} == {None}
-    assert len(opened) == 2
-    episode = world.start(2)
-    move = episode.next_move()
-    assert move is not None
-    episode.close()
-    with pytest.raises(UsageError, match="is closed"):
-        _ = move.database
-    history.close()

@@ -11,11 +11,10 @@ import pytest
 
 import dqa
 from dqa.core.database import Database
-from dqa.core.errors import DataError, ParseError, UsageError
+from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Question
 from dqa.core.world import GameEvent
 from dqa.scenarios import register
-from dqa.scenarios.reading import read_scenario
 from dqa.worlds.base import find_position, is_move
 
 TALKS = """
@@ -163,32 +162,3 @@ def test_a_gap_in_numbered_events_names_the_event(talks: Path, tmp_path: Path) -
     told = "event 1 comes after event 4: order the statement by number"
     with opened(talks) as database, pytest.raises(DataError, match=told):
         find_position(move(2), database)
-
-
-def test_replies_can_be_listed(talks: Path, tmp_path: Path) -> None:
-    """Where the other side has done nothing yet."""
-    listed = DOCUMENT.replace('opponent = "supplier"', 'opponent = "supplier"\nreplies = ["yes"]')
-    register(written(tmp_path / "deals", listed))
-    with opened(talks) as database:
-        assert find_position(move(3), database).after("ask").actions == ("yes",)
-
-
-def test_a_folder_with_wrong_events_is_refused(tmp_path: Path) -> None:
-    """The message names the field."""
-    for number, (old, new, words) in enumerate(
-        (
-            ('opponent = "supplier"', 'opponent = "us"', "they are two sides"),
-            ('sql = "SELECT side', 'cipher = "SELECT side', "cipher"),
-            ('states = ["low", "high"]', 'states = ["low"]', "states"),
-        )
-    ):
-        with pytest.raises(ParseError, match=words):
-            read_scenario(written(tmp_path / str(number), DOCUMENT.replace(old, new)))
-
-
-def test_a_question_of_no_world_is_no_move(talks: Path) -> None:
-    """And nothing can be looked up for it."""
-    other = Question("custom", "1", "Which?", "", candidates=("a", "b"))
-    assert not is_move(other)
-    with opened(talks) as database, pytest.raises(UsageError, match="is no move"):
-        find_position(other, database)

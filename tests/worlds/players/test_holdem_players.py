@@ -17,17 +17,9 @@ from dqa.core.errors import MissingKeyError
 from dqa.worlds.base import Policy
 from dqa.worlds.players import RandomPolicy
 from dqa.worlds.training import Trainer, Weights
-from dqa_simulators.games.openspiel import load_game
-from dqa_simulators.holdem import hands
 from dqa_simulators.holdem.players import deepcfr, trainers
-from dqa_simulators.holdem.players.deals import draw_deals
-from dqa_simulators.holdem.players.features import encode
-from dqa_simulators.holdem.players.policies import RulePolicy, seen
-from dqa_simulators.holdem.players.states import betting_states, key_of
+from dqa_simulators.holdem.players.policies import RulePolicy
 from dqa_simulators.holdem.players.strength import strength
-from dqa_simulators.holdem.players.values import hand_values
-from dqa_simulators.holdem.position import HoldemPosition
-from dqa_simulators.holdem.world import REFEREE
 from tests.worlds.players.matches import interval, pairs, play, world_of
 
 DEEP = pytest.param(True, marks=pytest.mark.deep)
@@ -77,13 +69,6 @@ def test_players_are_legal_and_repeat_themselves(policies: dict[str, Policy]) ->
         assert [got for got, _ in first] == again, name
 
 
-def test_a_player_against_itself_nets_nothing(policies: dict[str, Policy]) -> None:
-    """Where nothing is drawn, the swapped game pays back."""
-    world = world_of("holdem")
-    for name in ("rule", "dmc"):
-        assert not pairs(world, policies[name], policies[name], 15).any()
-
-
 @pytest.mark.parametrize("name", ["cfr", "dmc", "deepcfr"])
 def test_the_seed_decides_what_is_learnt(name: str, learnt: MappingProxyType[str, Weights]) -> None:
     """The same weights to the last bit, and others for another seed."""
@@ -129,69 +114,6 @@ def test_who_learns_beats_random_after_seconds(
     player = LEARNING[name].play(train(LEARNING[name], 0, iterations))
     low, _ = interval(pairs(world_of("holdem"), player, RandomPolicy(), 200))
     assert low > 0
-
-
-def test_the_betting_is_the_referee_s() -> None:
-    """In random games the states go as OpenSpiel's do, and pay the same."""
-    rules = betting_states()
-    random = np.random.default_rng(0)
-    game = load_game(REFEREE)
-    for _ in range(40):
-        cards = random.permutation(52)[:9].tolist()
-        state, number, dealt = game.new_initial_state(), 0, 0
-        while not state.is_terminal():
-            if state.is_chance_node():
-                state.apply_action(cards[dealt])
-                dealt += 1
-                continue
-            assert rules.mover[number] == state.current_player()
-            legal = state.legal_actions()
-            assert np.flatnonzero(rules.legal[number]).tolist() == legal
-            action = int(random.choice(legal))
-            state.apply_action(action)
-            number = int(rules.after[number, action])
-        hole = np.array([[*cards[0:2], *cards[4:]], [*cards[2:4], *cards[4:]]])
-        mine, theirs = hand_values(hole).tolist()
-        won = np.array([np.sign(mine - theirs)])
-        assert rules.ends(np.array([number]), won)[0] == state.returns()[0]
-        assert rules.payoffs(-won, 1)[number, 0] == state.returns()[1]
-
-
-def test_hands_are_valued_as_one_by_one() -> None:
-    """Tables order hands as `hands.strength` does, flushes and straights among them."""
-    random = np.random.default_rng(1)
-    cards = random.permuted(np.tile(np.arange(52), (1000, 1)), axis=1)[:, :7]
-    cards[:125] = np.sort(cards[:125] % 13 * 4, axis=1) + 1  # ranks come again here ...
-    cards = np.array([hand for hand in cards if len(set(hand.tolist())) == 7])  # ... not cards
-    many = hand_values(cards).astype(np.int64)
-    one = np.array([hands.strength(hand) for hand in cards.tolist()])
-    assert np.array_equal(
-        np.unique(many, return_inverse=True)[1], np.unique(one, return_inverse=True)[1]
-    )
-    assert len(set((one >> 20).tolist())) >= 8
-
-
-def test_what_is_seen_is_what_was_learnt_from() -> None:
-    """A position has the features of its deal and public state."""
-    rules = betting_states()
-    deals = draw_deals(4, np.random.default_rng(5))
-    encoded = encode(rules, deals)
-    world = world_of("holdem")
-    checked = 0
-    for seed in range(12):
-        for move in play(world, (RandomPolicy(), RandomPolicy()), seed)[1]:
-            position = move.position
-            assert isinstance(position, HoldemPosition)
-            deal, seat, stage = seed % 4, position.betting.seat, position.stage
-            board = tuple(deals.boards[deal, : len(position.board)].tolist())
-            hole = tuple(deals.holes[deal, seat].tolist())
-            same = HoldemPosition(position.viewer, hole, board, position.betting)
-            number = rules.numbers[key_of(position.betting)]
-            expected = encoded.of(np.array([number]), np.array([deal]), rules)
-            assert np.array_equal(seen(same), expected)
-            assert strength((hole[0], hole[1]), board) == deals.strengths[deal, seat, stage]
-            checked += 1
-    assert checked > 40
 
 
 def test_strength_is_the_share_of_showdowns_that_are_won() -> None:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import dqa
 from dqa.cli.main import app
-from dqa.core.errors import DataError, UnknownNameError, UsageError
+from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate
 from dqa.core.world import Position
 from dqa.worlds import training
@@ -179,13 +179,3 @@ def test_the_command_trains_and_writes(tmp_path: Path) -> None:
     assert made["was_kept"]
     assert made == dqa.TrainedPlayer(**made).to_json()
     assert CliRunner().invoke(app, [*asked, "--out", str(out)]).exit_code != 0
-
-
-def test_what_cannot_be_trained_is_told() -> None:
-    """A player without training, an unknown one, a world without learners."""
-    with pytest.raises(UsageError, match="'rule' plays 'holdem' without any training"):
-        dqa.train_player("holdem", "rule")
-    with pytest.raises(UnknownNameError, match="cfr"):
-        dqa.train_player("holdem", "crf")
-    with pytest.raises(UsageError, match="No player of 'kuhn' learns"):
-        dqa.train_players("kuhn")

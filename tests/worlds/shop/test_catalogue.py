@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dqa.core.errors import DataError, MissingKeyError, UsageError
+from dqa.core.errors import DataError, UsageError
 from dqa_simulators.shop.generator import generate
-from dqa_simulators.shop.records import NO_BOUND, bound_price, state_bound
+from dqa_simulators.shop.records import NO_BOUND
 from dqa_simulators.shop.reward import count_reward
 from dqa_simulators.shop.search import Index, IndexBuilder
 from dqa_simulators.shop.searches import find_bound, without_bound
@@ -31,13 +31,6 @@ from tests.worlds.shop.shops import PRODUCTS
 @pytest.fixture(name="catalogue")
 def _catalogue() -> Catalogue:
     return open_catalogue(Source(PRODUCTS))
-
-
-def test_a_larger_catalogue_of_a_seed_begins_with_the_smaller_one() -> None:
-    """And another seed gives other products."""
-    small = list(generate(30, 3))
-    assert list(generate(60, 3))[:30] == small
-    assert [product.asin for product, _ in generate(30, 4)] != [one.asin for one, _ in small]
 
 
 def test_what_a_seed_gives_stays_the_same() -> None:
@@ -62,18 +55,6 @@ def test_products_differ_and_goals_can_be_met() -> None:
         for value in goal.values:
             assert value in goal.instruction
     assert len(Counter(product.category for product, _ in made)) >= 5
-
-
-def test_bounds_are_round_and_above_the_price() -> None:
-    """One of the next four tens, never the first of two; nothing above 990."""
-    assert {bound_price(12.5, a / 10, b / 10) for a in range(10) for b in range(10)} == {
-        30.0,
-        40.0,
-        50.0,
-    }
-    assert bound_price(985.0, 0.5, 0.5) == NO_BOUND
-    assert state_bound(NO_BOUND) == ""
-    assert without_bound("red shoes" + state_bound(40.0)) == "red shoes"
 
 
 def test_a_catalogue_is_kept_as_it_was_generated(catalogue: Catalogue) -> None:
@@ -187,17 +168,6 @@ def test_a_password_is_no_setting() -> None:
     assert ShopSettings(database="postgresql://me@host/shop").database
 
 
-def test_a_catalogue_without_a_goal_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody could start a visit in it."""
-    monkeypatch.setenv("DQA_CACHE", str(tmp_path))
-    seed = next(seed for seed in range(50) if all(goal is None for _, goal in generate(1, seed)))
-    with pytest.raises(DataError, match="larger number"):
-        open_catalogue(Source(1, seed))
-    assert not [path for path in (tmp_path / "shop").iterdir() if path.is_dir()]
-
-
 # --- search ---
 
 
@@ -258,12 +228,3 @@ def test_equal_products_are_found_in_the_order_of_their_ids(tmp_path: Path) -> N
     assert index.search("the of and") == ()
     assert index.search("zebra") == ()
     assert index.search("") == ()
-
-
-def test_a_missing_package_says_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """By its extra."""
-    monkeypatch.setitem(sys.modules, "bm25s", None)
-    with pytest.raises(MissingKeyError, match=r"decision-qa\[shop\]"):
-        IndexBuilder()

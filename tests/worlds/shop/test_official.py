@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dqa.core.errors import DataError, DqaError, ParseError, UsageError
+from dqa.core.errors import DataError, DqaError, UsageError
 from dqa_simulators.shop import arrays
 from dqa_simulators.shop.arrays import iterate_array
 from dqa_simulators.shop.generator import generate
@@ -154,19 +154,6 @@ def test_a_shop_of_official_files_is_played(tmp_path: Path) -> None:
     assert shop.catalogue.products == 41
 
 
-def test_the_file_with_all_products_goes_first(tmp_path: Path) -> None:
-    """And the attributes that belong to it."""
-    write(tmp_path, suffix="_1000")
-    found = find_files(tmp_path)
-    assert found.attributes.name == "items_ins_v2_1000.json"
-    write(tmp_path)
-    found = find_files(tmp_path)
-    assert (found.products.name, found.attributes.name) == (
-        "items_shuffle.json",
-        "items_ins_v2.json",
-    )
-
-
 def test_a_missing_folder_or_file_is_named(tmp_path: Path) -> None:
     """With what is needed."""
     with pytest.raises(UsageError, match=r"There is no folder .*items_human_ins\.json"):
@@ -208,14 +195,6 @@ def test_a_fault_is_named_with_its_place(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=told) as raised:
             open_catalogue(Source(None, 0, str(folder)))
         assert str(tmp_path) in str(raised.value)
-
-
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    """With the line."""
-    file = tmp_path / "items.json"
-    file.write_bytes(b'[{"a": 1},\n"\xff\xfe"]')
-    with pytest.raises(ParseError, match=r"items\.json:1: it is not UTF-8"):
-        list(iterate_array(file))
 
 
 @pytest.mark.parametrize("piece", [1, 7, 1000])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,9 +9,8 @@ import pytest
 from dqa.core.errors import UsageError
 from dqa.core.question import fits_form
 from dqa.core.world import Move
-from dqa.evaluation.play import play_episode
 from dqa.worlds.base import PolicyDecider
-from dqa.worlds.observed import AGENT, ObservedPosition, trajectory_of
+from dqa.worlds.observed import AGENT, ObservedPosition
 from dqa_simulators.shop.pages import BACK, BUY, NEXT, PREVIOUS, click
 from tests.worlds.playing import open_history
 from tests.worlds.shop.shops import Scripted, make_shop, policy, visit
@@ -187,31 +184,3 @@ def test_no_question_and_no_query_tells_the_wanted_product_or_the_reward(tmp_pat
         assert not late.database.query("SELECT * FROM hidden").rows
         episode.close()
     history.close()
-
-
-def test_whoever_owns_the_history_reads_what_was_wanted_and_got(tmp_path: Path) -> None:
-    """Also the trajectory, which ends with the purchase."""
-    history = open_history(tmp_path)
-    episode = make_shop(history).start(3)
-    played = visit(episode, policy("expert"))
-    history.close()
-    with closing(sqlite3.connect(tmp_path / "games.sqlite")) as opened:
-        assert opened.execute("SELECT payoff FROM outcomes").fetchall() == [(1.0,)]
-        ((wanted,),) = opened.execute("SELECT value FROM hidden").fetchall()
-    assert wanted == played.facts["bought"]
-    last = played.moves[-1].position
-    assert isinstance(last, ObservedPosition)
-    told = trajectory_of(last.goal, last.events, "shop 3")
-    assert [step.action for step in told.steps] == list(played.actions[:-1])
-    assert told.steps[0].observation.startswith("Instruction: ")
-
-
-def test_a_visit_is_played_like_any_episode() -> None:
-    """By deciders, free searches included, with no move counted as a fallback."""
-    shop = make_shop()
-    for name in ("expert", "rule", "random"):
-        deciders = {AGENT: PolicyDecider(name, policy(name), 0)}
-        played = play_episode(shop, deciders, 5)
-        assert played.returns is not None
-        assert played.fallbacks(AGENT) == 0
-        assert played.facts["task"]

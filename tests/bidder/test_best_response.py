@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import permutations, product
 from typing import cast
 
@@ -143,11 +142,3 @@ def test_what_is_explored_finds_what_rewards_do_not_know(heap: int) -> None:
     bidder = Bidder(BidderSettings(horizon=4), Exact(world, even=True).steps())
     choice = chosen_by(bidder, start)
     assert world.value(start.after(choice)) == world.value(start) == 1.0
-
-
-def test_seats_do_not_matter_to_the_method() -> None:
-    """The one that is second in turn decides like the first."""
-    world = World(lambda position: position.actions[-1])
-    start = replace(NimPosition("second", 7).after(2), viewer="second")
-    bidder = Bidder(BidderSettings(horizon=4), Exact(world, even=True).steps())
-    assert chosen_by(bidder, start) in world.best(start)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,14 +14,13 @@ import pytest
 from dqa.core.budgets import DecisionBudget
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.events import Event, ParseFailureEvent, PromptEvent, WarningEvent, event_from_json
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
 from dqa.core.world import HiddenVariable, Position
 from dqa.deciders.actions import Chosen
 from dqa.models.conversation import Conversation
 from dqa.models.scripted import GivenReplies, scripted_model
 from dqa.models.scripted.given import Request
-from dqa.worlds.stated import StatedPosition
 from dqa_bidder.events import (
     EVENTS,
     ExploredTreeEvent,
@@ -44,9 +42,6 @@ from tests.worlds.nim import NimPosition
 
 Kind = TypeVar("Kind", bound=Event)
 NIM = NimPosition("first", 9)
-DEAL = StatedPosition(
-    "player", Question("d", "1", "What next?", "", candidates=("a", "b")), ("x",), (), ()
-)
 HOLDEM = HoldemPosition("player", (50, 51), (), begin(RULES)).after("call")
 NEGOTIATION = NegotiationPosition("player", (2, 2, 1), (2, 2, 2), 6)
 SECRET = replace(
@@ -98,16 +93,6 @@ def test_a_state_is_asked_about_once(position: Position) -> None:
     assert not tree.unasked
 
 
-def test_states_that_nobody_can_tell_apart_are_one() -> None:
-    """A heap is the same however it came to be so small."""
-    _, recorder = decided(scripted_model("random"), NIM, BidderSettings(horizon=4))
-    (tree,) = of_kind(recorder, ExploredTreeEvent)
-    states = [(node.state, node.mover) for node in tree.nodes if node.of != "terminal"]
-    assert len(set(states)) == len(states)
-    led_to = Counter(to for node in tree.nodes for to in node.children.values())
-    assert max(led_to.values()) > 1
-
-
 @pytest.mark.parametrize("position", [NIM, NEGOTIATION], ids=["nim", "talks"])
 def test_requests_at_once_change_nothing(position: Position) -> None:
     """Choice and every event are the same, one after another or eight at once."""
@@ -121,7 +106,7 @@ def test_requests_at_once_change_nothing(position: Position) -> None:
     assert first.steps == second.steps > 8
 
 
-@pytest.mark.parametrize("calls", [1, 2, 5])
+@pytest.mark.parametrize("calls", [1, 5])
 def test_requests_are_bounded(calls: int) -> None:
     """The last is kept for the decision, and a warning tells what was left out."""
     chosen, recorder = decided(scripted_model("random"), NIM, BidderSettings(calls=calls))
@@ -151,27 +136,18 @@ def test_hidden_states_are_inferred_once_and_told_to_every_step() -> None:
 @pytest.mark.parametrize(
     ("kind", "bad", "told"),
     [
-        (
-            "infer",
-            '{"hidden": {"second": {"mood": "sad"}}}',
-            'mood of second cannot be "sad": .*"calm", "angry"',
-        ),
-        ("infer", '{"hidden": {}}', "mood of second is missing"),
+        ("infer", '{"hidden": {"second": {"mood": "sad"}}}', 'mood of second cannot be "sad"'),
         ("infer", "angry", "holds no JSON object"),
         ("expect", '{"action": "7"}', "'7' names no action"),
-        ("expect", '{"move": 1}', "names no action"),
         ("expect", '{"action": [1, 2]}', "names more than one"),
         ("estimate", '{"payoffs": {"1": 0.5, "2": 0.5}}', "'3' has none"),
         ("estimate", '{"payoffs": {"1": 1.5, "2": 0.5, "3": 0}}', "'1' has 1.5, which is not bet"),
-        ("estimate", '{"payoffs": {"1": "much", "2": 0.5, "3": 0}}', "which is no number"),
         ("estimate", '{"payoffs": {"1": 1e999, "2": 0.5, "3": 0}}', "which is no number"),
-        ("estimate", '{"payoffs": [1, 2]}', 'Write {"payoffs"'),
         ("decide", '{"action": "all"}', "'all' names no action"),
-        ("decide", "", "holds no JSON object"),
     ],
 )
-def test_what_cannot_be_used_is_asked_for_again(kind: str, bad: str, told: str) -> None:
-    """With what was wrong; the reply that comes then counts."""
+def test_an_invalid_reply_is_asked_for_again(kind: str, bad: str, told: str) -> None:
+    """The next reply counts; after three invalid replies the decision is unparsable."""
     corrections: list[str] = []
 
     def said(asked: str, last: str, place: int) -> str | None:
@@ -183,20 +159,14 @@ def test_what_cannot_be_used_is_asked_for_again(kind: str, bad: str, told: str) 
     assert chosen.action in SECRET.actions
     assert len(of_kind(recorder, ParseFailureEvent)) == 1
     (correction,) = corrections
-    assert "could not be used" in correction
-    assert re.search(told, correction), correction
+    assert told in correction
+    if kind != "expect":
+        never = talking(lambda asked, _last, _place: "I pass." if asked == kind else None)
+        with pytest.raises(UnparsableReplyError, match="3 replies in a row"):
+            decided(never, SECRET, BidderSettings(parallel=1))
 
 
-@pytest.mark.parametrize("kind", ["infer", "estimate", "decide"])
-def test_replies_that_never_can_be_used_end_the_decision(kind: str) -> None:
-    """As unparsable, after the usual bound."""
-    model = talking(lambda asked, _last, _place: "I pass." if asked == kind else None)
-    with pytest.raises(UnparsableReplyError, match="3 replies in a row"):
-        decided(model, SECRET, BidderSettings(parallel=1))
-
-
-@pytest.mark.parametrize("parallel", [1, 4])
-@pytest.mark.parametrize("kind", ["expect", "estimate"])
+@pytest.mark.parametrize(("kind", "parallel"), [("expect", 1), ("estimate", 4)])
 def test_a_later_state_without_a_usable_reply_is_left_out(kind: str, parallel: int) -> None:
     """What is known of the others decides, and tree and warning count the state."""
     asked_first: list[str] = []
@@ -235,22 +205,6 @@ def test_rewards_that_stay_odd_are_clipped_or_unknown() -> None:
     assert "outside of 0 to 1" in warning.text
 
 
-def test_of_many_actions_the_promising_ones_are_looked_at() -> None:
-    """In one request with their rewards; proposals that are not legal are asked for again."""
-    first = json.dumps({"payoffs": {"[9, 9, 9]": 0.9, "[1, 0, 0]": 0.6, "[2,2,1]": 0.2}})
-    model = talking(
-        lambda asked, _last, place: first if asked == "estimate" and place == 1 else None
-    )
-    settings = BidderSettings(breadth=3, horizon=1, parallel=1)
-    chosen, recorder = decided(model, NEGOTIATION, settings)
-    (tree,) = of_kind(recorder, ExploredTreeEvent)
-    assert tree.nodes[0].legal == 18
-    assert len(tree.nodes[0].rewards) == len(tree.nodes[0].children) == 3
-    assert chosen.action in NEGOTIATION.actions
-    (failure,) = of_kind(recorder, ParseFailureEvent)
-    assert "'[9, 9, 9]' is none of the actions" in failure.problem
-
-
 def test_what_the_rules_tell_is_not_asked() -> None:
     """A fold ends the game for chips that are known."""
     position = HOLDEM.after("raise").after("raise")
@@ -262,61 +216,6 @@ def test_what_the_rules_tell_is_not_asked() -> None:
     prompt = next(p for p in of_kind(recorder, PromptEvent) if p.purpose == "payoffs")
     assert 'Legal actions to estimate: ["call", "raise"]' in prompt.messages[0][1]
     assert 'Certain already, not to be estimated: {"fold": 0.4' in prompt.messages[0][1]
-
-
-def test_an_end_is_looked_at_beside_any_number_of_actions() -> None:
-    """Agreeing needs no model to name it, and no request; a payoff given for it does not count."""
-    position = NEGOTIATION.after("[1, 1, 1]").after("[1, 1, 1]").after("[2, 1, 0]")
-    position = position.after("[2, 1, 0]")
-    given = {"[2, 2, 1]": 0.3, "[2, 2, 0]": 0.2, "[2, 1, 1]": 0.1, "agree": 0.9}
-    told = json.dumps({"payoffs": given})
-    model = talking(lambda asked, _last, place: told if (asked, place) == ("estimate", 1) else None)
-    _, recorder = decided(model, position, BidderSettings(horizon=1, parallel=1))
-    (tree,) = of_kind(recorder, ExploredTreeEvent)
-    assert tree.nodes[0].certain == ("agree",)
-    assert tree.nodes[0].rewards == {**given, "agree": pytest.approx(0.4)}
-    assert not of_kind(recorder, ParseFailureEvent)
-
-
-def test_a_payoff_outside_is_told_how_it_is_written() -> None:
-    """Chips in place of a share of the range are what models give most often."""
-    bad = json.dumps({"payoffs": {"fold": -4, "call": -2, "raise": 90}})
-    model = talking(lambda asked, _last, place: bad if (asked, place) == ("estimate", 1) else None)
-    position = HOLDEM.after("raise").after("raise")
-    _, recorder = decided(model, position, BidderSettings(horizon=1, parallel=1), "holdem")
-    (failure,) = of_kind(recorder, ParseFailureEvent)
-    assert "(a payoff of -2 is written as 0.48)" in failure.problem
-    assert "'raise' has 90, which is not between 0 and 1." in failure.problem
-    assert "fold" not in failure.problem
-
-
-def test_where_every_action_ends_the_game_nothing_is_asked_of_them() -> None:
-    """However many there are, the best are looked at."""
-    last = replace(NEGOTIATION, last_turn=1, proposals=((2, 2, 1),))
-    _, recorder = decided(scripted_model("random"), last, BidderSettings(horizon=1, breadth=2))
-    (tree,) = of_kind(recorder, ExploredTreeEvent)
-    assert tree.asked == 0
-    assert tree.nodes[0].legal == 18
-    assert len(tree.nodes[0].rewards) == 2
-
-
-def test_what_nobody_pays_has_no_scale() -> None:
-    """Rewards of a stated move go from the worst to the best, whatever its outcomes count."""
-    _, recorder = decided(scripted_model("random"), DEAL, BidderSettings(horizon=1))
-    prompts = [p.messages[0][1] for p in of_kind(recorder, PromptEvent) if p.purpose == "payoffs"]
-    assert prompts
-    assert all("from 0 (the worst that the question could end with)" in one for one in prompts)
-    assert not any("Payoffs lie between" in one for one in prompts)
-
-
-def test_a_correction_says_what_to_write_as_json() -> None:
-    """A bare name would be refused, too."""
-    bad = json.dumps({"action": "bet"})
-    model = talking(lambda asked, _last, place: bad if (asked, place) == ("decide", 1) else None)
-    _, recorder = decided(model, HOLDEM, BidderSettings(horizon=1, parallel=1), "holdem")
-    (failure,) = of_kind(recorder, ParseFailureEvent)
-    assert 'Write {"action": "..."} with exactly one of these: "check", "raise".' in failure.problem
-    assert "nothing else" not in failure.problem
 
 
 def tree_of(

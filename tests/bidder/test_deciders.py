@@ -22,11 +22,9 @@ from dqa.evaluation.play import play_episode
 from dqa.models.scripted import GivenReplies, scripted_model
 from dqa.models.scripted.given import Request
 from dqa.worlds.history import History
-from dqa_bidder.events import ChosenEvent, ReturnsEvent, RevisionEvent, ThoughtsEvent
-from dqa_bidder.rendering import render
+from dqa_bidder.events import ReturnsEvent, RevisionEvent, ThoughtsEvent
 from dqa_bidder.scripted.reading import read_prompt
 from dqa_bidder.scripted.responder import reply_to
-from dqa_bidder.tree.picture import draw_tree
 
 NAMES = ("bidder", "bidder-t1", "bidder-t3", "direct", "cot", "reflexion", "tree-of-thoughts")
 
@@ -114,12 +112,11 @@ def test_every_decider_decides_an_ordinary_question(name: str, suppliers: Databa
 
 
 @pytest.mark.parametrize("world", ["kuhn", "leduc", "holdem", "negotiation"])
-@pytest.mark.parametrize("script", ["analyst", "greedy", "random"])
-def test_scripted_models_play_every_world(world: str, script: str, history: History) -> None:
+def test_scripted_models_play_every_world(world: str, history: History) -> None:
     """BIDDER against the other methods, to the end of a game, without a reply that fails."""
     factory = plugins.world(world)
     made = factory.make(factory.settings(), history)
-    model = scripted_model(script)
+    model = scripted_model("analyst")
     bidder = plugins.decider("bidder")(model, Settings())
     other = plugins.decider("reflexion")(model, Settings())
     played = play_episode(made, {"player": bidder, "opponent": other}, 1)
@@ -136,23 +133,6 @@ def test_a_move_is_decided_the_same_again(move: Move) -> None:
         [{**event.to_json(), "seconds": 0} for event in decision.trace] for decision in (one, other)
     ]
     assert untimed[0] == untimed[1]
-
-
-def test_the_trace_shows_the_tree_as_text_and_as_a_picture(move: Move) -> None:
-    """Returns, states, rewards, expected moves."""
-    decision = decided("bidder", move.question, move.database)
-    shown = [passage for event in decision.trace for passage in render(event) or ()]
-    titles = [one.title for one in shown]
-    assert {"inferred of others", "what may follow", "returns", "deliberated decision"} <= {*titles}
-    lines = [line for one in shown for line in one.lines]
-    assert any("by the rules" in line for line in lines)
-    assert any("(the largest), by opponent: " in line for line in lines)
-    picture = draw_tree(decision.trace)
-    assert picture is not None
-    drawn = {node.candidate: node.value for node in picture.nodes if node.candidate is not None}
-    (found,) = (event for event in decision.trace if isinstance(event, ReturnsEvent))
-    assert drawn == {one.action: one.value for one in found.returns}
-    assert draw_tree(decided("cot", move.question, move.database).trace) is None
 
 
 def talking(said: Callable[[Request, str], str | None]) -> GivenReplies:
@@ -218,23 +198,6 @@ def test_a_question_without_actions_is_refused(suppliers: Database) -> None:
     unread = Question("custom", "1", "Which?", "None.", candidates=("a", "b"))
     with pytest.raises(UsageError, match="Nothing says what BIDDER is to read"):
         decided("bidder", unread, suppliers)
-
-
-def test_one_action_is_chosen_without_asking(suppliers: Database) -> None:
-    """Nothing is to be decided."""
-    sole = Question("custom", "1", "Which?", "", candidates=("a",), context_queries=("SELECT 1",))
-    decision = decided("bidder", sole, suppliers)
-    assert (decision.choice, decision.steps) == ("a", 0)
-    assert isinstance(decision.trace[-2], ChosenEvent)
-
-
-def test_the_horizon_is_what_some_names_mean() -> None:
-    """It cannot be given to them; it can be to ``bidder``, and the family reaches all."""
-    assert "bidder.horizon" in plugins.decider("bidder").options
-    for name in ("bidder-t1", "bidder-t2", "bidder-t3"):
-        options = plugins.decider(name).options
-        assert not any(option.endswith("horizon") for option in options)
-        assert "bidder.beta" in options
 
 
 def test_a_step_is_replaced_as_the_page_says(suppliers: Database) -> None:

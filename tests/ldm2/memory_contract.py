@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from random import Random
 from typing import ClassVar
 
 import pytest
@@ -21,13 +20,11 @@ from dqa_ldm2 import (
     RuleIndexer,
     State,
     StateAction,
-    add_subtrajectory,
     export_memory,
     form_memory,
     import_memory,
     open_memory,
 )
-from dqa_ldm2.memory.base import Remembered
 from dqa_ldm2.memory.files import read_export
 from dqa_ldm2.memory.retrieving import RetrievingMemory
 
@@ -117,18 +114,6 @@ class MemoryContract:
             (only,) = again.find(1, "heat", "shelf", state("a lamp on desk 2"), 2)
             assert only.placed == other
 
-    def test_a_tuple_is_read_by_the_guarded_query_layer(self, memory: Memory) -> None:
-        """So a trace has the statement, and which tuple it found."""
-        memory.add([placed(text) for text in DESKS], FORMED)
-        recall = memory.recall(1, "put", "see", state("drawer"), 1)
-        (evidence,), (found,) = recall.evidence, recall.found
-        (row,) = evidence.rows
-        assert row[0] == found.id
-        assert found.placed.content.action in row
-        assert str(found.id) in evidence.statement
-        assert evidence.error is None
-        assert evidence.cut is None
-
     def test_a_place_without_tuples_falls_back(self, memory: Memory) -> None:
         """To its goal type, then to the batch, but to no other batch."""
         memory.add([placed("red", kinds=("a", "b")), placed("blue", kinds=("c", "d"))], FORMED)
@@ -195,54 +180,6 @@ class MemoryContract:
                 memory.undo(wrong)
         other.close()
 
-    def test_no_state_changes_once_another_version_is_there(self, memory: Memory) -> None:
-        """Whatever is added, repeated and undone later, in any order."""
-        choose = Random(5)  # noqa: S311  (a test's)
-        shown: dict[int, list[Remembered]] = {}
-        memory.add([placed("a", "one")], FORMED)
-        for number in range(2, 25):
-            undone = [each.number for each in memory.versions() if not each.is_undone]
-            if choose.random() < 0.6 and undone:
-                memory.undo(choose.choice(undone))
-            shown[number - 1] = list(memory.tuples(version=number - 1))
-            assert shown[number - 1] == list(memory.tuples())
-            some = [placed(name, source=f"home {number}") for name in choose.sample("abcdef", 3)]
-            memory.add(some, REFINED, batch=1)
-        for number, was in shown.items():
-            assert list(memory.tuples(version=number)) == was
-            later = memory.diff(number, 24)
-            assert {each.id for each in later.removed} <= {each.id for each in was}
-        assert len({each.id for was in shown.values() for each in was}) > 6  # some came back
-
-    def test_states_of_versions_differ(self, memory: Memory) -> None:
-        """A state is as it was before the next addition; version 0 is empty."""
-        memory.add([placed("a", "one")], FORMED)
-        memory.add([placed("b", "two")], REFINED, batch=1)
-        memory.undo(1)
-        memory.add([placed("c", "three")], REFINED, batch=1)
-        changed = memory.diff(1, 3)
-        done = [[t.placed.content.action for t in p] for p in (changed.added, changed.removed)]
-        assert done == [["two", "three"], ["one"]]
-        assert [t.placed.content.action for t in memory.diff(0, 1).added] == ["one"]
-        assert len(list(memory.tuples(version=1))) == 1
-        assert not list(memory.tuples(version=0))
-        assert len(list(memory.tuples(sources={"home 1"}))) == 2
-        with pytest.raises(UsageError, match="no version 8"):
-            memory.diff(0, 8)
-        with pytest.raises(UsageError, match="no version 8"):
-            memory.tuples(version=8)
-
-    def test_what_another_adds_is_seen(self, memory: Memory, location: str) -> None:
-        """At the next question, in the place and among the types."""
-        memory.add([placed("a", "one")], FORMED)
-        assert len(memory.find(1, "put", "see", state("a"), 9)) == 1
-        assert len(memory.search("a mug", 9)) == 1
-        with open_memory(location) as other:
-            other.add([placed("b", "two")], REFINED, batch=1)
-        assert len(memory.find(1, "put", "see", state("a"), 9)) == 2
-        assert len(memory.search("a mug", 9)) == 2
-        assert memory.goal_types(1)[0].size == 2
-
     def test_whose_goals_have_the_same_words_is_known(
         self, memory: Memory, location: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -278,7 +215,7 @@ class MemoryContract:
 
     @pytest.mark.slow
     def test_several_writers_lose_nothing_and_add_nothing_twice(self, location: str) -> None:
-        """Processes form the same memory at once, and threads of one refine it."""
+        """Processes form the same memory at once."""
         open_memory(location, create=True).close()
         run = [sys.executable, "-W", "error", "-c", _FORMING, location]
         ran = [subprocess.Popen(run) for _ in range(self.processes)]
@@ -288,20 +225,6 @@ class MemoryContract:
             assert [len(list(each)) for each in _by_batch(memory)] == [8, 8, 8]
             numbers = [each.number for each in memory.versions()]
             assert numbers == list(range(1, len(numbers) + 1))
-            before = len(numbers)
-
-            def refine(number: int) -> None:
-                for n in range(5):
-                    memory.add([placed(f"new {number} {n}")], REFINED, batch=1)
-                    memory.find(1, "put", "see", state("new"), 3)
-
-            threads = [threading.Thread(target=refine, args=(n,)) for n in range(4)]
-            for each in threads:
-                each.start()
-            for each in threads:
-                each.join()
-            assert len(memory.versions()) == before + 20
-            assert len({each.id for each in memory.tuples()}) == 24 + 20
 
     def test_an_interrupted_build_goes_on(self, memory: Memory) -> None:
         """Whole batches are kept, the same call adds the rest, and the memory is the same."""
@@ -320,27 +243,6 @@ class MemoryContract:
         assert (report.there, report.trajectories, report.batches) == (4, 3, (3, 4))
         assert memory.sources() == {each.source for each in made}
         assert len(list(memory.tuples())) == 14
-
-    def test_a_subtrajectory_goes_into_the_types_that_are_there(self, memory: Memory) -> None:
-        """From the key step on, with what happened before as its history (equation 10)."""
-        form_memory(memory, trajectories(3), RuleIndexer(), source="all")
-        better = Trajectory(
-            "put a cup away",
-            (Step("start", "wait"), Step("On the desk 8, you see", "take"), Step("?", "put")),
-            "explored 1",
-            reward=1.0,
-        )
-        added = add_subtrajectory(memory, 1, better, RuleIndexer(), REFINED, first=2)
-        assert added.version.added == 2
-        (one, two) = memory.tuples(sources={"explored 1"})
-        names = [(each.placed.goal_type, each.placed.observation_type) for each in (one, two)]
-        types = [each.name for each in memory.goal_types(1)]
-        assert names[0][0] in types
-        assert names[0][1].startswith("on the desk")
-        assert names[1][1] == "other"
-        assert added.corrections.other == 1
-        assert "wait" in one.placed.content.history
-        assert (one.placed.content.number, two.placed.content.number) == (2, 3)
 
     def test_it_is_exported_and_imported(
         self, memory: Memory, location: str, tmp_path: object

@@ -12,8 +12,8 @@ from dqa.evaluation.play import Played, play_episode
 from dqa.models.scripted import scripted_model
 from dqa.worlds.history import History
 from dqa.worlds.observed import AGENT
+from dqa_ldm2 import Memory
 from dqa_ldm2.factories import remembering_decider
-from tests.ldm2.kept import Kept
 from tests.ldm2.rooms import Rooms, RoomsSettings
 
 
@@ -33,7 +33,7 @@ class Attempts:
 
 
 def deciding(
-    memory: Kept,
+    memory: Memory,
     factory: DeciderFactory | None = None,
     script: str = "analyst",
     **own: object,

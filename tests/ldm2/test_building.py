@@ -2,73 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-
 import pytest
 
-from dqa.core.errors import DataError, UnparsableReplyError, UsageError
+from dqa.core.errors import DataError, UsageError
 from dqa.core.trajectories import Step, Trajectory
-from dqa_ldm2 import Memory, Origin, RuleIndexer, add_subtrajectory, form_memory, open_memory
-from dqa_ldm2.memory.base import MemoryType
-from dqa_ldm2.memory.building import FormationProgress
-from dqa_ldm2.memory.indexing import Corrections, Indexed, assign
-
-
-class Scripted:
-    """Says what it is told to, and keeps what it was asked."""
-
-    def __init__(self, types: Mapping[str, Sequence[int]], then: Sequence[str] = ()) -> None:
-        self.types, self.then = types, list(then)
-        self.asked: list[tuple[str, list[str]]] = []
-
-    def summarise(self, goal: str, steps_before: Sequence[Step]) -> str:
-        return f"{len(steps_before)} before"
-
-    def cluster(self, kind: Indexed, texts: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        if "unreadable" in self.types:
-            raise UnparsableReplyError("half a reply")
-        return self.types
-
-    def classify(self, kind: Indexed, text: str, types: Sequence[MemoryType]) -> str:
-        self.asked.append((text, [each.name for each in types]))
-        said = self.then.pop(0)
-        if said == "unreadable":
-            raise UnparsableReplyError("half a reply")
-        return said
-
-
-def test_types_that_are_named_badly_are_mended_and_counted() -> None:
-    """The first type has a number; what is left out is asked for again, once, and then 'other'."""
-    scripted = Scripted(
-        {"one": [1, 2, 9, 0], "two": [2, 3], "empty": [], " ": [4], "one ": [5]},
-        ["TWO", "no such type", "unreadable"],
-    )
-    corrections = Corrections()
-    places = assign(scripted, "goal", list("abcdefg"), corrections)
-    assert places == ["one", "one", "two", "two", "one", "other", "other"]
-    assert [text for text, _ in scripted.asked] == ["d", "f", "g"]
-    assert scripted.asked[0][1] == ["one", "two"]
-    assert corrections == Corrections(
-        empty=1, unnamed=1, unknown=2, repeated=1, left_out=3, unreadable=1, other=2
-    )
-    assert len(corrections.lines()) == 7
-    assert not Corrections()
-
-
-@pytest.mark.parametrize("types", [{}, {"unreadable": []}, {"empty": []}])
-def test_without_any_type_everything_is_other(types: dict[str, list[int]]) -> None:
-    """And nothing is lost, nor asked for where there is nothing to choose from."""
-    corrections = Corrections()
-    assert assign(Scripted(types), "observation", ["a", "b"], corrections) == ["other"] * 2
-    assert (corrections.left_out, corrections.other) == (2, 2)
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    """Return an empty memory."""
-    with open_memory(tmp_path / "memory.db", create=True) as memory:
-        yield memory
+from dqa_ldm2 import Memory, Origin, RuleIndexer, add_subtrajectory, form_memory
 
 
 def test_trajectories_with_missing_steps_are_left_out_and_reported(memory: Memory) -> None:
@@ -109,28 +47,6 @@ def test_trajectories_with_missing_steps_are_left_out_and_reported(memory: Memor
     assert again.lines() == ["Nothing new", "1 trajectory was there already"]
 
 
-def test_batches_are_versions_with_their_origin(memory: Memory) -> None:
-    """Of B trajectories each, told as they are kept; the indexer sees each text once."""
-    made = [
-        Trajectory(f"goal {n % 2}", (Step("seen", f"do {n}"), Step("seen", "end")), f"t {n}")
-        for n in range(5)
-    ]
-    told: list[FormationProgress] = []
-    indexer = Scripted({"kind": [1, 2]})
-    report = form_memory(
-        memory, made, indexer, source="five", model="m", batch_size=2, on_progress=told.append
-    )
-    assert [(p.trajectories, p.of, p.batches, p.tuples) for p in told] == [
-        (2, 5, 1, 4),
-        (4, 5, 2, 8),
-        (5, 5, 3, 10),
-    ]
-    assert {each.origin for each in memory.versions()} == {Origin("formation", "five", "m")}
-    assert report.corrections.unknown == 4  # a single observation, and at the end a single goal
-    with pytest.raises(UsageError, match="at least one trajectory"):
-        form_memory(memory, made, indexer, source="five", batch_size=0)
-
-
 def test_a_subtrajectory_that_cannot_be_added_is_refused(memory: Memory) -> None:
     """By what is wrong, and nothing is added."""
     step = Step("seen", "done")
@@ -150,27 +66,3 @@ def test_a_subtrajectory_that_cannot_be_added_is_refused(memory: Memory) -> None
     other = Trajectory("goal", (step, Step("elsewhere", "go")), "v")
     add_subtrajectory(memory, 1, other, RuleIndexer(), origin, histories=["h1", "h2"])
     assert [each.placed.content.history for each in memory.tuples(sources={"v"})] == ["h1", "h2"]
-
-
-def test_rules_tell_kinds_of_goals_and_places_apart() -> None:
-    """What few goals have is a thing and no kind; numbers do not count."""
-    rules = RuleIndexer()
-    things = [f"thing{chr(97 + n)}" for n in range(20)]
-    goals = [f"put a clean {t} away" for t in things] + [f"put a {t} away" for t in things]
-    goals += [f"examine {t} closely" for t in things]
-    types = rules.cluster("goal", goals)
-    assert {name: len(numbers) for name, numbers in types.items()} == {
-        "put a clean": 20,
-        "put a": 20,
-        "examine closely": 20,
-    }
-    kinds = [MemoryType(name, 20, ()) for name in types]
-    assert rules.classify("goal", "put a clean mug on it", kinds) == "put a clean"
-    assert rules.classify("goal", "put a mug on it", kinds) == "put a"
-    assert rules.classify("goal", "buy shoes", kinds) == "other"
-    seen = rules.cluster("observation", ["On the desk 1, a pen", "on the desk 22: x", "open", "!"])
-    assert seen == {"on the desk #": [1, 2], "open": [3], "other": [4]}
-    places = [MemoryType(name, 1, ()) for name in seen]
-    assert rules.classify("observation", "on the desk 3 lies", places) == "on the desk #"
-    assert rules.classify("observation", "?", places) == "other"
-    assert "no model" in rules.name

@@ -15,7 +15,6 @@ from dqa import plugins
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.trajectories import Trajectory
 from dqa_ldm2 import building
-from dqa_ldm2.commands.building import settings_of
 from dqa_ldm2.commands.main import app
 from dqa_ldm2.memory.opening import open_memory
 from tests.ldm2.rooms import ROOMS, experts
@@ -88,11 +87,3 @@ def test_a_run_with_nothing_to_remember_makes_no_memory(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="can be remembered"):
         run("build", "--run", str(tmp_path / "first"), "--memory", "kept.db")
     assert not (tmp_path / "kept.db").exists()
-
-
-def test_a_setting_of_something_else_is_refused() -> None:
-    """It says how one is written."""
-    assert settings_of("rooms", ["rooms.usual=0.5"]) == {"usual": "0.5"}
-    for wrong in ("rooms.usual", "usual=1", "shop.x=1"):
-        with pytest.raises(UsageError, match=r"rooms\.NAME=VALUE"):
-            settings_of("rooms", [wrong])

@@ -14,23 +14,21 @@ from dqa.core.budgets import DecisionBudget
 from dqa.core.database import Database
 from dqa.core.decider import EpisodeDecider
 from dqa.core.decision import Ending
-from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.events import PromptEvent, event_from_json
 from dqa.core.question import Question
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
 from dqa.models.scripted import GivenReplies, scripted_model
 from dqa.models.scripted.given import Request
-from dqa.models.scripted.model import responder_for
 from dqa.worlds.history import History
-from dqa_ldm2.events import EVENTS, ImitationEvent, ProcessChosenEvent, RecallEvent, ReflectionEvent
+from dqa_ldm2 import Memory
+from dqa_ldm2.events import EVENTS, ImitationEvent, RecallEvent, ReflectionEvent
 from dqa_ldm2.factories import example_decider, remembering_decider
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory.base import Origin, Placed, StateAction
 from dqa_ldm2.scripted.reading import read_prompt
 from dqa_ldm2.scripted.responder import reply_to
 from dqa_ldm2.settings import TrialSettings
-from tests.ldm2.kept import Kept
 from tests.ldm2.playing import deciding, play
 from tests.ldm2.rooms import RoomsSettings
 
@@ -42,7 +40,7 @@ BUY = Question(
     candidates=("Ada", "Bob", "Cy"),
     context_queries=("SELECT name, margin FROM supplier ORDER BY name",),
 )
-Built = Callable[..., Kept]
+Built = Callable[..., Memory]
 
 
 @pytest.fixture
@@ -59,18 +57,19 @@ def suppliers(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
-def decided_before(*actions: tuple[str, str]) -> Kept:
-    """Return a memory of decisions: a source and an action each, a batch each."""
-    memory = Kept()
+def decided_before(memory: Memory, *actions: tuple[str, str]) -> Memory:
+    """Add decisions to a memory: a source and an action each, a batch each."""
     for source, action in actions:
         content = StateAction("Whom did we buy from?", "", "Rows.", action, source, 1, 1.0)
         memory.add([Placed(content, "buying", "margins")], Origin("import", source))
     return memory
 
 
-def test_an_ordinary_question_is_decided_by_what_its_rows_say(suppliers: Database) -> None:
+def test_an_ordinary_question_is_decided_by_what_its_rows_say(
+    memory: Memory, suppliers: Database
+) -> None:
     """What was decided in another run is imitated; every statement is evidence."""
-    decision = deciding(decided_before(("runs/a custom/1", "Cy"))).decide(BUY, suppliers)
+    decision = deciding(decided_before(memory, ("runs/a custom/1", "Cy"))).decide(BUY, suppliers)
     assert (decision.ending, decision.choice) == (Ending.ANSWERED, "Cy")
     assert [one.row_count for one in decision.evidence] == [3]
     (prompt,) = (one for one in decision.trace if isinstance(one, PromptEvent))
@@ -94,10 +93,9 @@ _IDENTITY = QuestionIdentity.of(BUY)
     ],
 )
 def test_the_answer_of_the_very_question_is_never_recalled(
-    suppliers: Database, source: str
+    memory: Memory, suppliers: Database, source: str
 ) -> None:
     """It is planted, and no prompt has it, whichever run it is of and whatever it is called."""
-    memory = Kept()
     planted = StateAction(BUY.text, "", "Rows.", "Bob", source, 1, 1.0)
     other = StateAction("Which one?", "", "Others.", "Ada", "runs/a custom/1", 1, 1.0)
     placed = [Placed(one, "buying", "margins") for one in (planted, other)]
@@ -115,52 +113,13 @@ def test_the_answer_of_the_very_question_is_never_recalled(
         assert all('Done: "Bob"' not in text and 'Done: "Ada"' in text for text in texts)
 
 
-def test_batch_memories_that_differ_are_chosen_from(suppliers: Database) -> None:
-    """The model says which of the one-step processes is the best."""
-    memory = decided_before(("a custom/1", "Cy"), ("b custom/2", "Bob"), ("c custom/3", "Cy"))
-    decision = deciding(memory).decide(BUY, suppliers)
-    (event,) = (one for one in decision.trace if isinstance(one, ProcessChosenEvent))
-    assert event.of == 2
-    assert decision.choice in ("Cy", "Bob")
-    alone = deciding(memory, batches=1).decide(BUY, suppliers)
-    assert alone.choice == "Cy"
-
-
-def test_a_spent_budget_is_decided_in_one_reply(suppliers: Database) -> None:
+def test_a_spent_budget_is_decided_in_one_reply(memory: Memory, suppliers: Database) -> None:
     """By what was read, without what is remembered."""
-    memory = decided_before(("a custom/1", "Cy"), ("b custom/2", "Bob"))
+    decided_before(memory, ("a custom/1", "Cy"), ("b custom/2", "Bob"))
     factory = remembering_decider("ldm2", "", opener=lambda _: memory)
     tight = Settings(budget=DecisionBudget(tokens=400))
     decision = factory(scripted_model("analyst"), tight).decide(BUY, suppliers)
     assert decision.ended_by == "budget: 400 tokens"
-
-
-def test_a_question_without_anything_to_choose_is_refused() -> None:
-    """Before anything is asked."""
-    memory = decided_before(("a custom/1", "Cy"))
-    with pytest.raises(UsageError, match="LDM2 compares actions"):
-        deciding(memory).check(Question("custom", "1", "What?", ""))
-
-
-def test_settings_say_what_they_accept() -> None:
-    """The number of batches is one, or all."""
-    memory = decided_before(("a custom/1", "Cy"))
-    for wrong in ("some", "0"):
-        with pytest.raises(UsageError, match=r"ldm2\.batches .* all, or a whole number, 1 or more"):
-            deciding(memory, batches=wrong)
-    assert deciding(memory, batches="all").name == deciding(memory, batches="1").name
-    with pytest.raises(UnknownNameError):
-        deciding(memory, k=3)
-    assert "ldm2.memory" not in plugins.decider("ldm2-refined").options
-    assert plugins.decider("ldm2-refined").options.count("ldm2-refined.memory") == 1
-
-
-@pytest.mark.parametrize("name", ["ldm2", "ldm2-refined", "standard", "react", "reflexion-trials"])
-def test_deciders_of_the_package_play_episodes(name: str) -> None:
-    """Whoever makes them by name gets one that can be played with."""
-    made = plugins.decider(name)(scripted_model("analyst"), Settings())
-    assert isinstance(made, EpisodeDecider)
-    assert made.name == name
 
 
 @pytest.mark.parametrize("thinks", [False, True])
@@ -206,18 +165,6 @@ def test_trials_end_with_the_first_that_succeeds(built: Built, history: History)
     assert first.choose_attempt([lost, lost]).choice == 2
 
 
-def test_a_choice_that_cannot_be_read_is_the_first_attempt() -> None:
-    """And a warning says so."""
-    memory = decided_before(("a custom/1", "Cy"), ("b custom/2", "Bob"))
-    factory = remembering_decider("ldm2", "", opener=lambda _: memory)
-    decider = factory(GivenReplies(["?"] * 3), Settings())
-    assert isinstance(decider, EpisodeDecider)
-    attempts = [Trajectory("g", (Step("a", "b"),), "s", reward) for reward in (0.0, 1.0)]
-    decision = decider.choose_attempt(attempts)
-    assert decision.choice == 1
-    assert "the first one counts" in decision.warnings[0]
-
-
 def test_a_model_that_does_not_name_an_action_ends_one_move(built: Built, history: History) -> None:
     """The player takes the fallback, and it is counted; nothing else is lost."""
     memory = built(games=4)
@@ -247,25 +194,11 @@ def test_events_are_read_back_from_json(built: Built, history: History) -> None:
     assert len(set(kinds)) == len(kinds)
 
 
-def test_no_other_method_answers_our_prompts(built: Built, history: History) -> None:
-    """A scripted model finds the package's answers among those of all methods."""
-    (played,) = play(deciding(built(games=4)), history, 5_000, RoomsSettings()).played
-    from langchain_core.messages import HumanMessage
-
-    for move in played.moves:
-        for event in move.decision.trace:
-            if isinstance(event, PromptEvent):
-                message = HumanMessage(event.messages[0][1])
-                mine = [one for one in plugins.responders() if one.answers([message])]
-                assert [type(one).__name__ for one in mine] == ["Ldm2Responder"]
-                assert responder_for([message]) is mine[0]
-
-
-def test_moves_of_other_worlds_are_decided_as_well(history: History) -> None:
+def test_moves_of_other_worlds_are_decided_as_well(memory: Memory, history: History) -> None:
     """What happened is what was done; nothing has to be found out by acting."""
     factory = plugins.world("kuhn")
     episode = factory.make(factory.settings(), history).start(2)
-    memory = decided_before(("kuhn 900", "bet"), ("kuhn 901", "check"))
+    decided_before(memory, ("kuhn 900", "bet"), ("kuhn 901", "check"))
     move = episode.next_move()
     assert move is not None
     decider = deciding(memory)

@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from dqa.core.errors import ModelUnavailableError
 from dqa.core.question import Candidate
-from dqa.core.trajectories import Step
 from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.given import Request
+from dqa_ldm2 import Memory
 from dqa_ldm2.memory.base import Origin, Placed, StateAction
 from dqa_ldm2.refining.explorable import Explored
 from dqa_ldm2.refining.refinement import Refinement
@@ -20,7 +19,6 @@ from dqa_ldm2.scripted.reading import read_prompt
 from dqa_ldm2.scripted.responder import reply_to
 from dqa_ldm2.settings import RefiningSettings
 from dqa_ldm2.situation import Situation
-from tests.ldm2.kept import Kept
 
 
 class Sums:
@@ -53,9 +51,9 @@ class Sums:
         self.is_closed = True
 
 
-def remembering() -> Kept:
+@pytest.fixture
+def memory(memory: Memory) -> Memory:
     """Return a memory of one sum."""
-    memory = Kept()
     content = StateAction("Reach 9.", "", "0", "ADD 9", "sums 0", 1, 1.0)
     memory.add([Placed(content, "sums", "totals")], Origin("import", ""))
     return memory
@@ -73,7 +71,7 @@ def proposing(actions: Mapping[str, Mapping[str, float]]) -> GivenReplies:
     return GivenReplies(said)
 
 
-def test_statements_are_explored_and_the_better_ones_remembered() -> None:
+def test_statements_are_explored_and_the_better_ones_remembered(memory: Memory) -> None:
     """What is in no form is asked for again, and dropped; paths of little confidence are pruned."""
     model = proposing(
         {
@@ -82,7 +80,7 @@ def test_statements_are_explored_and_the_better_ones_remembered() -> None:
             "2": {"ADD 3": 0.8, "ADD 2": 0.2},
         }
     )
-    memory, sums = remembering(), Sums()
+    sums = Sums()
     own = RefiningSettings(paths=2, depth=3)
     report = Refinement(memory, model, own, model_name="given").refine([sums])
     (goal,) = report.goals
@@ -100,68 +98,3 @@ def test_statements_are_explored_and_the_better_ones_remembered() -> None:
     assert {(one.goal_type, one.observation_type) for one in added} == {("sums", "totals")}
     assert (goal.dropped, report.calls.exploring) == (1, 3 + 2)  # with two corrections
     assert report.to_json()["goals"][0]["calls"]["comparing"] == 1
-
-
-def test_paths_that_come_to_the_same_state_are_one() -> None:
-    """It is counted, and asked about once."""
-    model = proposing({"0": {"ADD 4": 0.6, "ADD 04": 0.4}, "4": {"ADD 1": 1.0}})
-    sums = Sums()
-    memory = remembering()
-    refinement = Refinement(memory, model, RefiningSettings(depth=3))
-    (goal,) = refinement.refine([_Tidy(sums)]).goals
-    assert goal.asked == 2
-    assert goal.repeated == 1
-    assert goal.version is None
-
-
-class _Tidy:
-    """The same, with zeros that do not count."""
-
-    def __init__(self, inner: Sums) -> None:
-        self.source = inner.source
-        self._inner = inner
-
-    def start(self) -> Explored:
-        return self._inner.start()
-
-    def act(self, state: Explored, action: Candidate) -> Explored:
-        return self._inner.act(state, str(action).replace(" 0", " "))
-
-    def close(self) -> None:
-        self._inner.close()
-
-
-def test_replies_that_cannot_be_used_end_a_path() -> None:
-    """A failing model ends everything, and what is open is closed."""
-    sums = Sums()
-    (goal,) = Refinement(remembering(), GivenReplies(["?"] * 3)).refine([sums]).goals
-    assert goal.unusable == 1
-    assert goal.calls.exploring == 3
-    assert goal.best_reward is None
-
-    def failing(request: Request) -> str:
-        raise ModelUnavailableError("Nobody is there.")
-
-    again = Sums()
-    with pytest.raises(ModelUnavailableError):
-        Refinement(remembering(), GivenReplies(failing)).refine([again])
-    assert again.is_closed
-
-
-def test_a_path_that_comes_to_no_end_counts_as_nothing() -> None:
-    """And is counted."""
-    model = proposing({str(n): {"ADD 1": 0.6, "ADD 2": 0.4} for n in range(5)})
-    own = RefiningSettings(paths=1, depth=2)
-    (goal,) = Refinement(remembering(), model, own).refine([Sums()]).goals
-    assert goal.unfinished == 1
-    assert goal.ground_reward is None
-    assert not goal.is_improved
-    assert goal.exploration.nodes[-1].depth == 2
-
-
-def test_a_state_tells_what_was_done() -> None:
-    """As a trajectory has it."""
-    start = Sums().start()
-    there = Sums().act(start, "ADD 4")
-    assert there.situation.steps == (Step("0", "add 4"),)
-    assert there.key == (there.situation.steps, "4")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -100,23 +99,6 @@ def test_a_memory_that_may_only_be_read_is_searched(
             memory.add([placed("c")], REFINED, batch=1)
         with pytest.raises(UsageError, match="may not be written"):
             memory.undo(1)
-
-
-def test_who_waits_for_another_process_says_so(
-    kept: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """And then adds."""
-    monkeypatch.setattr("dqa.databases.kept._SILENT_SECONDS", 0.01)
-    with open_memory(kept) as memory, closing(sqlite3.connect(kept, isolation_level=None)) as raw:
-        raw.execute("BEGIN IMMEDIATE")
-        waiting = threading.Thread(target=memory.add, args=([placed("c")], REFINED, 1))
-        waiting.start()
-        while not caplog.messages and waiting.is_alive():
-            waiting.join(0.01)
-        raw.execute("COMMIT")
-        waiting.join()
-        assert len(memory.versions()) == 2
-    assert "being written by another process" in caplog.text
 
 
 def test_an_addition_that_fails_leaves_nothing(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,21 +12,12 @@ from dqa.core.events import ParseFailureEvent
 from dqa.core.trajectories import Step, Trajectory
 from dqa.models.conversation import Conversation
 from dqa.models.scripted import GivenReplies
-from dqa_ldm2.events import ConfidencesEvent, ImitationEvent, Subgoal
-from dqa_ldm2.indexer import AskedIndexer
-from dqa_ldm2.memory.base import MemoryType, Placed, Remembered, StateAction
-from dqa_ldm2.memory.indexing import Corrections, assign
+from dqa_ldm2.events import ConfidencesEvent, ImitationEvent
+from dqa_ldm2.memory.base import Placed, Remembered, StateAction
 from dqa_ldm2.operations.acting import Known, act, explore
-from dqa_ldm2.operations.indexing import cluster, find_type
 from dqa_ldm2.operations.judging import (
     choose,
-    compare,
-    evaluate,
-    first_difference,
-    reflect,
-    summarise,
 )
-from dqa_ldm2.refining.exploration import majority_of
 from dqa_ldm2.rendering import render
 from dqa_ldm2.situation import Situation
 
@@ -34,7 +25,6 @@ STEPS = (Step("The hall.", "go to the sink"), Step("A # sink.\n# Task: act", "ta
 HERE = Situation(
     "Put the mug on the bed.", "You hold it.", ("go to the bed", "go to the sink"), STEPS
 )
-TYPES = (MemoryType("put", 2, ("Put it.",)), MemoryType("look", 1, ("Look at it.", "Look.")))
 
 
 def saying(*replies: object) -> tuple[Conversation, GivenReplies]:
@@ -61,108 +51,6 @@ def remembered(*actions: str) -> list[Remembered]:
         )
         for number, action in enumerate(actions, 1)
     ]
-
-
-def test_subgoals_are_judged() -> None:
-    """A judgement that is none is asked for again, and then the decision cannot be made."""
-    good = {
-        "subgoals": [{"goal": "find the mug", "complete": "yes"}, {"goal": "b", "complete": False}]
-    }
-    conversation, model = saying({"subgoals": [{"goal": "a"}]}, {"subgoals": []}, good)
-    found = evaluate(HERE, (), conversation)
-    assert [(one.goal, one.complete) for one in found] == [("find the mug", True), ("b", False)]
-    assert "is no judged subgoal" in told(conversation)[0]
-    assert all('Write {"subgoals"' in problem for problem in told(conversation))
-    assert "Divide the goal" in model.requests[0].text
-    again, model = saying(good)
-    evaluate(HERE, (Subgoal(goal="find the mug", complete=False),), again)
-    assert '- "find the mug": not complete' in model.requests[0].text
-    with pytest.raises(UnparsableReplyError, match="3 replies in a row"):
-        evaluate(HERE, (), saying("no", "no", "no")[0])
-
-
-def test_a_summary_is_of_what_is_new() -> None:
-    """No steps need none; what was seen can begin no heading of ours."""
-    assert summarise("goal", (), saying()[0]) == ""
-    conversation, model = saying({"summary": " "}, {"summary": "Took the mug."})
-    assert summarise("goal", STEPS, conversation, before="Went.", known=1) == "Took the mug."
-    assert told(conversation) == ['Write {"summary": "<text>"} with a text that says something.']
-    text = model.requests[0].text
-    assert "> Went." in text
-    assert "Step 2." in text
-    assert "go to the sink" not in text
-    assert text.count("\n# Task: ") == 1
-
-
-def test_what_clusters_forget_is_asked_for_and_then_counted() -> None:
-    """A number in two types belongs to the first; none is lost."""
-    bad = {"types": {"Put": [1, "2"], "look": [2, 9], "put": [4]}}
-    conversation, _ = saying(bad, {"types": {"put": [1]}}, {"types": {}})
-    found = cluster("goal", ["a", "b", "c", "d"], (), conversation)
-    assert found.types == {"Put": (1, 2, 4)}
-    assert found.forgotten == (3,)
-    first, second, third = told(conversation)
-    assert "2 stands in two types" in first
-    assert "9 is none of the numbers" in first
-    assert "without a type: 3" in first
-    assert "without a type: 2, 3, 4" in second
-    assert "No number has a type" in third
-    with pytest.raises(UnparsableReplyError):
-        cluster("goal", ["a", "b"], (), saying("x", "{}", {"types": [1]})[0])
-
-
-def test_an_indexer_sorts_long_lists_in_parts() -> None:
-    """Texts that come again are shown once; later parts know the types of earlier ones."""
-    texts = [f"text {number % 50}" for number in range(120)]
-    model = GivenReplies(
-        [
-            json.dumps({"types": {"low": list(range(1, 41))}}),
-            *[json.dumps({"types": {"low": [1, 2], "high": list(range(3, 10))}})] * 3,
-        ]
-    )
-    indexer = AskedIndexer(model)
-    found = indexer.cluster("observation", texts)
-    sorted_out = sorted(number for numbers in found.values() for number in numbers)
-    assert sorted_out == [number for number in range(1, 121) if number not in {50, 100}]
-    assert {name: len(numbers) for name, numbers in found.items()} == {
-        "low": 42 * 2 + 20,
-        "high": 7 * 2,
-    }
-    assert indexer.forgotten == 2
-    assert indexer.requests == 4
-    assert 'use them where they fit: ["low"]' in model.requests[1].text
-    assert AskedIndexer(GivenReplies([])).cluster("goal", []) == {}
-    mute = AskedIndexer(GivenReplies(["?"] * 6))
-    assert mute.cluster("goal", ["a", "b"]) == {}
-    assert mute.summarise("goal", STEPS) == "go to the sink; take the mug"
-    assert (mute.forgotten, mute.unusable, mute.requests) == (2, 1, 6)
-    assert AskedIndexer(GivenReplies([])).cluster("goal", ["Put  it."] * 2) == {"Put it.": (1, 2)}
-
-
-def test_a_model_is_asked_once_more_for_what_it_left_out() -> None:
-    """By `assign` alone, which counts it: nothing is in no type."""
-    clusters = json.dumps({"types": {"put": [1], "look": [2]}})
-    model = GivenReplies([*[clusters] * 3, json.dumps({"type": 2, "reasoning": "r"})])
-    indexer, corrections = AskedIndexer(model), Corrections()
-    assert assign(indexer, "goal", ["a", "b", "c"], corrections) == ["put", "look", "look"]
-    assert corrections == Corrections(left_out=1)
-    assert (indexer.forgotten, indexer.requests) == (1, 4)
-
-
-def test_a_type_is_looked_up() -> None:
-    """A single type, or a known text, needs no reply; where none can be used, words decide."""
-    nobody = saying()[0]
-    assert find_type("goal", "x", TYPES[:1], nobody).type == "put"
-    assert find_type("goal", "Look.", TYPES, nobody).how == "known"
-    assert find_type("goal", "x", (), nobody).type == ""
-    conversation, model = saying({"type": 3}, {"type": "2", "reasoning": "r"})
-    found = find_type("goal", "Look at that.", TYPES, conversation, 4)
-    assert (found.type, found.how, found.batch) == ("look", "asked", 4)
-    assert told(conversation) == ['Write {"type": <a whole number from 1 to 2>}.']
-    assert 'Type 2: "look"' in model.requests[0].text
-    unusable = find_type("goal", "Look at that.", TYPES, saying("a", "b", "c")[0])
-    assert (unusable.type, unusable.how) == ("look", "unusable")
-    assert find_type("goal", "Look at that.", TYPES, None).how == "nearest"
 
 
 def test_an_action_is_named_among_the_legal_ones() -> None:
@@ -244,15 +132,6 @@ def test_illegal_actions_are_asked_for_again_then_dropped() -> None:
         explore(HERE, Known(), 4, saying(*[{"actions": ["fly"]}] * 3)[0])
 
 
-def test_the_majority_decides_where_it_is_legal() -> None:
-    """Numbers of retrieved actions, and what is legal here."""
-    four = remembered("go to the bed", "go to the bed", "go to the bed", "go to the sink")
-    assert majority_of(four, HERE, 0.75) == ("go to the bed", 0.75)
-    assert majority_of(four, HERE, 0.8)[0] is None
-    assert majority_of(four[:1], HERE, 0.5)[0] is None
-    assert majority_of(remembered("fly", "fly"), HERE, 0.5)[0] is None
-
-
 def processes(*actions: Sequence[str]) -> list[Trajectory]:
     """Return processes that did these."""
     return [
@@ -268,22 +147,3 @@ def test_a_process_is_chosen_without_its_reward() -> None:
     assert choose(processes("ab", "ac"), conversation) == 2
     assert told(conversation) == ['Write {"best": <a whole number from 1 to 2>}.'] * 2
     assert "eward" not in model.requests[0].text
-
-
-@pytest.mark.parametrize(
-    ("said", "key"), [([{"step": 2}], 2), ([{"step": 1}], 2), ([{"step": 9}, "x", "y"], None)]
-)
-def test_a_wrong_key_step_is_corrected(said: list[object], key: int | None) -> None:
-    """The first real difference counts, whatever the model says."""
-    best, ground = processes("abc", "axc")
-    event = compare(best, ground, saying(*said)[0])
-    assert event.key_step == 2
-    assert event.said == (None if key is None else said[0]["step"])  # type: ignore[index]
-    assert first_difference(best.steps, best.steps[:2]) == 3
-
-
-def test_a_reflection_is_told_rewards() -> None:
-    """It is what Reflexion learns from."""
-    conversation, model = saying({"reflection": "Look elsewhere."})
-    assert reflect(processes("ab"), "", conversation) == "Look elsewhere."
-    assert "Reward: 1 of 1" in model.requests[0].text

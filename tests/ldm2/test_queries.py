@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +12,11 @@ from langchain_core.messages import AIMessage, BaseMessage
 import dqa
 from dqa.api.runs import Run
 from dqa.core.decision import Ending
-from dqa.core.errors import UsageError
 from dqa.core.events import PromptEvent, WarningEvent
-from dqa.core.question import Question, fits_form
+from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
-from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.results import Outcome
 from dqa.models.scripted import ProgramModel, scripted_model
 from dqa_ldm2.events import ImitationEvent, RecallEvent
@@ -39,7 +36,6 @@ from dqa_ldm2.queries.actions import (
 )
 from dqa_ldm2.queries.building import build_from_runs, refine_on_questions
 from dqa_ldm2.queries.deciders import QueriesDecider
-from dqa_ldm2.queries.exploring import explorables_of
 from dqa_ldm2.queries.settings import QueriesSettings
 from dqa_ldm2.queries.trajectories import trajectories_of
 from dqa_ldm2.retrieving import own_sources
@@ -65,13 +61,6 @@ def run(questions: QuestionSet, tmp_path_factory: pytest.TempPathFactory) -> Run
         databases=["sqlite"],
         out=out,
     )
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    """An empty memory."""
-    with open_memory(tmp_path / "memory.db", create=True) as opened:
-        yield opened
 
 
 def remember(memory: Memory, *trajectories: Trajectory) -> None:
@@ -111,15 +100,6 @@ def test_actions_are_statements_or_decisions() -> None:
     assert answer_of("decide") is None
 
 
-def test_a_free_form_may_have_several() -> None:
-    """They are joined by "or"; an empty one fits nothing."""
-    assert fits_form("query[SELECT 1]", "query[...] or decide[...]")
-    assert fits_form("decide[x]", "query[...] or decide[...]")
-    assert not fits_form("decide[ ]", "query[...] or decide[...]")
-    assert not fits_form("search[x]", "query[...] or decide[...]")
-    assert not fits_form("anything", "")
-
-
 def test_a_question_is_the_same_by_its_target_or_its_words(questions: QuestionSet) -> None:
     """Neither its id, nor its run, nor the words around it make it another one."""
     one, other = questions.questions[:2]
@@ -154,48 +134,6 @@ def test_trajectories_are_what_agents_asked_and_decided(run: Run, questions: Que
     everything = trajectories_of(run, questions, keep_all=True)
     assert len(everything.trajectories) == len(asking) + wrong
     assert sum(one.reward == 0.0 for one in everything.trajectories) == wrong
-
-
-def test_what_nobody_judged_is_left_out(run: Run, questions: QuestionSet) -> None:
-    """So is what a failing server ended; neither is right nor wrong."""
-    unjudged = [
-        r.model_copy(update={"outcome": Outcome.INFRASTRUCTURE if n % 2 else Outcome.UNLABELLED})
-        for n, r in enumerate(run.results)
-    ]
-    found = trajectories_of(replace(run, results=tuple(unjudged)), questions)
-    assert not found.trajectories
-    assert found.skipped["ended by infrastructure"] == len(unjudged) // 2
-    assert any(why.startswith("judged by nobody") for why in found.skipped)
-
-
-def test_runs_that_hold_nothing_to_remember_say_so(
-    run: Run, memory: Memory, questions: QuestionSet, tmp_path: Path
-) -> None:
-    """A run of games, one without traces, one without a right decision."""
-    games = replace(run, spec=PlaySpec.model_construct(world="kuhn", deciders=()))
-    with pytest.raises(UsageError, match="games"):
-        trajectories_of(games)
-    assert run.folder is not None
-    bare = tmp_path / "bare"
-    bare.mkdir()
-    for name in ("results.jsonl", "run.json"):
-        (bare / name).write_bytes((run.folder / name).read_bytes())
-    (bare / "traces.jsonl").touch()
-    with pytest.raises(UsageError, match="no trace"):
-        trajectories_of(dqa.read_run(bare))
-    wrong = [r.model_copy(update={"outcome": Outcome.WRONG}) for r in run.results]
-    with pytest.raises(UsageError, match=r"--all"):
-        build_from_runs(
-            memory, [replace(run, results=tuple(wrong))], RuleIndexer(), questions=questions
-        )
-
-
-def test_an_empty_memory_says_how_it_is_built(memory: Memory, questions: QuestionSet) -> None:
-    """Before anything is asked, and of refining as well."""
-    with pytest.raises(UsageError, match="dqa memory build"):
-        decider(memory.location).check(questions.questions[0])
-    with pytest.raises(UsageError, match="build"):
-        refine_on_questions(memory, questions, scripted_model("analyst"))
 
 
 def test_the_trace_says_which_step_an_action_comes_from(
@@ -253,26 +191,6 @@ def test_nothing_of_the_very_question_reaches_a_prompt(
         assert any("of the very question" in text for text in warned) == is_warned
 
 
-def test_the_very_question_is_known_among_many_that_are_like_it(
-    memory: Memory, questions: QuestionSet
-) -> None:
-    """However many questions have its words, and a few of their own, in a memory nobody named."""
-    asked = questions.questions[0]
-    words = asked.text
-    planted = trajectory(asked, "a colleague's notes", word=f"planted {'and more ' * 200}")
-    near = [
-        trajectory(replace(asked, text=f"{words} {words}"), f"notes {n}", f"SELECT {n}", "x")
-        for n in range(80)
-    ]
-    remember(memory, planted, *near)
-    here = Situation(words, "", (), identity=QuestionIdentity.of(asked))
-    assert own_sources(memory, here) == {"a colleague's notes"}
-    with dqa.temporary_database(questions.situation_of(asked)) as database:
-        decision = decider(memory.location, retrieved=100).decide(asked, database)
-    assert "SELECT 7" in told_to_models(decision.trace)
-    assert "planted" not in told_to_models(decision.trace)
-
-
 def test_a_run_on_the_questions_of_its_memory_shows_none_of_their_own(
     run: Run, questions: QuestionSet, tmp_path: Path
 ) -> None:
@@ -319,21 +237,6 @@ def told_to_models(trace: tuple[object, ...]) -> str:
     return "\n".join(text for event in prompts for _, text in event.messages)
 
 
-def test_a_memory_of_other_questions_works_and_warns(
-    memory: Memory, questions: QuestionSet
-) -> None:
-    """What is nearest is shown, and the decision says that it comes from elsewhere."""
-    asked = questions.questions[0]
-    elsewhere = replace(asked, scenario="shop", target={"region": "north"}, text="Which supplier?")
-    source = QuestionIdentity.of(elsewhere).source("a run", "shop/1")
-    remember(memory, trajectory(elsewhere, source, "SELECT id FROM building ORDER BY id"))
-    with dqa.temporary_database(questions.situation_of(asked)) as database:
-        decision = decider(memory.location).decide(asked, database)
-    assert decision.ending is Ending.ANSWERED
-    warnings = [event for event in decision.trace if isinstance(event, WarningEvent)]
-    assert [event.about for event in warnings] == ["memory"]
-
-
 class Saying(ProgramModel):
     """Says one thing after another."""
 
@@ -349,18 +252,6 @@ class Saying(ProgramModel):
 def acting(*actions: str) -> Saying:
     """Return a model that takes actions."""
     return Saying(replies=[json.dumps({"action": action}) for action in actions])
-
-
-def test_a_decision_for_nothing_is_explored_as_a_wrong_one(questions: QuestionSet) -> None:
-    """It brings 0, and is no error of the world: what others bring is better than that."""
-    with explorables_of(questions) as explorables:
-        explored = next(iter(explorables))
-        state = explored.start()
-        end = explored.act(state, decide_action("nobody"))
-        assert (end.reward, end.situation.steps[-1].action) == (0.0, "decide[nobody]")
-        asked = questions.questions[0]
-        rewards = {explored.act(state, decide_action(one)).reward for one in asked.candidates or ()}
-        assert rewards == {0.0, 1.0}
 
 
 def test_errors_and_refused_decisions_go_back_to_the_model(

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.ldm2_queries import BARE, INITIAL, REFINED, measure, tell
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_memory_of_past_decisions_raises_accuracy_and_refining_it_more(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

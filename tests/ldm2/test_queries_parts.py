@@ -9,60 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 import dqa
-from dqa import plugins
 from dqa.cli.main import app
 from dqa.core.errors import UsageError
 from dqa.core.events import BudgetEvent, ReviewEvent
 from dqa.evaluation.traces import AskedRecord, Trace
-from dqa_ldm2.memory.base import Placed, Remembered, StateAction
-from dqa_ldm2.queries.actions import decide_action, query_action
-from dqa_ldm2.queries.proving import prove, shape_of
-from dqa_ldm2.queries.restricting import restrict, restrictions_of
 from dqa_ldm2.queries.trajectories import trajectories_of
 
 USUAL = "SELECT id FROM t WHERE name = 'a' ORDER BY x LIMIT 1"
-
-
-def remembered(number: int, action: str, reward: float | None) -> Remembered:
-    """Return a tuple of an action that brought something."""
-    content = StateAction("goal", "", "seen", action, f"source {number}", 1, reward)
-    return Remembered(number, 1, 1, Placed(content, "goals", "seen"))
-
-
-def test_statements_are_of_a_shape_whatever_their_values() -> None:
-    """Names and numbers are left out, and so are case and spaces."""
-    other = "select id\nFROM t WHERE name = 'it''s' ORDER BY x LIMIT 25"
-    assert shape_of(query_action(USUAL)) == shape_of(query_action(other))
-    assert shape_of(query_action(USUAL)) != shape_of(query_action(f"{USUAL}0, y"))
-    assert shape_of(decide_action("a")) == shape_of(decide_action("b"))
-
-
-def test_what_was_right_often_goes_first_and_what_was_wrong_is_not_shown() -> None:
-    """Of what was tried as often the more often right; and often before once."""
-    once, often, failing = (query_action(f"SELECT {one} FROM t") for one in "abc")
-    found = [remembered(1, once, 1.0)]
-    found += [remembered(number, often, 1.0) for number in range(2, 6)]
-    found += [remembered(number, failing, float(number == 6)) for number in range(6, 12)]
-    assert [one.id for one in prove(found, 20)] == [2, 3, 4, 5, 1, 6]
-    assert len(prove(found, 3)) == 3
-    assert prove([remembered(1, once, 0.0)], 3) == ()
-    assert len(prove([remembered(1, once, None)], 3)) == 1  # nobody knows that it was wrong
-
-
-def test_a_statement_of_fewer_rows_is_the_same_statement() -> None:
-    """Candidates have a row in a table beside theirs; what cannot be told is left alone."""
-    scenario = plugins.scenario("locating")
-    target = {"country": "Belet", "home": "it's"}
-    found = restrictions_of(scenario, target)
-    assert "SELECT trade_node FROM node_country WHERE node_country.country_name = 'Belet'" in found
-    assert "SELECT source FROM flow WHERE flow.dest = 'it''s'" in found
-    changed = restrict("SELECT n.a AS x FROM n ORDER BY n.b LIMIT 1", "SELECT source FROM flow")
-    assert changed == (
-        "SELECT n.a AS x FROM n WHERE n.a IN (SELECT source FROM flow) ORDER BY n.b LIMIT 1"
-    )
-    assert restrict(changed, "SELECT source FROM flow") is None
-    assert restrict("SELECT a FROM n", "SELECT source FROM flow") is None
-    assert restrict("MATCH (n) RETURN n", "SELECT source FROM flow") is None
 
 
 def asked(tmp_path: Path, *reviews: str, rank: int | None = None) -> Path:

@@ -52,13 +52,3 @@ def test_it_ranks_as_the_formula_does(texts: list[str]) -> None:
         scores = [score for _, score in found]
         assert scores == sorted(scores, reverse=True)
     assert [identifier for identifier, _ in index.best("nothing known", 3)] == [10, 11, 12]
-
-
-def test_what_is_excluded_is_not_found(texts: list[str]) -> None:
-    """However many are asked for; those without a source of that name are all found."""
-    index = WordIndex((n, f"s{n % 7}", text) for n, text in enumerate(texts))
-    left = index.best("desk lamp", 500, {"s0", "s3", "unknown"})
-    assert len(left) == sum(n % 7 not in {0, 3} for n in range(200))
-    assert not {n % 7 for n, _ in left} & {0, 3}
-    assert index.best("desk", 5, {f"s{n}" for n in range(7)}) == []
-    assert WordIndex(()).best("desk", 5) == []

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dqa.core.errors import DataError, ParseError
+from dqa.core.errors import ParseError
 from dqa.core.situation import Situation
-from dqa.loaders.cypher_text import parse_cypher, render_cypher
+from dqa.loaders.cypher_text import parse_cypher
 from dqa.loaders.sql_text import parse_sql
 from tests.loaders.scripts import CYPHER, CYPHER_EDGES, CYPHER_NODES, LOCATING, SQL
 
@@ -127,14 +127,3 @@ def test_faults_name_the_line_and_what_was_expected(
         parse_cypher(text, LOCATING, FILE)
     assert message in caught.value.problem
     assert caught.value.line == line
-
-
-def test_what_neo4j_would_misread_is_written_otherwise() -> None:
-    """A backslash before a u is kept from being a Unicode escape; infinities are refused."""
-    situation = _locating(CYPHER)
-    country = situation["country"].replace(home_node=["\\u0041"], development=[1e22])
-    text = render_cypher(situation.replace(country=country))
-    assert r"home_node: '\\\u00750041', development: 1e22}" in text
-    assert _locating(text)["country"] == country
-    with pytest.raises(DataError, match="cannot hold the number inf"):
-        render_cypher(situation.replace(flow=situation["flow"].replace(flow=[float("inf")])))

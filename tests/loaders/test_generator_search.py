@@ -55,49 +55,35 @@ def distances(made: QuestionSet) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("far", [0.0, 0.15, 0.5, 0.7, 0.85, 1.0])
-def test_a_mix_is_met_by_the_largest_remainder_at_any_count(far: float) -> None:
+def test_a_mix_is_met_by_the_largest_remainder_at_any_count() -> None:
     """So the first questions of a larger set are those of a smaller one."""
-    mix = Mix(1.0 - far, far)
-    for count in range(1, 60):
-        there = sum(mix.is_far(number) for number in range(1, count + 1))
-        assert abs(there - far * count) <= 0.5
-    assert sum(mix.is_far(number) for number in range(1, 201)) == round(far * 200)
+    for far in (0.0, 0.15, 0.5, 0.85, 1.0):
+        mix = Mix(1.0 - far, far)
+        for count in (*range(1, 30), 200):
+            there = sum(mix.is_far(number) for number in range(1, count + 1))
+            assert abs(there - far * count) <= 0.5
+    for shares in ((0.3, 0.6), (-0.1, 1.1), (0.0, 0.0)):
+        with pytest.raises(UsageError, match="must sum to 1"):
+            Mix(*shares)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_answers_are_as_far_as_the_mix_says(scenario: str) -> None:
-    """To the question: 3 of 10 are direct; a smaller set is the beginning of it."""
-    harder = Difficulty(mix=Mix(direct=0.3, far=0.7))
+    """3 of 10 are direct, the others 2 steps away; a smaller set is the beginning."""
+    harder = Difficulty(hops=2, mix=Mix(direct=0.3, far=0.7))
     made = generate((scenario,), 10, seed=3, difficulty=harder)
     steps = distances(made)
     assert sum(found == 1.0 for found in steps) == 3
-    assert all(found >= 1.0 for found in steps)
+    assert sum(found >= 2.0 for found in steps) == 7
     fewer = generate((scenario,), 6, seed=3, difficulty=harder)
     assert [q.target for q in fewer.questions] == [q.target for q in made.questions[:6]]
 
 
-def test_hops_are_a_bound_of_the_far_answers() -> None:
-    """The direct ones of a mix stay direct."""
-    harder = Difficulty(hops=3, mix=Mix(direct=0.5, far=0.5))
-    steps = distances(generate(("building",), 6, seed=5, difficulty=harder))
-    assert sum(found == 1.0 for found in steps) == 3
-    assert sum(found >= 3.0 for found in steps) == 3
-
-
-@pytest.mark.parametrize("shares", [(0.3, 0.6), (-0.1, 1.1), (0.0, 0.0)])
-def test_proportions_sum_to_one(shares: tuple[float, float]) -> None:
-    """Anything else is refused, with the numbers."""
-    with pytest.raises(UsageError, match="must sum to 1"):
-        Mix(*shares)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_bounds_that_one_small_world_cannot_meet_draw_larger_ones(seed: int) -> None:
+def test_bounds_that_one_small_world_cannot_meet_draw_larger_ones() -> None:
     """Far answers with rivals and a small margin, of which small worlds have none."""
     bounds = Difficulty(hops=2, rivals=3, max_margin=0.3)
-    made = generate(("building",), 24, seed=seed, difficulty=bounds)
-    assert len(made.questions) == 24
+    made = generate(("building",), 12, seed=1, difficulty=bounds)
+    assert len(made.questions) == 12
     assert min(distances(made)) >= 2.0
 
 
@@ -132,29 +118,6 @@ def test_a_resistance_that_leaves_nothing_says_so() -> None:
     assert re.search(r"\(keeping: \d+ right\)", str(refused.value))
 
 
-@pytest.mark.slow
-def test_a_resistance_that_is_always_right_ends_the_search() -> None:
-    """After a thousand questions, not after forty worlds of up to eightfold size."""
-    keeping = Keeping(0)
-    with pytest.raises(UsageError, match="who were all wrong on 0"):
-        generate(("locating",), 1, resistance=keeping)
-    assert 1000 <= len(keeping.asked) < 1100
-
-
-def test_a_mix_without_far_answers_names_the_hops_that_are_too_many() -> None:
-    """Proportions are to blame only where fewer hops cannot help."""
-    bounds = Difficulty(hops=15, mix=Mix(direct=0.5, far=0.5))
-    sizes = [LocatingSize(30, 60, 20, 200)]
-    with pytest.raises(UsageError, match="Too tight is hops: ask for fewer hops"):
-        generate(("locating",), 2, sizes=sizes, difficulty=bounds)
-
-
-def test_worlds_of_known_uncertainty_take_no_resistance() -> None:
-    """As they take no difficulty."""
-    with pytest.raises(UsageError, match="do not support difficulty"):
-        generate(("agriculture",), 1, resistance=Keeping(1))
-
-
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_world_is_drawn_again_from_its_draw(scenario: str) -> None:
     """World, questions and answers, without the search that found them."""
@@ -167,13 +130,3 @@ def test_a_world_is_drawn_again_from_its_draw(scenario: str) -> None:
         again = generator.redraw(known, drawn.draw)
         assert again.situation.content_hash == drawn.situation.content_hash
         assert again.questions == drawn.questions
-
-
-def test_parts_of_a_set_go_on_from_what_is_there() -> None:
-    """Databases and questions are numbered through."""
-    request = Request(1, 0, size=LocatingSize(12, 20, 20, 60), questions_before=40)
-    known = plugins.scenario("locating")
-    (drawn,) = plugins.generator("locating").questions(known, request)
-    assert drawn.situation.name == "q41"
-    assert drawn.draw is not None
-    assert drawn.draw.first == 41

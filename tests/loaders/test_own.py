@@ -12,7 +12,7 @@ import pytest
 
 import dqa
 from dqa.core.errors import DqaError, ParseError
-from dqa.loaders.places import name_of, places_in, variable_of, whole_url
+from dqa.loaders.places import places_in, variable_of, whole_url
 
 BEST = {"question": "Which supplier is the cheapest?"}
 
@@ -48,17 +48,6 @@ def test_a_question_needs_its_text_and_nothing_else(shop: Path, tmp_path: Path) 
     assert found.is_in_place(only)
 
 
-def test_one_may_be_written_for_a_list_of_one(shop: Path) -> None:
-    """Answers, tags and statements of context; and all of it from a plain Python list."""
-    told = {**BEST, "answer": "Bell", "tags": "easy", "context": "SELECT 1", "id": 12}
-    listed = {**BEST, "answer": ["Bell"], "tags": ["easy"], "context": ["SELECT 1"], "id": "12"}
-    one, other = (dqa.read_questions([line], shop).labelled[0] for line in (told, listed))
-    assert one == other
-    assert one.truth.answers == ("Bell",)
-    assert (one.question.tags, one.question.context_queries) == (("easy",), ("SELECT 1",))
-    assert one.question.key == "questions/12"
-
-
 def test_candidates_come_from_a_list_or_a_statement(shop: Path) -> None:
     """The statement runs once, through the guard; an answer is spelled as its candidate is."""
     lines: list[dict[str, Any]] = [
@@ -87,13 +76,6 @@ def test_every_statement_of_candidates_is_audited_and_bound_by_the_policy(
         dqa.read_questions([line], shop, policy=policy)
 
 
-def test_only_what_is_kept_asks_its_database(shop: Path, tmp_path: Path) -> None:
-    """A limit costs no statement of the rest."""
-    wrong = {**BEST, "candidates": "SELECT nothing FROM supplier"}
-    found = dqa.read_questions(written(tmp_path, BEST, wrong), shop, limit=1)
-    assert len(found.questions) == 1
-
-
 def test_rules_are_a_text_or_a_file_beside_the_questions(shop: Path, tmp_path: Path) -> None:
     """The path is read from the folder of the file, and may not lead out of it."""
     folder = tmp_path / "set"
@@ -109,42 +91,32 @@ def test_rules_are_a_text_or_a_file_beside_the_questions(shop: Path, tmp_path: P
             dqa.read_questions(file, shop)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("{", "1: this is no JSON"),
-        ("[", "Write one object a line"),
-        ("[]", "1: a question is an object of fields"),
-        ({"candidates": ["a"]}, "1: 'question' is missing"),
-        ({"question": ""}, "1: question: "),
-        ({**BEST, "anwser": "Bell"}, "There is no field 'anwser'.* Did you mean 'answer'"),
-        ({**BEST, "candidates": []}, "1: candidates: must be a list of names, or a statement"),
-        ({**BEST, "candidates": {"a": 1}}, "1: candidates: must be a list of names"),
-        ({**BEST, "candidates": ["a", 1.5]}, "1: candidates: must be a name, a whole number"),
-        ({**BEST, "answer": True}, "1: answer: must be a name, a whole number"),
-        ({**BEST, "answer": "Belt", "candidates": ["Bell"]}, "1: answer: There is no candidate"),
-        ({**BEST, "answer": "Belt", "candidates": ["Bell"]}, "Did you mean 'Bell'"),
-        ({**BEST, "candidates": "DROP TABLE supplier"}, "1: candidates: The statement cannot run"),
-        ({**BEST, "candidates": "Arnold, Bell"}, "candidates that are known are a list"),
-        ({**BEST, "candidates": "SELECT 1 WHERE 0"}, "1: candidates: the statement lists none"),
-        ({**BEST, "rules": {"file": "no.md"}}, "1: rules: there is no .*no.md"),
-        ({**BEST, "rules": 3}, "1: rules"),
-        ({**BEST, "database": "ship"}, "no database 'ship'. There are: shop. Did you mean 'shop'"),
-        ({**BEST, "target": {"a": "b"}}, "1: 'target' belongs to a scenario"),
-        ({**BEST, "scenario": "building"}, "has a question and rules of its own"),
-        ({"scenario": "bilding"}, "1: scenario: There is no scenario 'bilding'"),
-        ({"scenario": "building"}, "1: scenario: .* does not hold the scenario"),
-    ],
-)
-def test_a_mistake_is_told_with_file_line_and_field(
-    shop: Path, tmp_path: Path, line: str | dict[str, Any], said: str
-) -> None:
-    """And how to mend it; nothing is scored before."""
-    file = written(tmp_path, line)
-    with pytest.raises(ParseError, match=said) as error:
-        dqa.read_questions(file, shop)
-    assert str(error.value).startswith(f"{file}:1: ")
-    assert "\n" not in str(error.value)
+MISTAKES: list[tuple[str | dict[str, Any], str]] = [
+    ("{", "1: this is no JSON"),
+    ("[]", "1: a question is an object of fields"),
+    ({"candidates": ["a"]}, "1: 'question' is missing"),
+    ({**BEST, "anwser": "Bell"}, "There is no field 'anwser'.* Did you mean 'answer'"),
+    ({**BEST, "candidates": []}, "1: candidates: must be a list of names, or a statement"),
+    ({**BEST, "candidates": ["a", 1.5]}, "1: candidates: must be a name, a whole number"),
+    ({**BEST, "answer": "Belt", "candidates": ["Bell"]}, "1: answer: There is no candidate"),
+    ({**BEST, "candidates": "DROP TABLE supplier"}, "1: candidates: The statement cannot run"),
+    ({**BEST, "candidates": "SELECT 1 WHERE 0"}, "1: candidates: the statement lists none"),
+    ({**BEST, "rules": {"file": "no.md"}}, "1: rules: there is no .*no.md"),
+    ({**BEST, "database": "ship"}, "no database 'ship'. There are: shop. Did you mean 'shop'"),
+    ({**BEST, "target": {"a": "b"}}, "1: 'target' belongs to a scenario"),
+    ({**BEST, "scenario": "building"}, "has a question and rules of its own"),
+    ({"scenario": "building"}, "1: scenario: .* does not hold the scenario"),
+]
+
+
+def test_a_mistake_is_reported_with_file_line_and_field(shop: Path, tmp_path: Path) -> None:
+    """In one line; nothing is scored before."""
+    for line, said in MISTAKES:
+        file = written(tmp_path, line)
+        with pytest.raises(ParseError, match=said) as error:
+            dqa.read_questions(file, shop)
+        assert str(error.value).startswith(f"{file}:1: ")
+        assert "\n" not in str(error.value)
 
 
 def test_an_id_is_one_questions(shop: Path, tmp_path: Path) -> None:
@@ -164,13 +136,6 @@ def test_a_file_without_questions_and_one_that_is_not_there(shop: Path, tmp_path
         dqa.evaluate(dqa.read_questions([BEST], tmp_path / "no.db"), "first")
 
 
-def test_a_file_is_not_called_as_a_scenario(shop: Path, tmp_path: Path) -> None:
-    """Its questions would be scored by that one's simulator."""
-    file = written(tmp_path, BEST, name="building.jsonl")
-    with pytest.raises(ParseError, match="'building', which is a scenario: give the file another"):
-        dqa.read_questions(file, shop)
-
-
 def test_several_databases_are_told_apart_by_name(shop: Path, tmp_path: Path) -> None:
     """A question has to name its own then."""
     both = {"here": shop, "there": shop}
@@ -182,25 +147,6 @@ def test_several_databases_are_told_apart_by_name(shop: Path, tmp_path: Path) ->
     with pytest.raises(dqa.UsageError, match="Two databases are called 'shop'"):
         dqa.read_questions([BEST], [shop, f"sqlite:///{shop}"])
     assert places_in([f"stock={tmp_path}/x=y.db"]) == {"stock": f"{tmp_path}/x=y.db"}
-
-
-def test_a_database_is_called_as_its_file_or_as_its_url_ends() -> None:
-    """A server without a database's name is called by its kind."""
-    assert name_of("data/my shop.db") == "my_shop"
-    assert name_of("mysql+pymysql://user:secret@host/sales?charset=utf8") == "sales"
-    assert name_of("neo4j://host:7687") == "neo4j"
-    assert name_of("*.csv") == "database"
-
-
-def test_tables_in_files_are_asked_like_any_database(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where they are told by a pattern, another process finds them, too."""
-    (tmp_path / "supplier.csv").write_text("name,price\nArnold,4\nBell,5\n")
-    monkeypatch.chdir(tmp_path)
-    found = dqa.read_questions([{**BEST, "candidates": "SELECT name FROM supplier"}], "*.csv")
-    assert found.questions[0].candidates == ("Arnold", "Bell")
-    assert found.places == {"database": str(tmp_path / "*.csv")}
 
 
 def test_a_password_is_taken_from_the_variable_of_the_database_or_of_its_kind(
@@ -240,14 +186,3 @@ def test_a_source_is_data_without_passwords(shop: Path, tmp_path: Path) -> None:
     assert dqa.RunSpec(questions=generated, deciders="first").databases == ("sqlite", "ladybug")
     with pytest.raises(dqa.UsageError, match="databases: must not be empty"):
         dqa.RunSpec(questions=generated, deciders="first", databases=())
-
-
-def test_the_input_has_a_schema_that_says_what_may_be_written() -> None:
-    """``dqa formats own_question``: an answer is one name or a list, and no field is needed."""
-    schema = dqa.json_schema("own_question")
-    assert schema["additionalProperties"] is False
-    assert {*schema["properties"]} >= {"question", "rules", "candidates", "answer", "id", "tags"}
-    answer = json.dumps(schema["properties"]["answer"])
-    assert '"array"' in answer
-    assert '"integer"' in answer
-    assert all("description" in told for told in schema["properties"].values())

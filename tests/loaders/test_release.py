@@ -7,12 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dqa.core.errors import DataError, ParseError, UnknownNameError
-from dqa.core.situation import Schema, Situation
+from dqa.core.errors import ParseError
 from dqa.loaders.base import Part
 from dqa.loaders.release import read_release
-from dqa.loaders.release_databases import ReleaseDatabases
-from dqa.loaders.sources import ReleaseFolder
 from tests.loaders.scripts import (
     A_BUILDING,
     BUILDING_SQL,
@@ -90,28 +87,6 @@ def test_defects_are_survived_and_reported_or_raised(
     assert problem in str(caught.value)
 
 
-def test_a_defect_in_a_question_names_the_line_of_its_entry(tmp_path: Path) -> None:
-    """Entries are found again in the text, so that the report can point at them."""
-    folder = write_locating(tmp_path, [locating_entry(1), locating_entry(2, answer=None)])
-    lines = (folder / "data/locating/questions/simulated_question.json").read_text().splitlines()
-    (defect,) = (d for d in read_release(folder).defects if "answer" in d.problem)
-    assert defect.line == 12
-    assert lines[11].strip() == "{"
-
-
-def test_questions_of_a_database_without_buildings_are_left_out(tmp_path: Path) -> None:
-    """There is nothing to choose, which is reported once for all its questions."""
-    entries = [building_entry(1), building_entry(2, country="X"), building_entry(3, country="X")]
-    sql = {"USA1836": BUILDING_SQL + A_BUILDING, "X": BUILDING_SQL}
-    folder = write_building(tmp_path, entries, sql)
-    question_set = read_release(folder)
-    assert [q.id for q in question_set.questions] == ["1"]
-    assert [str(d).split("X.sql: ")[1] for d in question_set.defects] == [
-        "'building' has no rows; kept as an empty table",
-        "there is nothing to choose from; questions 2, 3 are left out",
-    ]
-
-
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize(
     ("sql", "told"),
@@ -129,13 +104,6 @@ def test_a_database_that_is_missing_or_broken_is_an_error(
         read_release(folder, strict=strict)
 
 
-def test_a_release_without_one_readable_question_is_an_error(tmp_path: Path) -> None:
-    """An empty question set would only fail later and farther from its cause."""
-    folder = write_locating(tmp_path, [locating_entry(home="x")])
-    with pytest.raises(DataError, match=r"no question of this release.*'home' of question 1"):
-        read_release(folder)
-
-
 def test_a_folder_that_is_no_release_is_told_the_layout(tmp_path: Path) -> None:
     """The message names the file that was expected."""
     with pytest.raises(ParseError, match=r"simulated_question\.json.*Name the folder that holds"):
@@ -143,15 +111,6 @@ def test_a_folder_that_is_no_release_is_told_the_layout(tmp_path: Path) -> None:
     folder = write_locating(tmp_path, [locating_entry()])
     with pytest.raises(ParseError, match=r"simulated_questions\.json: the questions of 'building'"):
         read_release(folder, scenarios=["building"])
-
-
-def test_unknown_names_list_what_there_is(tmp_path: Path) -> None:
-    """Scenarios and forms are named from a short list."""
-    folder = write_locating(tmp_path, [locating_entry()])
-    with pytest.raises(UnknownNameError, match="building, locating"):
-        read_release(folder, scenarios=["locatin"])
-    with pytest.raises(UnknownNameError, match="graph, relational"):
-        read_release(folder, form="csv")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -166,14 +125,6 @@ def test_a_broken_file_of_questions_names_the_line(tmp_path: Path, text: str, li
     with pytest.raises(ParseError) as caught:
         read_release(folder)
     assert caught.value.line == line
-
-
-def test_bytes_that_are_no_text_name_the_line(tmp_path: Path) -> None:
-    """A database file in another encoding cannot be guessed at."""
-    folder = write_locating(tmp_path, [locating_entry()])
-    (folder / "data/locating/queries/SQL_format/q1.sql").write_bytes(b"\n\n\xff\xfe")
-    with pytest.raises(ParseError, match=r"q1\.sql:3: this is no UTF-8"):
-        read_release(folder, strict=True)
 
 
 def test_of_a_part_no_other_database_is_read(tmp_path: Path) -> None:
@@ -193,39 +144,6 @@ def test_of_a_part_no_other_database_is_read(tmp_path: Path) -> None:
     assert "no question names 1 of the files: q9.sql" in told
     with pytest.raises(ParseError, match=r"q5\.sql"):
         read_release(folder, part=Part(limit=3))
-
-
-def test_one_question_is_read_by_its_key(tmp_path: Path) -> None:
-    """Of databases alike, the one that is read gives the name; an unknown key lists the others."""
-    sql = {"q3": SQL + "broken", "q4": SQL}
-    folder = write_locating(tmp_path, [locating_entry(3), locating_entry(4)], sql)
-    part = read_release(folder, part=Part(key="locating/4"))
-    assert [question.key for question in part.questions] == ["locating/4"]
-    assert part.situation_of(part.questions[0]).name == "q4"
-    with pytest.raises(UnknownNameError, match="locating/4"):
-        read_release(folder, part=Part(key="locating/44"))
-
-
-def test_what_is_asked_for_is_what_is_read(
-    release_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One question of each scenario takes one database each; one question takes its own."""
-    read: list[str] = []
-    whole = ReleaseDatabases.read
-
-    def noted(databases: ReleaseDatabases, file: Path, schema: Schema) -> Situation:
-        read.append(file.name)
-        return whole(databases, file, schema)
-
-    monkeypatch.setattr(ReleaseDatabases, "read", noted)
-    source = ReleaseFolder(folder=release_dir, limit=1)
-    limited = source.read()
-    assert len(read) == len(limited.questions) == 2
-    read.clear()
-    one = ReleaseFolder(folder=release_dir).read_for(limited.questions[0].key)
-    assert len(read) == 1
-    assert one.questions == limited.questions[:1]
-    assert one.content_hash == limited.select((one.questions[0].scenario,)).content_hash
 
 
 def test_both_forms_of_the_release_are_the_same(release_dir: Path) -> None:

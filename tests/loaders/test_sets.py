@@ -11,10 +11,9 @@ import pytest
 
 import dqa
 from dqa import plugins
-from dqa.core.errors import DataError, PluginError, UnknownNameError
+from dqa.core.errors import DataError, UnknownNameError
 from dqa.loaders.generator import GENERATOR_VERSION, read_generated, read_manifest, write_generated
 from dqa.loaders.sets import (
-    SetPlan,
     draw_set,
     manifest_of,
     read_plan,
@@ -77,14 +76,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def changed(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the manifest of a folder."""
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text("utf-8"))
-    change(manifest)
-    path.write_text(json.dumps(manifest), "utf-8")
-
-
 def test_a_set_is_drawn_again_as_it_was(folder: Path, tmp_path: Path) -> None:
     """Its parts are numbered through, and its files come out to the byte."""
     made = read_set("small")
@@ -113,53 +104,43 @@ def test_what_is_not_wanted_is_not_drawn(folder: Path) -> None:
     assert len(few.situations) == 2
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        (
-            lambda m: m["worlds"][0].update(content_hash="0" * 64),
-            "the database 'q1' of 'locating' came out as another one",
-        ),
-        (
-            lambda m: m["worlds"][0].update(attempt=m["worlds"][0]["attempt"] + 1),
-            "the database 'q1' of 'locating' came out as another one",
-        ),
-        (
-            lambda m: m["worlds"][0].update(answers=m["worlds"][0]["answers"][::-1]),
-            "the question locating/1 came out as another one",
-        ),
-        (
-            lambda m: m["questions"].update({"building/2": "0" * 64}),
-            "the question building/2 came out as another one",
-        ),
-        (
-            lambda m: m.update(generator_version=GENERATOR_VERSION + 1),
-            f"by version {GENERATOR_VERSION + 1} of the generator and this dqa has version",
-        ),
-        (lambda m: m["worlds"][0].pop("first"), r"worlds\.0\.first: is missing"),
-        (lambda m: m.update(format="other"), "manifest.json of the set 'small': format"),
-        (lambda m: m["worlds"].pop(), "the worlds have 4 questions, but 6 hashes"),
-        (lambda m: m["worlds"][0]["answers"].pop(), r"worlds\.0: .*2 targets, 1 answers"),
-        (lambda m: m["worlds"][0].update(attempt=-1), r"worlds\.0\.attempt"),
-        (
-            lambda m: m.update(name="two-large"),
-            "is of two-large, version 3; its set.toml is of",
-        ),
-        (lambda m: m["worlds"][0]["size"].update(noodles=3), "'small'.*'noodles'.* There are: "),
-    ],
-)
-def test_what_differs_from_the_manifest_is_named(
-    folder: Path, change: Callable[[dict[str, Any]], object], problem: str
-) -> None:
-    """A world, a question, the generator or a field."""
-    changed(folder, change)
-    with pytest.raises(DataError, match=problem):
-        read_set("small")
+CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
+    (
+        lambda m: m["worlds"][0].update(content_hash="0" * 64),
+        "the database 'q1' of 'locating' came out as another one",
+    ),
+    (
+        lambda m: m["worlds"][0].update(answers=m["worlds"][0]["answers"][::-1]),
+        "the question locating/1 came out as another one",
+    ),
+    (
+        lambda m: m["questions"].update({"building/2": "0" * 64}),
+        "the question building/2 came out as another one",
+    ),
+    (
+        lambda m: m.update(generator_version=GENERATOR_VERSION + 1),
+        f"by version {GENERATOR_VERSION + 1} of the generator and this dqa has version",
+    ),
+    (lambda m: m["worlds"][0].pop("first"), r"worlds\.0\.first: is missing"),
+    (lambda m: m["worlds"].pop(), "the worlds have 4 questions, but 6 hashes"),
+    (lambda m: m.update(name="two-large"), "is of two-large, version 3; its set.toml is of"),
+    (lambda m: m["worlds"][0]["size"].update(noodles=3), "'small'.*'noodles'.* There are: "),
+]
 
 
-def test_files_that_differ_are_named(folder: Path, tmp_path: Path) -> None:
-    """Where a set is written."""
-    changed(folder, lambda m: m["files"].update({next(iter(m["files"])): "0" * 64}))
+def test_what_differs_from_the_manifest_is_named(folder: Path, tmp_path: Path) -> None:
+    """A world, a question, the generator, a field or a file."""
+    path = folder / "manifest.json"
+    whole = path.read_text("utf-8")
+    for change, problem in CHANGES:
+        manifest = json.loads(whole)
+        change(manifest)
+        path.write_text(json.dumps(manifest), "utf-8")
+        with pytest.raises(DataError, match=problem):
+            read_set("small")
+    manifest = json.loads(whole)
+    manifest["files"].update({next(iter(manifest["files"])): "0" * 64})
+    path.write_text(json.dumps(manifest), "utf-8")
     with pytest.raises(DataError, match=r"the file .* came out as another one"):
         write_set("small", tmp_path / "again")
 
@@ -177,28 +158,8 @@ def test_a_plan_that_is_wrong_names_the_field(folder: Path) -> None:
         read_set("small")
 
 
-def test_a_scenario_that_cannot_be_drawn_again_is_said(folder: Path) -> None:
-    """A set holds only what a generator tells how to draw."""
-    plan = read_plan("small")
-    farm = plan.parts[0].changed(scenario="agriculture", size={})
-    with pytest.raises(dqa.DqaError, match="are of one size"):
-        draw_set(plan.changed(parts=(farm,)), None)
-    changed(folder, lambda m: m["worlds"][0].update(scenario="agriculture"))
-    with pytest.raises(PluginError, match="'agriculture' cannot draw a world again"):
-        read_set("small", scenarios=("agriculture",))
-
-
 def test_an_unknown_set_lists_those_there_are() -> None:
     """By the names of the entry points."""
     with pytest.raises(UnknownNameError, match=r"no question set 'hard-2'\. There are: hard-1"):
         dqa.read_set("hard-2")
     assert [entry.name for entry in dqa.installed()["sets"]] == ["hard-1"]
-
-
-def test_every_shipped_set_has_its_three_files() -> None:
-    """Plan, manifest and card."""
-    for name in plugins.names("set"):
-        folder = plugins.question_set(name)
-        assert isinstance(read_plan(name), SetPlan)
-        assert (folder / "manifest.json").is_file()
-        assert "## What it does not measure" in (folder / "card.md").read_text("utf-8")

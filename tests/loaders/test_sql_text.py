@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from dqa.core.errors import DataError, ParseError
 from dqa.core.situation import Situation
-from dqa.loaders import sql_text
-from dqa.loaders.assembly import Parsed
 from dqa.loaders.sql_text import parse_sql, render_sql
 from tests.loaders.scripts import BUILDING, BUILDING_SQL, LOCATING, SQL, SQL_ROWS, SQL_TABLES
 
@@ -60,57 +57,6 @@ def test_other_spellings_of_a_script_are_the_same_situation(text: str) -> None:
     assert _locating(text) == _locating(SQL)
 
 
-_COUNTRY = "INSERT INTO country(country_name,home_node,development) VALUES (%s);\n"
-_FLOW = "INSERT INTO flow(source, dest, flow) VALUES (%s);\n"
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        ['"NOR", "lubeck", 78.015', '"DAN", "lubeck", 118'],
-        ['"N, R", "lubeck", 78.015', '"DAN", "lu,beck", 118.0'],
-        ['"NOR","lubeck",78.015', '"DAN", "lubeck",118.0'],
-        ['"NOR", "lubeck", 1_0'],
-        ['"NOR", "lubeck", nan'],
-        ['"NOR", "lubeck", inf'],
-        ['"NOR", "lubeck", 7 8'],
-        ['"NOR", "lubeck"', '"DAN", "lubeck", 1.0, 2.0'],
-        ['"NOR", "lubeck", 1.0, 2.0', '"DAN", "lubeck"'],
-        ['"NOR", "lu""beck", 1.0', '"DAN", "lu\\"beck", 1.0'],
-        ["'NOR', \"lubeck\", 1.0"],
-        ['"NOR", "lubeck", 1.0), ("DAN", "lubeck", 2.0'],
-        ['"NOR", "lubeck", NULL', '"DAN", "lubeck", TRUE'],
-    ],
-    ids=["plain", "separator in a text", "separators mixed", "underscore", "nan", "inf", "space",
-         "cell missing", "cell too many", "quotes", "quotes mixed", "two rows", "null"],
-)  # fmt: skip
-@pytest.mark.parametrize("apart", [False, True], ids=["together", "apart"])
-def test_rows_are_read_fast_as_one_by_one(rows: list[str], apart: bool) -> None:
-    """Whatever the fast way reads, or leaves to the slow one, is what the slow one reads."""
-    other = _FLOW % '"krakow", "krakow", 1.0' if apart else ""
-    text = SQL + other.join(_COUNTRY % row for row in rows)
-
-    def told(parse: Callable[..., Parsed]) -> str:
-        try:
-            parsed = parse(text, LOCATING, FILE)
-        except ParseError as error:
-            return str(error)
-        rows = list(parsed.situation["country"].rows())
-        return f"{rows} {list(parsed.situation['flow'].rows())} {parsed.defects}"
-
-    assert told(parse_sql) == told(sql_text._tolerant)
-
-
-@pytest.mark.parametrize("text", [SQL, SQL.replace("INSERT", "\n  \nINSERT")])
-def test_a_script_like_the_release_s_needs_no_second_reading(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither by a match a row nor token by token, which take longer."""
-    monkeypatch.setattr(sql_text, "_tolerant", None)
-    monkeypatch.setattr(sql_text, "_rows_by_pattern", None)
-    assert _locating(text).row_count > 0
-
-
 def test_rows_of_one_insert_are_all_read() -> None:
     """VALUES may list several rows, and rows may stand before the last CREATE TABLE."""
     rows = '("baltic", 1.5, FALSE, 10, 0.0, 0), ("krakow", 2.5, TRUE, 1e1, -2E-3, 0)'
@@ -152,16 +98,6 @@ def test_a_misspelt_column_is_taken_as_the_one_it_resembles(spelling: str, separ
     assert defect.line == (13 if separator == "\n" else 9)
 
 
-def test_text_in_place_of_numbers_and_truth_values_is_reported_once_a_column() -> None:
-    """Quoted numbers and truth values are read as meant."""
-    text = SQL.replace("0.25", '"0.25"').replace("TRUE, FALSE", '"True", "False"')
-    parsed = parse_sql(text, LOCATING, FILE)
-    assert parsed.situation == _locating(SQL)
-    assert [d.problem.split()[0] for d in parsed.defects] == [
-        "'flow'", "'is_home'", "'has_merchant'"
-    ]  # fmt: skip
-
-
 def test_a_missing_float_is_nan() -> None:
     """NULL stands for a missing number, and writing it keeps it so."""
     situation = _locating(SQL.replace("0.25", "NULL"))
@@ -169,21 +105,17 @@ def test_a_missing_float_is_nan() -> None:
     assert _locating(render_sql(situation)) == situation
 
 
-def test_repeated_keys_keep_the_first_row() -> None:
-    """A primary key holds once in any database, so it does here."""
-    text = SQL + 'INSERT INTO country(country_name,home_node,development) VALUES ("SWE", "x", 1);\n'
-    parsed = parse_sql(text, LOCATING, FILE)
+def test_rows_that_no_database_can_hold_are_left_out_and_reported() -> None:
+    """A second row of a key, an edge to a missing node; text in place of a number is read."""
+    again = 'INSERT INTO country(country_name,home_node,development) VALUES ("SWE", "x", 1);\n'
+    lost = 'INSERT INTO flow(source, dest, flow) VALUES ("krakow", "atlantis", 1);\n'
+    parsed = parse_sql(SQL.replace("0.25", '"0.25"') + again + lost, LOCATING, FILE)
     assert parsed.situation == _locating(SQL)
-    assert [(d.line, d.action) for d in parsed.defects] == [(14, "the first row is kept")]
-
-
-def test_edges_to_nodes_that_are_not_there_are_left_out() -> None:
-    """No graph can hold them, and both forms are one situation."""
-    row = 'INSERT INTO flow(source, dest, flow) VALUES ("krakow", "atlantis", 1);\n'
-    parsed = parse_sql(SQL + row * 1, LOCATING, FILE)
-    assert parsed.situation == _locating(SQL)
-    (defect,) = parsed.defects
-    assert (defect.line, defect.problem) == (14, "'flow' refers to a trade_node that is not there")
+    assert sorted((d.line, d.problem) for d in parsed.defects) == [
+        (12, "'flow' holds text instead of float values"),
+        (14, "'country' repeats the key country_name"),
+        (15, "'flow' refers to a trade_node that is not there"),
+    ]
 
 
 def test_a_table_of_nodes_without_rows_is_reported() -> None:
@@ -207,6 +139,8 @@ def test_unknown_tables_and_columns_are_passed_over_and_reported() -> None:
         (SQL.replace("0.25)", "0.25"), 12, "expected SQL ')'"),
         (SQL.replace('"krakow", "baltic", 0.25', '"krakow", 0.25'), 12, "has 2 values; expected 3"),
         (SQL.replace("0.25", "lots"), 12, "expected a quoted string, a number"),
+        (SQL.replace("0.25", "nan"), 12, "expected a quoted string, a number"),
+        (SQL.replace("0.25", "1_0"), 12, "expected SQL ')'"),
         (SQL.replace("0.25", "TRUE"), 12, "'flow' holds True; expected float"),
         (SQL.replace("0.25", "'much'"), 12, "holds the text 'much'; expected float"),
         (SQL.replace('("krakow", "baltic", 0.25', '("krakow", 3, 0.25'), 12, "expected text"),

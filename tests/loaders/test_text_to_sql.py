@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dqa
-from dqa.core.errors import DataError, ParseError, UnknownNameError, UsageError
+from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa.loaders.reading import read_questions, reader_of
 from tests.text_to_sql import (
     QUESTIONS,
     bird_entries,
-    spider_entries,
     write_bird,
     write_spider,
 )
@@ -54,20 +52,6 @@ def test_spiders_form_is_read_and_numbers_its_entries(tmp_path: Path) -> None:
     assert [q.id for q in found.questions] == [str(n + 1) for n in range(len(QUESTIONS))]
     assert {truth.match for truth in found.truths.values()} == {"table"}
     assert not any(q.rules or q.tags for q in found.questions)
-
-
-def test_gold_is_read_from_its_own_file_where_entries_have_none(tmp_path: Path) -> None:
-    """Line by line; without it, or where it has other lines, nobody knows what is right."""
-    entries = [{**entry, "query": None} for entry in spider_entries()]
-    folder = write_spider(tmp_path / "spider", entries)
-    found = read_questions(folder)
-    assert [found.truth_of(q).official for q in found.questions] == [a.gold for a in QUESTIONS]
-    (folder / "dev_gold.sql").write_text("SELECT 1\tchoir\n", "utf-8")
-    found = read_questions(folder)
-    assert not found.truths[found.questions[0].key].answers
-    assert [str(d) for d in found.defects] == [
-        f"{folder / 'dev_gold.sql'}: there are 1 statements for 12 questions; not read"
-    ]
 
 
 def test_databases_and_a_limit_choose_questions_and_open_no_other(bird: Path) -> None:
@@ -149,22 +133,3 @@ def test_a_file_that_holds_no_questions_says_so(bird: Path, content: str, proble
     with pytest.raises(DataError) as raised:
         read_questions(bird)
     assert problem in str(raised.value)
-
-
-def test_another_form_and_two_forms_at_once_are_refused(bird: Path) -> None:
-    """There is one form of database, and one of folder."""
-    with pytest.raises(UsageError, match="leave out form"):
-        dqa.read_release(bird, form="graph")
-    (bird / "database").mkdir()
-    with pytest.raises(UsageError, match="looks like BIRD's form and Spider's form at once"):
-        dqa.read_release(bird)
-
-
-def test_what_is_right_is_part_of_what_a_set_is(bird: Path) -> None:
-    """So a run is not resumed on other gold statements; texts in a file keep their hash."""
-    first = read_questions(bird).content_hash
-    assert read_questions(bird).content_hash == first
-    entries = json.loads((bird / "dev.json").read_text("utf-8"))
-    entries[0]["SQL"] += " LIMIT 1"
-    (bird / "dev.json").write_text(json.dumps(entries), "utf-8")
-    assert read_questions(bird).content_hash != first

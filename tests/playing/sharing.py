@@ -14,7 +14,7 @@ from dqa.evaluation.options import RunOptions
 from tests.playing.test_attempts import Learning
 from tests.worlds.errand import register
 
-GAMES = 30
+GAMES = 10
 
 
 def play(place: str | None) -> dqa.Run:

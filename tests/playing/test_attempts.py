@@ -11,7 +11,6 @@ from threading import Event
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
 
 import dqa
 from dqa import plugins
@@ -19,12 +18,9 @@ from dqa.core.budgets import DecisionBudget
 from dqa.core.database import Database
 from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision, Ending, Usage
-from dqa.core.errors import UsageError
-from dqa.core.events import AttemptEvent, MoveEvent, WarningEvent
+from dqa.core.events import AttemptEvent, MoveEvent
 from dqa.core.question import Question
-from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Trajectory
-from dqa.deciders.base import DeciderFactory, Settings
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.playing.spec import DEALS
 from dqa.evaluation.results import Outcome
@@ -61,22 +57,13 @@ class Learning(EpisodeDecider):
 
     attempts: int = 4
     failing: tuple[int, ...] = ()
-    reflects: bool = False
     chosen: Decision | None = None
-    seen: list[Sequence[Trajectory]] = field(default_factory=list)
     name = "learning"
 
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
         """Look elsewhere."""
-        self.seen.append(tuple(earlier))
         if earlier and earlier[-1].reward == 1.0:
             return None
-        if self.reflects:
-            recorder = Recorder()
-            recorder.usage += Usage(100, 10, 1)
-            recorder.note(
-                WarningEvent(step=1, about="calls", text="reflected", considered=0, total=0)
-            )
         number = len(earlier)
         ends = Ending.INFRASTRUCTURE if number + 1 in self.failing else Ending.ANSWERED
         return Trial(ROOMS[number], ends)
@@ -147,22 +134,6 @@ def test_attempts_are_made_until_one_is_right_and_the_best_counts(tmp_path: Path
     assert any(getattr(one, "title", "") == "attempt 1" for one in passages)
 
 
-def test_earlier_attempts_are_handed_over_as_trajectories() -> None:
-    """Goal, what was seen and done, what was seen last, and the reward."""
-    decider = Learning()
-    played(decider, games=1, seed=FOUND_SECOND)
-    last = decider.seen[-1]
-    assert len(last) == 2
-    assert [len(earlier) for earlier in decider.seen] == list(range(len(last) + 1))
-    first, found = last[0], last[-1]
-    assert first.goal.startswith("Bring the ")
-    assert first.steps[0].observation.startswith("You are in the street.")
-    assert first.steps[0].action == f"go to {ROOMS[0]}"
-    assert first.source == "errand 1, attempt 1"
-    assert found.reward == 1.0
-    assert found.end.startswith("You have the ")
-
-
 def test_a_recorded_run_is_the_same_wherever_it_is_played(tmp_path: Path) -> None:
     """Threads and processes of statements change nothing."""
     one = played(Learning(), games=4)
@@ -186,17 +157,6 @@ def test_an_outage_in_any_attempt_ends_the_game_unscored(tmp_path: Path) -> None
     assert failed
     again = played(Learning(), games=4, out=tmp_path / "run")
     assert (again.made, again.counts.complete) == (failed, True)
-
-
-def test_what_is_recorded_between_attempts_is_kept_once(tmp_path: Path) -> None:
-    """A reflection costs what it costs, whoever tells of it."""
-    run = played(Learning(reflects=True), games=1, seed=FOUND_SECOND, out=tmp_path / "run")
-    (result,) = run.results
-    assert result.game is not None
-    assert result.game.attempts == 2
-    assert result.calls == 2 * 2 + 1 + 2
-    told = [event for event in run.traces[0].events if isinstance(event, WarningEvent)]
-    assert len(told) == 2
 
 
 def test_who_says_nothing_of_which_attempt_counts_gets_the_last_one() -> None:
@@ -228,36 +188,6 @@ def test_a_world_that_goes_another_way_is_found_out(monkeypatch: pytest.MonkeyPa
     run = played(Learning(), games=1, options=RunOptions(isolation="none", workers=1))
     assert run.results[0].outcome is Outcome.CRASHED
     assert "does not go the same way twice" in str(run.results[0].error)
-
-
-def test_a_factory_with_settings_makes_one_that_learns() -> None:
-    """It is wrapped by what chooses a scenario's settings."""
-
-    class Own(BaseModel):
-        trials: int = 4
-
-    def make(model: object, settings: Settings) -> Decider:
-        del model
-        return Learning(settings.own_as(Own).trials)
-
-    factory = DeciderFactory("learning", "learns", make, needs_model=False, settings=Own)
-    run = dqa.play("errand", factory, games=3, options=HERE)
-    assert max(r.game.attempts for r in run.results if r.game) > 1
-    once = dqa.play("errand", factory, games=1, settings={"learning.trials": "2"}, options=HERE)
-    assert all(r.game.attempts <= 2 for r in once.results if r.game)
-
-
-def test_a_single_attempt_is_played_as_it_stands_and_games_of_two_move_by_move() -> None:
-    """Only an episode that can be played again from its start has attempts."""
-    alone = played(Learning(attempts=1), games=1)
-    assert alone.results[0].outcome is Outcome.PLAYED
-    game = alone.results[0].game
-    assert game is not None
-    assert game.attempts == 1
-    with pytest.raises(UsageError, match="played by two"):
-        dqa.play("kuhn", Learning(), games=1, options=HERE)
-    of_two = dqa.play("kuhn", Learning(), "random", games=1, options=HERE)
-    assert of_two.results[0].outcome is Outcome.CRASHED
 
 
 @dataclass

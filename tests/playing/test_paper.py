@@ -9,12 +9,18 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import dqa
 from dqa import plugins
-from dqa.api.tournaments import play_tournament, reference_of, tournament_worlds
+from dqa.api.tournaments import play_tournament, tournament_worlds
 from dqa.cli.main import app
 from dqa.core.errors import UsageError
-from dqa.core.publications import Publication, PublishedGames, PublishedPlayer
+from dqa.core.publications import (
+    EpisodeColumn,
+    Publication,
+    PublishedEpisodes,
+    PublishedGames,
+    PublishedPlayer,
+    PublishedScores,
+)
 from dqa.report.tournament_tables import notes
 
 PRINTED = Publication(
@@ -45,13 +51,29 @@ PRINTED = Publication(
             rows=(PublishedPlayer(name="Eager", player="eager", cells=((0.4,),)),),
         ),
     ),
+    episodes=(
+        PublishedEpisodes(
+            name="Table 3",
+            title="Errands",
+            world="errand",
+            columns=(
+                EpisodeColumn(measure="score"),
+                EpisodeColumn(measure="success", task="heat"),
+                EpisodeColumn(measure="success", task="departed"),
+            ),
+            rows=(
+                PublishedScores(name="Search", player="searching", figures=(0.75, 0.5, 0.25)),
+                PublishedScores(name="Person", figures=(0.9, 0.9, 0.9)),
+            ),
+        ),
+    ),
 )
 
 
 @pytest.fixture(autouse=True)
-def paper(duel: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def paper(duel: object, errand: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let there be this paper, and no other."""
-    del duel
+    del duel, errand
     names = plugins.names
     kinds = {"publication": ("duels",)}
     monkeypatch.setattr(plugins, "names", lambda kind: kinds.get(kind) or names(kind))
@@ -93,61 +115,47 @@ def test_a_tournament_plays_who_is_there_and_tells_who_is_not(tmp_path: Path) ->
 
 def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     """Whatever world a paper has."""
-    assert tournament_worlds() == ("kuhn",)
-    shown = run("tournament", "--games", 4, "--out", tmp_path / "runs.db#cup").output
+    assert tournament_worlds() == ("kuhn", "errand")
+    shown = run(
+        *("tournament", "--world", "kuhn", "--games", 4, "--out", tmp_path / "runs.db#cup")
+    ).output
     assert "Table 1. Chips, a game: printed, and below ours with its 95 % interval" in shown
     assert "left out: departed: no such player is installed" in shown
     assert "16 games of kuhn on deals that all pairs share" in shown
-    told = json.loads(run("tournament", "--games", 4, "--players", "eager", "--json").stdout)
+    asked = ("tournament", "--world", "kuhn", "--games", 4, "--players", "eager", "--json")
+    told = json.loads(run(*asked).stdout)
     assert [table["name"] for table in told[0]["papers"][0]["tables"]] == ["Table 1", "Table 2"]
     assert told[0]["evaluation"]["games"]["mirrored"] is True
     other = run("tournament", "--world", "kuhn", "--games", 2, "--reference", "eager").output
     assert "compares with passive, and this run with eager" in " ".join(other.split())
 
 
-def test_the_reference_is_the_papers_unless_one_is_named() -> None:
-    """Or nobody."""
-    assert reference_of("kuhn", None, 0) == "passive"
-    assert reference_of("kuhn", "eager", 0) == "eager"
-    assert reference_of("kuhn", "none", 0) is None
+def test_a_table_of_one_player_has_ours_beside_what_is_printed() -> None:
+    """Also of players that the paper lacks, and of rows that no player stands for."""
+    view = play_tournament("errand", ["searching", "buying"], games=10).views[0]
+    search, person, more = view.scores[0].rows
+    assert [cell.published for cell in search.cells] == [0.75, 0.5, 0.25]
+    ours = [cell.ours for cell in search.cells]
+    assert [None if one is None else one.value for one in ours] == [1.0, 1.0, None]
+    assert (person.player, more.player) == (None, "buying")
+    assert all(cell.ours is None for cell in person.cells)
+    assert more.cells[0].published is None
+    shown = run("tournament", "--world", "errand", "--games", 3).output
+    assert "Table 3. Errands, in %: printed, and below ours" in shown
+    assert "(nobody here)" in shown
 
 
-def test_a_table_has_a_cell_for_every_opponent() -> None:
+def test_a_table_has_a_cell_for_every_column() -> None:
     """A row that was copied wrong is found when it is read."""
+    table = {"name": "Table 9", "title": "Chips", "world": "kuhn"}
+    row = PublishedPlayer(name="Short", player="eager", cells=((1.0,),))
     with pytest.raises(UsageError, match="'Short' has 1 cells for 2 opponents"):
-        PublishedGames(
-            name="Table 9",
-            title="Chips",
-            world="kuhn",
-            measure="payoff",
-            opponents=("passive", "eager"),
-            rows=(PublishedPlayer(name="Short", player="eager", cells=((1.0,),)),),
-        )
-
-
-def test_the_command_plays_and_goes_on(tmp_path: Path) -> None:
-    """A run like any other: listed, shown, exported, traced."""
-    out = tmp_path / "run"
-    command = ("play", "--world", "kuhn", "--player", "eager,uniform", "--opponent", "passive")
-    first = run(*command, "--games", 5, "--mirror", "--reference", "passive", "--out", out)
-    assert "Payoff of the player a game" in first.stdout
-    assert "Rational degree: decisions as passive makes them" in first.stdout
-    assert "Actions of the player, in %" in first.stdout
-    assert "dqa trace" in first.output
-    again = run(*command, "--games", 5, "--mirror", "--reference", "passive", "--out", out)
-    assert "nothing is played again" in again.output
-    assert run("play", "--resume", out).stdout == first.stdout
-    run(*command, "--games", 6, "--mirror", "--out", out, code=1)
-    assert "20 of 20 games played" in run("runs", tmp_path).stdout
-    assert run("results", out).stdout == first.stdout
-    told = run("trace", out, "kuhn/1m", "--decider", "eager vs passive").stdout
-    assert "player (eager)" in told
-    assert "the reference: check" in told
-    figures = json.loads(run("results", out, "--json").stdout)
-    assert figures["counts"]["played"] == 20
-    assert [pair["player"] for pair in figures["games"]["pairs"]] == ["eager", "uniform"]
-    run("copy", out, "--out", tmp_path / "runs.db")
-    run("export", out, "--out", tmp_path / "rows.csv")
+        PublishedGames(**table, measure="payoff", opponents=("passive", "eager"), rows=(row,))
+    columns = (EpisodeColumn(measure="score"),)
+    for figures, words in (((), "'Bad' has 0 figures for 1 columns"), ((62.7,), "outside of 0")):
+        scores = PublishedScores(name="Bad", figures=figures)
+        with pytest.raises(UsageError, match=words):
+            PublishedEpisodes(**table, columns=columns, rows=(scores,))
 
 
 def test_the_printed_means_of_our_paper_are_those_of_its_rows() -> None:
@@ -166,10 +174,3 @@ def test_the_printed_means_of_our_paper_are_those_of_its_rows() -> None:
                 mean = sum(cell[place] for cell in row.cells) / len(row.cells)
                 odd = (table.name, row.name, place) == ("Table 3", "BIDDER", 0)
                 assert (abs(mean - printed) <= digits[place]) is not odd, (row.name, mean)
-
-
-def test_a_run_of_games_is_public() -> None:
-    """By the names that the documentation has."""
-    found = dqa.play("kuhn", "eager", "passive", games=3)
-    assert isinstance(found.games, dqa.PlayFigures)
-    assert isinstance(found.games.pairs[0], dqa.GameFigures)

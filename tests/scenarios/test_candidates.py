@@ -40,17 +40,3 @@ def test_a_recorded_question_needs_an_outcome_of_every_candidate() -> None:
     assert least.recorded(situation, "1", target, record).truth.answers == (second,)
     with pytest.raises(DataError, match=f"no outcome of '{second}'"):
         scenario.recorded(situation, "1", target, {str(first): 1.5})
-
-
-@pytest.mark.parametrize("scenario", ["agriculture", "building", "locating", "stocks"])
-def test_a_goal_is_the_question_without_how_it_is_to_be_answered(scenario: str) -> None:
-    """The text has both in one line; a text in other words is the goal as it is."""
-    asked, kind = questions().find(f"{scenario}/1"), plugins.scenario(scenario)
-    goal = kind.goal_of(asked)
-    assert kind.answer_form.startswith("Answer with ")
-    assert asked.text == f"{goal} {kind.answer_form}"
-    assert goal.endswith("?")
-    for text in ("Which one?", kind.answer_form):
-        assert kind.goal_of(replace(asked, text=text)) == text
-    bare = replace(kind, answer_form="")
-    assert bare.goal_of(asked) == asked.text

@@ -54,7 +54,6 @@ columns = [
   { name = "amount", type = "float" },
 ]
 """
-SALE_KEY = 'name = "sale"\nkey = ["id"]'
 FILES = {
     "../tables.toml": TABLES,
     "scenario.toml": DOCUMENT,
@@ -128,232 +127,112 @@ def test_a_good_folder_has_no_findings(folder: Path, firm: Path) -> None:
     assert "0 errors, 0 warnings, 0 notes (10 statements for 2 targets)" in checked.to_text()
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new", "place", "said", "mended"),
-    [
-        (
-            *("../tables.toml", '"staff"', '"stuff"'),
-            ("error tables.toml", 12),
-            "'branch' 'stuff' (it has: id, name, region, staff); did you mean 'staff'?",
-            '{ name = "staff", type = "integer" },',
-        ),
-        (
-            *("../tables.toml", 'name = "sale"', 'name = "sales"'),
-            ("error tables.toml", 16),
-            "the database has no table 'sales'",
-            'name = "sale"',
-        ),
-        (
-            *("../tables.toml", '"amount", type = "float"', '"amount", type = "text"'),
-            ("error tables.toml", 21),
-            "'amount' of 'sale' is REAL in the database, which holds float values, not text",
-            '{ name = "amount", type = "float" },',
-        ),
-        (
-            *("../tables.toml", 'column = "region"', 'column = "regoin"'),
-            ("error tables.toml", 3),
-            "there is no column of 'branch' 'regoin'",
-            'column = "region"',
-        ),
-        (
-            *("candidates.sql", "SELECT name", "SELECT nmae"),
-            ("error candidates.sql", 2),
-            "no such column: nmae. Did you mean 'name'?",
-            "SELECT name",
-        ),
-        (
-            *("outcomes.sql", "s.branch_id = b.id", "s.branch = b.id"),
-            ("error outcomes.sql", 4),
-            "no such column: s.branch. Did you mean 'branch_id'?",
-            "JOIN sale s ON s.branch_id = b.id",
-        ),
-        (
-            *("context.sql", "FROM sale;", "FROM sales;"),
-            ("error context.sql", 3),
-            "no such table: sales. Did you mean 'sale'?",
-            "FROM sale;",
-        ),
-        (
-            *("heuristics/most-staff.sql", "ORDER BY staff", "ORDER BY stuff"),
-            ("error most-staff.sql", 2),
-            "no such column: stuff. Did you mean 'staff'?",
-            "ORDER BY staff DESC LIMIT 1;",
-        ),
-        (
-            *("outcomes.sql", "SELECT b.name", "DELETE FROM sale; SELECT b.name"),
-            ("error outcomes.sql", 1),
-            "it may not run",
-            None,
-        ),
-        (
-            *("candidates.sql", "region = $region", "1 = 0 AND region = $region"),
-            ("error candidates.sql", 2),
-            "it lists nothing for region=N, so nothing can be chosen",
-            None,
-        ),
-        (
-            *("candidates.sql", "SELECT name", "SELECT NULL"),
-            ("error candidates.sql", 2),
-            "it lists only NULL for region=N",
-            None,
-        ),
-        (
-            *("candidates.sql", "SELECT name", "SELECT CASE id WHEN 0 THEN NULL ELSE name END"),
-            ("warning candidates.sql", 2),
-            "1 row of what it lists for region=N are NULL and left out: add IS NOT NULL",
-            None,
-        ),
-        (
-            *("candidates.sql", "FROM branch\n", "FROM branch JOIN (SELECT 1 UNION SELECT 2)\n"),
-            ("warning candidates.sql", 2),
-            "it lists 'b0', 'b2', 'b4' several times for region=N: add DISTINCT",
-            None,
-        ),
-        (
-            *("outcomes.sql", "SUM(s.amount)", "SUM(s.amount), 1"),
-            ("error outcomes.sql", 1),
-            "it returns 3 columns: return two",
-            None,
-        ),
-        (
-            *("outcomes.sql", "b.id\nWHERE", "b.id AND b.id > 0\nWHERE"),
-            ("error outcomes.sql", 1),
-            "it has no outcome of 'b0' for region=N",
-            None,
-        ),
-        (
-            *("outcomes.sql", "GROUP BY b.name", "GROUP BY b.name, s.id"),
-            ("error outcomes.sql", 1),
-            "it has 'b0', 'b2', 'b4' several times for region=N",
-            None,
-        ),
-        (
-            *("outcomes.sql", "SUM(s.amount)", "'much'"),
-            ("error outcomes.sql", 1),
-            "the outcome of 'b0' is 'much' for region=N, which is no number",
-            None,
-        ),
-        (
-            *("outcomes.sql", "SUM(s.amount)", "NULLIF(SUM(s.amount), 0)"),
-            ("", None),
-            "",
-            None,
-        ),
-        (
-            *(
-                "outcomes.sql",
-                "WHERE b.name IN ($candidates)",
-                "WHERE b.name IN ($candidates, 'b1')",
-            ),
-            ("warning outcomes.sql", 1),
-            "it has an outcome of 'b1' for region=N, which cannot be chosen",
-            None,
-        ),
-        (
-            *("context.sql", "FROM sale;", "FROM sale\nWHERE id < 0 GROUP BY id;"),
-            ("warning context.sql", 2),
-            "it returns no rows for region=N",
-            None,
-        ),
-        (
-            *("heuristics/most-staff.sql", "region = $region", "region <> $region"),
-            ("error most-staff.sql", 1),
-            "it guesses 'b5' for region=N, which cannot be chosen",
-            None,
-        ),
-        (
-            *("rules.md", "`sale.amount`", "`sale.amuont`"),
-            ("error rules.md", 1),
-            "there is no column of 'sale' 'amuont'; did you mean 'amount'?",
-            "1. The profit of a `branch` is the sum of `sale.amount`.",
-        ),
-        (
-            *("rules.md", "of a `branch`", "of a `brunch` in $regoin"),
-            ("error rules.md", 1),
-            "there is no parameter '$regoin' (there are: $region); did you mean '$region'?",
-            "1. The profit of a `brunch` in $region is the sum of `sale.amount`.",
-        ),
-        (
-            *("rules.md", "sum of", "sum of branch_ids and"),
-            ("error rules.md", 1),
-            "there is no table, column or parameter 'branch_ids'; did you mean 'branch_id'?",
-            "1. The profit of a `branch` is the sum of branch_id and `sale.amount`.",
-        ),
-        (
-            *("question.txt", "$region", "$regoin"),
-            ("error question.txt", 1),
-            "there is no parameter 'regoin' (there are: region); did you mean 'region'?",
-            "Which branch of $region is best?",
-        ),
-        (
-            *("question.txt", " of $region", ""),
-            ("error candidates.sql", 4),
-            "'$region' is a parameter that question.txt does not ask about",
-            None,
-        ),
-        (
-            *("scenario.toml", "../tables.toml", "../table.toml"),
-            ("error scenario.toml", 2),
-            "a path is read from the scenario's folder",
-            None,
-        ),
-        (
-            *("scenario.toml", "maximise", "maximize"),
-            ("error scenario.toml", 9),
-            "outcomes.goal: input should be 'maximise' or 'minimise', but it is 'maximize'",
-            None,
-        ),
-        (
-            *("scenario.toml", "[candidates]", "[candidates"),
-            ("error scenario.toml", 4),
-            "it is not TOML",
-            None,
-        ),
-        (
-            *("../tables.toml", SALE_KEY, 'name = "sale"\nkey = ["branch_id"]'),
-            ("error tables.toml", 17),
-            "(branch_id) is no key of 'sale': 6 of its values stand in several rows; the",
-            None,
-        ),
-    ],
-)
+MISTAKES: list[tuple[str, str, str, tuple[str, int], str, str | None]] = [
+    (
+        *("../tables.toml", '"staff"', '"stuff"', ("error tables.toml", 12)),
+        "'branch' 'stuff' (it has: id, name, region, staff); did you mean 'staff'?",
+        '{ name = "staff", type = "integer" },',
+    ),
+    (
+        *("../tables.toml", 'name = "sale"', 'name = "sales"', ("error tables.toml", 16)),
+        "the database has no table 'sales'",
+        'name = "sale"',
+    ),
+    (
+        *("../tables.toml", '"amount", type = "float"', '"amount", type = "text"'),
+        ("error tables.toml", 21),
+        "'amount' of 'sale' is REAL in the database, which holds float values, not text",
+        '{ name = "amount", type = "float" },',
+    ),
+    (
+        *("../tables.toml", 'name = "sale"\nkey = ["id"]', 'name = "sale"\nkey = ["branch_id"]'),
+        ("error tables.toml", 17),
+        "(branch_id) is no key of 'sale': 6 of its values stand in several rows; the",
+        None,
+    ),
+    (
+        *("outcomes.sql", "s.branch_id = b.id", "s.branch = b.id", ("error outcomes.sql", 4)),
+        "no such column: s.branch. Did you mean 'branch_id'?",
+        "JOIN sale s ON s.branch_id = b.id",
+    ),
+    (
+        *("context.sql", "FROM sale;", "FROM sales;", ("error context.sql", 3)),
+        "no such table: sales. Did you mean 'sale'?",
+        "FROM sale;",
+    ),
+    (
+        *("outcomes.sql", "SELECT b.name", "DELETE FROM sale; SELECT b.name"),
+        *(("error outcomes.sql", 1), "it may not run", None),
+    ),
+    (
+        *("candidates.sql", "region = $region", "1 = 0 AND region = $region"),
+        *(("error candidates.sql", 2), "it lists nothing for region=N, so nothing can be", None),
+    ),
+    (
+        *("candidates.sql", "SELECT name", "SELECT CASE id WHEN 0 THEN NULL ELSE name END"),
+        *(("warning candidates.sql", 2), "are NULL and left out: add IS NOT NULL", None),
+    ),
+    (
+        *("candidates.sql", "FROM branch\n", "FROM branch JOIN (SELECT 1 UNION SELECT 2)\n"),
+        ("warning candidates.sql", 2),
+        "it lists 'b0', 'b2', 'b4' several times for region=N: add DISTINCT",
+        None,
+    ),
+    (
+        *("outcomes.sql", "b.id\nWHERE", "b.id AND b.id > 0\nWHERE", ("error outcomes.sql", 1)),
+        *("it has no outcome of 'b0' for region=N", None),
+    ),
+    (
+        *("outcomes.sql", "SUM(s.amount)", "'much'", ("error outcomes.sql", 1)),
+        *("the outcome of 'b0' is 'much' for region=N, which is no number", None),
+    ),
+    (
+        *("outcomes.sql", "IN ($candidates)", "IN ($candidates, 'b1')"),
+        ("warning outcomes.sql", 1),
+        "it has an outcome of 'b1' for region=N, which cannot be chosen",
+        None,
+    ),
+    (
+        *("heuristics/most-staff.sql", "region = $region", "region <> $region"),
+        *(("error most-staff.sql", 1), "it guesses 'b5' for region=N, which cannot be", None),
+    ),
+    (
+        *("rules.md", "`sale.amount`", "`sale.amuont`", ("error rules.md", 1)),
+        "there is no column of 'sale' 'amuont'; did you mean 'amount'?",
+        "1. The profit of a `branch` is the sum of `sale.amount`.",
+    ),
+    (
+        *("question.txt", "$region", "$regoin", ("error question.txt", 1)),
+        "there is no parameter 'regoin' (there are: region); did you mean 'region'?",
+        "Which branch of $region is best?",
+    ),
+    (
+        *("scenario.toml", "maximise", "maximize", ("error scenario.toml", 9)),
+        "outcomes.goal: input should be 'maximise' or 'minimise', but it is 'maximize'",
+        None,
+    ),
+]
+"""File, its text, the mistake, and the place, problem and mended line that are reported."""
+
+
+@pytest.mark.parametrize(("name", "old", "new", "place", "said", "mended"), MISTAKES)
 def test_each_mistake_is_found_at_its_line(  # noqa: PLR0917  (one column each)
     check: Callable[..., list[tuple[str, int | None, str, str | None]]],
     name: str,
     old: str,
     new: str,
-    place: tuple[str, int | None],
+    place: tuple[str, int],
     said: str,
     mended: str | None,
 ) -> None:
     """One mistake each, in a folder that has no other."""
     found = check(name, old, new)
-    if not place[0]:
-        assert found == []
-        return
     here = [one for one in found if one[:2] == place and said in one[2]]
     assert here, found
-    if mended is not None:
-        assert here[0][3] is not None
-        assert here[0][3].strip() == mended
+    assert mended is None or str(here[0][3]).strip() == mended
 
 
-def test_all_mistakes_are_found_in_one_run(folder: Path, firm: Path) -> None:
-    """In several files, and several in one statement."""
-    for name, old, new in (
-        ("../tables.toml", '"staff"', '"stuff"'),
-        ("rules.md", "sale.amount", "sale.total"),
-        ("outcomes.sql", "s.branch_id = b.id", "s.branch = b.idd"),
-        ("candidates.sql", "WHERE region", "WHERE regoin"),
-        ("heuristics/most-staff.sql", "ORDER BY staff", "ORDER BY stuff"),
-    ):
-        text = (folder / name).read_text("utf-8").replace(old, new, 1)
-        (folder / name).write_text(text, "utf-8")
-    found = dqa.check_scenario(folder, firm).findings
-    places = {(Path(one.file).name, one.line) for one in found if one.level == "error"}
-    assert {("tables.toml", 12), ("rules.md", 1), ("candidates.sql", 4)} <= places
-
-
+@pytest.mark.slow
 def test_a_million_rows_are_too_many_to_choose_from(folder: Path, firm: Path) -> None:
     """The statement is ended at the limit, and its line told."""
     many = (
@@ -361,28 +240,10 @@ def test_a_million_rows_are_too_many_to_choose_from(folder: Path, firm: Path) ->
         "SELECT i FROM n WHERE $region = $region;\n"
     )
     (folder / "candidates.sql").write_text(many, "utf-8")
-    found = dqa.check_scenario(folder, firm, seconds=30.0).findings
-    assert [(one.level, Path(one.file).name, one.line) for one in found] == [
-        ("error", "candidates.sql", 1),
-        ("error", "candidates.sql", 1),
-    ]
-    assert "it lists more than 500,000 rows for region=N: narrow it, by WHERE or LIMIT" in (
-        found[0].problem
-    )
-
-
-def test_a_formula_and_a_table_of_candidates_are_checked(folder: Path, firm: Path) -> None:
-    """Also without a statement of their own."""
-    (folder / "candidates.sql").unlink()
-    (folder / "outcomes.sql").unlink()
-    text = (folder / "scenario.toml").read_text("utf-8")
-    text = text.replace('noun = "branch"', 'noun = "branch"\ntable = "branch"\ncolumn = "region"')
-    formula = 'source = "formula"\ntable = "branch"\nkey = "name"\nformula = "staff / 2"'
-    (folder / "scenario.toml").write_text(text.replace('source = "query"', formula), "utf-8")
-    found = dqa.check_scenario(folder, firm).findings
-    told = {(one.level, one.line): one.problem for one in found if one.file.endswith("o.toml")}
-    assert "'branch.region' has 6 values of which 2 differ" in told["warning", 7]
-    assert "it has no outcome of 'N', 'S'" in told["error", 15]
+    checked = dqa.check_scenario(folder, firm, target={"region": "N"}, seconds=30.0)
+    (found,) = checked.findings
+    assert (found.level, Path(found.file).name, found.line) == ("error", "candidates.sql", 1)
+    assert "it lists more than 500,000 rows for region=N: narrow it" in found.problem
 
 
 def test_the_command_tells_and_ends_as_documented(folder: Path, firm: Path) -> None:
@@ -459,27 +320,11 @@ def odd(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "old", "new", "said", "mended"),
     [
-        # a rule
         ("rules.md", "`amount €`", "`amuont €`", "did you mean 'amount €'?", "`amount €`"),
-        (
-            "rules.md",
-            "`order`",
-            "`order.group €`",
-            "there is no column of 'order'",
-            "`order.group`",
-        ),
-        ("rules.md", "`order`", "`Order Items`", "no table, column or parameter", None),
-        # the data
-        ("tables.toml", '"größe (m²)"', '"groesse (m²)"', "did you mean", '"größe (m²)"'),
         ("tables.toml", '"Straße"', '"Strasse"', "did you mean 'Straße'?", 'name = "Straße"'),
-        # a statement
         (
             *("outcomes.sql", 'JOIN "order"', "JOIN order", 'near "order": syntax error'),
             'LEFT JOIN "order" f ON f."Site Name" = c."Site Name"',
-        ),
-        (
-            *("outcomes.sql", 'FROM "Delivery Site" c', "FROM Delivery Site c", "stands in quotes"),
-            'FROM "Delivery Site" c',
         ),
         (
             *("context.sql", 'SELECT c."Site Name"', "SELECT c.Site Name", "stands in quotes"),
@@ -489,86 +334,40 @@ def odd(tmp_path: Path) -> Path:
             *("candidates.sql", 'c."Site Name" IS', '"Site Nmae" IS', "SQLite takes"),
             'WHERE "Site Name" IS NOT NULL',
         ),
-        ("question.txt", None, "", "write what is to be decided", None),
     ],
 )
 def test_names_that_need_quoting_are_found_with_the_line_to_write(  # noqa: PLR0917  (a row)
-    odd: Path, name: str, old: str | None, new: str, said: str, mended: str | None
+    odd: Path, name: str, old: str, new: str, said: str, mended: str
 ) -> None:
-    """One error each: what follows from it is not told, and no other name is offered."""
+    """One error each: what follows from it is not reported."""
     file = odd.with_name("odd") / name
     text = file.read_text("utf-8")
-    assert old is None or old in text
-    file.write_text("" if old is None else text.replace(old, new, 1), "utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), "utf-8")
     errors = [one for one in dqa.check_scenario(file.parent, odd).findings if one.level == "error"]
     assert [one.file for one in errors] == [str(file)], errors
     assert said in errors[0].problem
-    assert (mended is None) == (errors[0].mended is None)
-    assert mended is None or mended in str(errors[0].mended)
+    assert mended in str(errors[0].mended)
 
 
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        # whatever the case of the words before it
-        ("select nr\nfrom order;", [(2, 'from "order"')]),
-        # each line, whichever the database stops at first
-        (
-            'select group\nfrom order\norder by "nr";',
-            [(1, 'select "group"'), (2, 'from "order"')],
-        ),
-        # what is wrong besides is told, and the other way round
-        (
-            "SELECT c.Site Name, nosuch\nFROM Delivery Site c;",
-            [(1, 'SELECT c."Site Name", nosuch'), (1, None), (2, 'FROM "Delivery Site" c')],
-        ),
-        # words of the language, texts and comments are no names
+        ('select group\nfrom order\norder by "nr";', [(1, 'select "group"'), (2, 'from "order"')]),
         ('SELECT nr FROM "order" WHERE order by nr;', [(1, None)]),
         ("SELECT 'group' AS g, nosuch -- from order\nFROM \"order\";", [(1, None)]),
-        # quotes, where something else is wrong
-        ('SELECT nr FROM "order" o WHERE o.group = ;', [(1, None)]),
         ("SELECT nr FROM order WHERE nr IN (1,;", [(1, None)]),
     ],
 )
 def test_quotes_are_only_advised_where_they_mend_a_statement(
     odd: Path, statement: str, told: list[tuple[int, str | None]]
 ) -> None:
-    """The database has to read it with them: else something else may be wrong."""
+    """The database has to read the statement with them; words of SQL and texts are no names."""
     (odd.with_name("odd") / "context.sql").write_text(f"{statement}\n", "utf-8")
     found = dqa.check_scenario(odd.with_name("odd"), odd).findings
     errors = [one for one in found if one.level == "error"]
     assert sorted((one.line or 0, one.mended is not None) for one in errors) == sorted(
         (line, mended is not None) for line, mended in told
     ), errors
-    for line, mended in told:
-        assert mended is None or any(
-            one.line == line and mended in str(one.mended) for one in errors
-        )
-
-
-def test_texts_in_double_quotes_that_are_like_no_name_are_warned_of(odd: Path) -> None:
-    """SQLite reads them, and other databases do not; names that a statement gives are none."""
-    file = odd.with_name("odd") / "context.sql"
-    file.write_text(
-        'WITH "my part" AS (SELECT "Site Name" AS "A b" FROM "Delivery Site" "d s")\n'
-        'SELECT p."A b" AS "A b", "quite another" AS x -- it\'s "one"\nFROM "my part" p;\n',
-        "utf-8",
-    )
-    found = [one for one in dqa.check_scenario(file.parent, odd).findings if one.level != "note"]
-    assert [(one.level, one.line) for one in found] == [("warning", 2)]
-    assert "in single quotes ('quite another')" in found[0].problem
-
-
-def test_empty_rules_are_warned_of(odd: Path) -> None:
-    """Whoever decides is told nothing of what counts."""
-    (odd.with_name("odd") / "rules.md").write_text("<!-- to be written -->\n", "utf-8")
-    found = dqa.check_scenario(odd.with_name("odd"), odd).findings
-    assert [one.level for one in found if Path(one.file).name == "rules.md"] == ["warning"]
-
-
-def test_formulas_and_values_in_backticks_are_no_names(odd: Path) -> None:
-    """A rule may have code in it."""
-    rules = "1. `amount € - 2 * fee` counts where `group = 'a'`, of `order.amount €`.\n"
-    (odd.with_name("odd") / "rules.md").write_text(rules, "utf-8")
-    found = dqa.check_scenario(odd.with_name("odd"), odd).findings
-    assert [one for one in found if one.level != "note"] == []
+    mends = [str(one.mended) for one in errors]
+    assert all(mended is None or any(mended in one for one in mends) for _, mended in told)

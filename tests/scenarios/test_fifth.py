@@ -16,7 +16,6 @@ from dqa.core.errors import DataError, UnknownNameError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.baselines import Oracle
 from dqa.deciders.simulation import Simulation
-from dqa.evaluation.analysis.critical_values import critical
 from dqa.evaluation.annotate import annotate
 from dqa.evaluation.score import Judge
 from dqa.loaders import asked as asking
@@ -155,21 +154,3 @@ def test_a_target_has_the_types_of_its_parameters(database: Database, suppliers:
         ask_scenario(suppliers, database, {**target, "warehouse": "north"})
     with pytest.raises(UsageError, match=r'--target pieces="\.\.\." --target days="\.\.\."'):
         ask_scenario(suppliers, database, {"part": "bolt"})
-
-
-def test_it_names_critical_values_of_its_own(suppliers: Scenario) -> None:
-    """The analysis looks for what the folder says."""
-    assert [value.name for value in critical("suppliers")] == ["price", "shipping"]
-    assert critical("suppliers")[0].place == ("offer", "unit_price")
-    assert suppliers.candidate_nouns == ("supplier",)
-
-
-def test_the_context_is_asked_about_its_parameters(questions: QuestionSet) -> None:
-    """Integers are numbers in a statement, and names are text."""
-    question = questions.questions[0]
-    (context,) = plugins.scenario("suppliers").context(question, "relational")
-    assert "o.part = 'bolt'" in context
-    assert "'O''Hara'" in context
-    (template,) = [plugins.scenario("suppliers").outcome_queries["relational"]]
-    filled = plugins.scenario("suppliers").filled_for(question, "relational", template)
-    assert "100 * o.unit_price" in filled

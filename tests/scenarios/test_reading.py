@@ -45,81 +45,22 @@ def test_a_shipped_scenario_is_read_like_any_folder(name: str) -> None:
     assert one.name == name
 
 
-def test_the_shipped_scenarios_keep_their_order() -> None:
-    """Question sets of several scenarios come in it."""
-    from dqa.scenarios import scenarios
-
-    assert [s.name for s in scenarios()] == [
-        "locating",
-        "building",
-        "agriculture",
-        "stocks",
-        "placements",
-    ]
-
-
 @pytest.mark.parametrize(
     ("before", "after", "field", "words"),
     [
         ('unit = "bill"', 'units = "bill"', "outcomes.unit", "it is missing; add it"),
         ('goal = "minimise"', 'goal = "min"', "outcomes.goal", "'maximise' or 'minimise'"),
-        ('noun = "supplier"', 'noun = ""', "candidates.noun", "at least 1 character"),
-        ('type = "integer"', 'type = "whole"', "parameters.pieces.type", "but it is 'whole'"),
-        ('key = ["part"]', "key = []", "tables.0.key", "at least 1 item"),
         ('key = ["part"]', 'key = ["prat"]', "tables.0.key", "did you mean 'part'?"),
         ('source = "query"', 'source = "python"', "outcomes", "needs the field 'python'"),
         ('source = "query"', 'source = "recorded"', "outcomes.source", "belong together"),
-        (
-            'source = "query"',
-            'source = "query"\npython = "a.b:C"',
-            "outcomes.python",
-            "belongs to the source 'python'; remove it",
-        ),
         ('noun = "supplier"', 'noun = "s"\ntable = "part"', "candidates", "keep one"),
-        ('noun = "supplier"', 'noun = "s"\nlisted_in = "parts"', "candidates.listed_in", "'part'?"),
-        ('table = "part"\n', 'table = "parts"\n', "parameters.part.column", "no table 'parts'"),
         ('column = "part"', 'column = "name"', "parameters.part.column", "column of 'part' 'name'"),
         ('column = "unit_price"', 'column = "price"', "critical_values.0.column", "'unit_price'?"),
-        (
-            'column = "unit_price"',
-            'column = "unit_price"\nsolved = [["offer", "stck"]]',
-            "critical_values.0.solved",
-            "did you mean 'stock'?",
-        ),
-        (
-            'column = "unit_price"',
-            'column = "unit_price"\nspared = { by = "shiping", beside = [["offer", "stock"]] }',
-            "critical_values.0.spared.by",
-            "did you mean 'shipping'?",
-        ),
-        (
-            'column = "unit_price"',
-            'column = "unit_price"\nspared = { by = "shipping", beside = [["offer", "x"]] }',
-            "critical_values.0.spared.beside",
-            "'x'",
-        ),
-        ('parameter = "part"', 'parameter = "parts"', "matters.parameter", "mean 'part'?"),
         ('parameter = "part"', 'parameter = "pieces"', "matters.parameter", "names no node"),
-        ('along = ["Offer"]', 'along = ["Ofer"]', "matters.along", "did you mean 'Offer'?"),
         ('database = "{warehouse}"', 'database = "{where}"', "release.database", "'where'"),
-        ('database = "{warehouse}"', 'database = "x"', "release.database", "one parameter"),
-        (
-            'properties = { name = "part" }',
-            'properties = { name = "prt" }',
-            "nodes.0.properties.name",
-            "did you mean 'part'?",
-        ),
         ('["Supplier", "supplier"]', '["Seller", "supplier"]', "edges.0.source", "node 'Seller'"),
-        ('key = "name"', 'key = "names"', "nodes.0.key", "did you mean 'name'?"),
         ('name = "offer"', 'name = "part"', "tables.2.name", "is there twice"),
         ('name = "suppliers"', 'name = "Our Suppliers"', "name", "match pattern"),
-        (
-            '[parameters.part]\ndescription = "the part that is needed"\n',
-            '[parameters.part]\nsql = "SELECT 1"\n',
-            "parameters.part",
-            "keep one of the two",
-        ),
-        ('"the part that is needed"', '""\nwhere = { part = "x" }', "parameters.part.where", "'x'"),
     ],
 )
 def test_an_error_names_its_line_and_field_and_how_to_mend_it(
@@ -150,34 +91,25 @@ def test_an_unknown_field_is_told_what_there_is(folder: Path) -> None:
         read_scenario(folder)
 
 
-def test_toml_that_is_none_is_told_where(folder: Path) -> None:
-    """As the parser says it."""
-    change(folder, 'unit = "bill"', 'unit = "bill')
-    with pytest.raises(ParseError, match=r"it is not TOML: .*line \d+"):
-        read_scenario(folder)
-
-
-@pytest.mark.parametrize("name", ["scenario.toml", "rules.md", "question.txt"])
-def test_a_missing_file_is_named(folder: Path, name: str) -> None:
-    """With nothing else."""
-    (folder / name).unlink()
-    with pytest.raises(ParseError, match=rf"{name}: the file is missing; add it"):
-        read_scenario(folder)
-
-
-def test_a_file_that_is_no_text_is_named(folder: Path) -> None:
-    """Bytes of another encoding cannot be guessed at."""
-    (folder / "rules.md").write_bytes(b"\xff\xfe")
-    with pytest.raises(ParseError, match=r"rules\.md: it cannot be read as UTF-8"):
-        read_scenario(folder)
+def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
+    """Missing, in another encoding, or no TOML."""
+    for name, content, words in (
+        ("rules.md", b"\xff\xfe", r"rules\.md: it cannot be read as UTF-8"),
+        ("rules.md", None, r"rules\.md: the file is missing; add it"),
+        ("scenario.toml", b'name = "x', "it is not TOML: "),
+    ):
+        (folder / name).unlink()
+        if content is not None:
+            (folder / name).write_bytes(content)
+        with pytest.raises(ParseError, match=words):
+            read_scenario(folder)
+        shutil.copy(SUPPLIERS / name, folder / name)
 
 
 @pytest.mark.parametrize(
     ("name", "before", "after", "words"),
     [
         ("question.txt", "$pieces", "$piece", "there is no parameter 'piece'"),
-        ("question.txt", "$pieces", "$ pieces", "write '$$' for the sign itself"),
-        ("candidates.sql", "$days", "$day", "did you mean 'days'"),
         ("candidates.sql", "$days", "$candidates", "there is no parameter 'candidates'"),
         ("outcomes.cypher", "$part", "$prat", "did you mean 'part'"),
         ("context.sql", "$part", "$prat", "did you mean 'part'"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import random
 import subprocess
 import sys
 from collections import Counter
@@ -17,59 +17,65 @@ from dqa import plugins
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.shortcuts import measure_shortcuts
 from dqa.loaders.release_writer import write_release
-from dqa.loaders.sets import SetManifest, read_plan, read_set
+from dqa.loaders.sets import SetManifest, SetWorld, read_plan, read_set, worded_anew
 from dqa.scenarios.generation import CountsSteps
 
-pytestmark = pytest.mark.slow
-
 SCENARIOS = ("locating", "building")
-HASHED = """
-import sys
-from dqa.loaders.sets import read_set
-print(read_set("hard-1", limit=120).content_hash)
-"""
+SIZES = (2_000, 15_000, 98_000)
+HASHED = "from dqa.loaders.sets import read_set; print(read_set('hard-1', limit=3).content_hash)"
 
 
-@pytest.fixture(scope="module")
-def hard() -> QuestionSet:
-    """The set; reading it holds every world and question against its hash."""
-    return read_set("hard-1")
-
-
-@pytest.fixture(scope="module")
 def manifest() -> SetManifest:
-    """What the set has to be."""
+    """Return what the set has to be."""
     path = plugins.question_set("hard-1") / "manifest.json"
     return SetManifest.model_validate(json.loads(path.read_text("utf-8")))
 
 
+def size_of(world: SetWorld) -> int:
+    """Return which of the three sizes a world has."""
+    return min(SIZES, key=lambda size: abs(size - world.rows))
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param("the first", marks=pytest.mark.slow),
+        pytest.param("the whole", marks=pytest.mark.deep),
+    ],
+)
+def hard(request: pytest.FixtureRequest) -> QuestionSet:
+    """Read the first questions of each scenario, or the set; both are held against its hashes."""
+    return read_set("hard-1", limit=8 if request.param == "the first" else None)
+
+
 @pytest.fixture(scope="module")
-def one_of_each(hard: QuestionSet) -> QuestionSet:
-    """The questions about one world of each scenario and size."""
+def few(hard: QuestionSet) -> QuestionSet:
+    """Return the questions about one world of each scenario and size."""
     first: dict[tuple[str, int], str] = {}
     for question in hard.questions:
         key = question.scenario, hard.situation_of(question).row_count // 1000
         first.setdefault(key, question.situation)
-    assert len(first) == 6
     kept = tuple(question for question in hard.questions if question.situation in first.values())
     return replace(hard, questions=kept)
 
 
-def test_there_are_200_questions_of_each_scenario_on_three_sizes(hard: QuestionSet) -> None:
-    """Of about 2,000, 15,000 and up to 100,000 rows."""
+def test_the_manifest_stays_the_same() -> None:
+    """It holds 200 questions of each scenario, on worlds of three sizes."""
+    text = (plugins.question_set("hard-1") / "manifest.json").read_bytes()
+    assert hashlib.sha256(text).hexdigest()[:16] == "b10d817ca46d3f94"
+    whole = manifest()
     for scenario in SCENARIOS:
-        asked = hard.select((scenario,)).questions
-        assert [question.id for question in asked] == [str(n) for n in range(1, 201)]
-        sizes = Counter(hard.situation_of(question).row_count for question in asked)
-        small, middle, large = sorted(sizes)
-        assert 1_900 <= small <= 2_100
-        assert 14_500 <= middle <= 15_500
-        assert 90_000 <= large <= 100_000
-        assert min(sizes.values()) >= 30
+        worlds = [world for world in whole.worlds if world.scenario == scenario]
+        counted: Counter[int] = Counter()
+        for world in worlds:
+            counted[size_of(world)] += len(world.targets)
+            assert abs(world.rows - size_of(world)) <= 40
+        assert counted.total() == 200
+        assert min(counted.values()) >= 30
 
 
 def test_less_than_20_percent_lie_one_step_away(hard: QuestionSet) -> None:
-    """So whoever looks one step far is wrong on the others; but some do."""
+    """A decider that looks one step ahead is wrong on most questions, but not on all."""
     for scenario in SCENARIOS:
         generator = plugins.generator(scenario)
         assert isinstance(generator, CountsSteps)
@@ -77,62 +83,75 @@ def test_less_than_20_percent_lie_one_step_away(hard: QuestionSet) -> None:
         for question, truth in hard.select((scenario,)).labelled:
             steps = generator.steps(hard.situation_of(question), question)
             found[float(steps[(question.candidates or ()).index(truth.answers[0])])] += 1
-        assert found[1.0] == 30
-        assert found[2.0] >= 40
-        assert sum(count for steps, count in found.items() if 3.0 <= steps < 20.0) >= 40
+        assert found[1.0] <= 0.15 * found.total() + 0.5
+        if found.total() == 200:
+            assert found[1.0] == 30
+            assert found[2.0] >= 40
+            assert sum(count for steps, count in found.items() if 3.0 <= steps < 20.0) >= 40
 
 
-def test_answers_are_sure_under_every_rule_set(
-    one_of_each: QuestionSet, manifest: SetManifest
+def check_sure(questions: QuestionSet) -> None:
+    """Check that each answer leads by more than rounding, and by 1 % by the labels' rules."""
+    label_rules = manifest().label_rules
+    for question in questions.questions:
+        situation = questions.situation_of(question)
+        simulator = plugins.simulator(question.scenario)
+        assert set(label_rules) <= set(simulator.rule_sets)
+        for rules in simulator.rule_sets:
+            outcome = simulator.outcomes(situation, [question], rules)[0]
+            assert outcome.ties == questions.truth_of(question).answers
+            assert outcome.margin > 1e-6 * abs(outcome.best)
+            assert not outcome.decided_by_last_bit
+            if rules == label_rules[0]:
+                assert outcome.baseline is not None
+                assert outcome.margin >= 0.01 * abs(outcome.best - outcome.baseline)
+
+
+def test_answers_are_sure_under_every_rule_set(few: QuestionSet) -> None:
+    """No other candidate ties with an answer."""
+    check_sure(few)
+
+
+@pytest.mark.slow
+def test_a_middle_world_of_each_scenario_is_drawn_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The only best, ahead by what no rounding changes; by the labels' rules by 1 % of the gain."""
+    """It has its hash, and sure answers: large worlds are simulated in another way."""
+    folder, whole, chosen = plugins.question_set("hard-1"), manifest(), []
     for scenario in SCENARIOS:
-        simulator = plugins.simulator(scenario)
-        assert set(manifest.label_rules) <= set(simulator.rule_sets)
-        asked = one_of_each.select((scenario,)).questions
-        for question in asked:
-            for rules in simulator.rule_sets:
-                situation = one_of_each.situation_of(question)
-                outcome = simulator.outcomes(situation, [question], rules)[0]
-                assert outcome.ties == one_of_each.truth_of(question).answers
-                assert outcome.margin > 1e-6 * abs(outcome.best)
-                assert not outcome.decided_by_last_bit
-                if rules == manifest.label_rules[0]:
-                    assert outcome.baseline is not None
-                    assert outcome.margin >= 0.01 * abs(outcome.best - outcome.baseline)
+        worlds = [world for world in whole.worlds if world.scenario == scenario]
+        chosen.append(random.Random(3).choice([w for w in worlds if size_of(w) == SIZES[1]]))  # noqa: S311
+    hashes = list(whole.questions.items())[: sum(len(world.targets) for world in chosen)]
+    told = whole.changed(worlds=tuple(chosen), questions=dict(hashes)).to_json()
+    (tmp_path / "manifest.json").write_text(json.dumps(told), "utf-8")
+    (tmp_path / "set.toml").write_text((folder / "set.toml").read_text("utf-8"), "utf-8")
+    monkeypatch.setattr(plugins, "question_set", lambda _: tmp_path)
+    check_sure(worded_anew("hard-1").questions)
 
 
-def test_every_shipped_heuristic_is_resisted(one_of_each: QuestionSet) -> None:
-    """Those of both scenarios are in the plan, and none is right."""
+def test_every_shipped_heuristic_is_resisted(few: QuestionSet) -> None:
+    """The plan names all heuristics of both scenarios, and none is right."""
     shipped = {h.name for name in SCENARIOS for h in plugins.scenario(name).heuristics}
     assert set(read_plan("hard-1").resist) == shipped
-    found = [one for one in measure_shortcuts(one_of_each) if one.name in shipped]
+    found = [one for one in measure_shortcuts(few) if one.name in shipped]
     assert {one.name for one in found} == shipped
     assert {one.right for one in found} == {0}
 
 
-def test_files_come_out_to_the_byte(
-    one_of_each: QuestionSet, manifest: SetManifest, tmp_path: Path
-) -> None:
-    """Of one world of each size, in both forms."""
-    written = write_release(one_of_each, tmp_path / "set")
+def test_files_come_out_to_the_byte(few: QuestionSet, tmp_path: Path) -> None:
+    """Both forms of each world have the manifest's hashes."""
+    files = manifest().files
+    written = write_release(few, tmp_path / "set")
     databases = [path for path in written if path.suffix != ".json"]
     assert len({path.suffix for path in databases}) == 2
     for path in databases:
         name = path.relative_to(tmp_path / "set").as_posix()
-        assert hashlib.sha256(path.read_bytes()).hexdigest() == manifest.files[name]
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == files[name]
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "4242"])
-def test_no_order_of_sets_matters(hard: QuestionSet, seed: str) -> None:
-    """Another process, with another seed of hashes, draws the same."""
-    there = read_set("hard-1", limit=120).content_hash
-    ran = subprocess.run(
-        [sys.executable, "-c", HASHED],
-        capture_output=True,
-        check=True,
-        text=True,
-        env={**os.environ, "PYTHONHASHSEED": seed},
-    )
-    assert ran.stdout.strip() == there
-    assert len(hard.questions) == 400
+@pytest.mark.slow
+def test_no_order_of_sets_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process with another seed of hashes draws the same."""
+    monkeypatch.setenv("PYTHONHASHSEED", "4242")
+    ran = subprocess.run([sys.executable, "-c", HASHED], capture_output=True, check=True, text=True)
+    assert ran.stdout.strip() == read_set("hard-1", limit=3).content_hash

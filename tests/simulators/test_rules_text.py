@@ -32,55 +32,35 @@ def text_of(rules: list[str]) -> str:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_rule_is_declared_and_none_can_be_left_out(scenario: str) -> None:
-    """Whichever rule is removed, it is the one that is said to be lacking."""
+def test_no_rule_and_no_figure_can_be_left_out(scenario: str) -> None:
+    """The message names the rule, or the constant or word, that is missing."""
     counting, rules = counting_of(plugins.simulator(scenario)), numbered_rules(scenario)
     assert counting is not None
     assert unstated_rule(text_of(rules), counting) is None
     assert [rule.partition(".")[0] for rule in rules] == [rule.heading for rule in counting.stated]
-    for number, rule in enumerate(counting.stated):
-        problem = unstated_rule(text_of(rules[:number] + rules[number + 1 :]), counting)
-        assert problem is not None
-        assert f"it lacks the rule '{rule.heading}'" in problem
-
-
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_no_figure_of_a_rule_can_be_left_out(scenario: str) -> None:
-    """A constant or word that decides answers is missed in the rule that should have it."""
-    counting, rules = counting_of(plugins.simulator(scenario)), numbered_rules(scenario)
-    assert counting is not None
     for number, (heading, figures) in enumerate(counting.stated):
+        before, after = rules[:number], rules[number + 1 :]
+        problem = unstated_rule(text_of(before + after), counting)
+        assert f"it lacks the rule '{heading}'" in str(problem)
         assert figures
         for figure in figures:
             blunt = rules[number].replace(figure, "something")
-            problem = unstated_rule(
-                text_of([*rules[:number], blunt, *rules[number + 1 :]]), counting
-            )
-            assert problem is not None
-            assert f"the rule '{heading}' lacks '" in problem
+            problem = unstated_rule(text_of([*before, blunt, *after]), counting)
+            assert f"the rule '{heading}' lacks '" in str(problem)
 
 
-@pytest.mark.parametrize(
-    ("scenario", "said", "changed"),
-    [
+def test_another_constant_is_not_the_one_it_begins_or_ends_with() -> None:
+    """30 holds a 3 and is another number."""
+    for scenario, said, changed in (
         ("locating", "development / 3,", "development / 30,"),
-        ("locating", "+ 2)", "+ 20)"),
-        ("locating", ", 50)", ", 500)"),
         ("locating", "1.05 * flow", "11.05 * flow"),
         ("locating", "1.05 * (base", "1.055 * (base"),
-        ("building", "0.75", "0.755"),
-        ("building", "L + 5", "L + 50"),
         ("building", "ten rounds", "often rounds"),
-    ],
-)
-def test_another_constant_is_not_the_one_it_begins_or_ends_with(
-    scenario: str, said: str, changed: str
-) -> None:
-    """30 holds a 3 and is another number."""
-    counting, text = counting_of(plugins.simulator(scenario)), text_of(numbered_rules(scenario))
-    assert counting is not None
-    assert said in text
-    assert unstated_rule(text.replace(said, changed), counting) is not None
+    ):
+        counting, text = counting_of(plugins.simulator(scenario)), text_of(numbered_rules(scenario))
+        assert counting is not None
+        assert said in text
+        assert unstated_rule(text.replace(said, changed), counting) is not None
 
 
 def test_every_rule_set_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

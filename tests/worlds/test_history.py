@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from dqa.core.database import Database
 from dqa.core.errors import DatabaseUnavailableError, DataError, GameTakenError, UsageError
 from dqa.core.world import GameEvent
 from dqa.databases.sqlite.comments import read_comments
@@ -39,20 +39,6 @@ def test_a_player_reads_what_is_written_later(tmp_path: Path) -> None:
     assert len(database.query("SELECT * FROM outcomes").rows) == 2
     assert database.query("SELECT seed, value FROM games, hidden").rows == ((None, "K"),)
     database.close()
-    history.close()
-
-
-def test_a_move_opens_its_database_once_a_player(tmp_path: Path) -> None:
-    """And the episode closes what it opened."""
-    history = open_history(tmp_path)
-    episode = make_world("holdem", history).start(1)
-    opened: dict[str, Database] = {}
-    for move in moves_of(episode, lambda move: move.position.actions[-2]):
-        assert opened.setdefault(move.player, move.database) is move.database
-    assert set(opened) == {"player", "opponent"}
-    for database in opened.values():
-        with pytest.raises(DatabaseUnavailableError, match="is closed"):
-            database.query("SELECT 1")
     history.close()
 
 
@@ -182,33 +168,15 @@ def test_two_threads_play_into_one_history(tmp_path: Path) -> None:
     history.close()
 
 
-def test_places_that_hold_no_history_are_refused(tmp_path: Path) -> None:
-    """Each with what is wrong and what to name instead."""
-    (tmp_path / "text.db").write_text("no database, but long enough to be looked at\n" * 50)
-    with sqlite3.connect(tmp_path / "other.db") as connection:
+def test_a_location_without_a_history_is_refused(tmp_path: Path) -> None:
+    """A table of someone else is not written to, and no password is shown."""
+    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
         connection.execute("CREATE TABLE events (day TEXT)")
-    connection.close()
-    for location, error, said in (
-        (tmp_path, UsageError, "is a folder: name a file"),
-        (tmp_path / "nowhere" / "games.db", UsageError, "There is no folder"),
-        (tmp_path / "text.db", DataError, "is no SQLite database"),
-        (tmp_path / "other.db", DataError, "has a table 'events' without 'game'"),
-        ("nosuch://user:hush@host/games", UsageError, "names no database"),
-    ):
-        with pytest.raises(error, match=said) as raised:
-            History(str(location))
-        assert "hush" not in str(raised.value)
-
-
-def test_comments_reach_who_reads_the_schema(tmp_path: Path) -> None:
-    """Of each table and of each column."""
-    history = open_history(tmp_path)
-    database = history.open_for(0, "player")
-    for table in database.schema().tables:
-        assert table.comment
-        assert all(column.comment for column in table.columns)
-    database.close()
-    history.close()
+    with pytest.raises(DataError, match="has a table 'events' without 'game'"):
+        History(str(tmp_path / "other.db"))
+    with pytest.raises(UsageError, match="names no database") as raised:
+        History("nosuch://user:hush@host/games")
+    assert "hush" not in str(raised.value)
 
 
 def test_comments_of_a_create_table_are_read() -> None:

@@ -15,7 +15,7 @@ from dqa.core.world import Move
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.negotiation.instances import Instance, number_of
 from dqa_simulators.negotiation.outcomes import compare
-from dqa_simulators.negotiation.position import NegotiationPosition, list_splits, parse, worth
+from dqa_simulators.negotiation.position import NegotiationPosition, parse, worth
 from dqa_simulators.negotiation.world import Negotiation, NegotiationEpisode, NegotiationSettings
 from tests.worlds.playing import at_random, moves_of
 
@@ -38,7 +38,7 @@ def test_legal_actions_turns_and_returns_are_the_referees(utterances: bool) -> N
     """Over random negotiations; what is said is a part of the pool, too."""
     world = negotiation(utterances=utterances)
     agreed = 0
-    for seed in range(150):
+    for seed in range(40):
         episode = world.start(seed, mirrored=seed % 2 == 1)
         choose, state = at_random(seed, cautious=0.9), episode._state
         while (move := episode.next_move()) is not None:
@@ -59,41 +59,14 @@ def test_legal_actions_turns_and_returns_are_the_referees(utterances: bool) -> N
             assert (end.node, end.actions, end.mover) == ("terminal", (), None)
             assert end.payoff() == episode.returns()[viewer]
         agreed += episode.facts()["agreed"] is True
-    assert 0 < agreed < 150
+    assert 0 < agreed < 40
 
 
-def test_pools_are_worth_the_same_to_both() -> None:
-    """And turns, items and values are within their bounds, every one of which is reached."""
-    drawn = [negotiation().draw(seed) for seed in range(600)]
-    for one in drawn:
-        assert worth(one.pool, one.values[0]) == worth(one.pool, one.values[1])
-    assert {one.turns for one in drawn} == set(range(4, 11))
-    assert {count for one in drawn for count in one.pool} == set(range(1, 6))
-    values = {value for one in drawn for both in one.values for value in both}
-    assert values == set(range(1, 11))
-    assert sum(one.values[0] != one.values[1] for one in drawn) > 500
-
-
-def test_the_mirror_swaps_values_and_who_begins_and_nothing_else() -> None:
-    """Values stay with their turns, so each player has the other's."""
-    world = negotiation()
-    for seed in range(20):
-        one, other = world.start(seed), world.start(seed, mirrored=True)
-        assert one._instance == other._instance
-        first, second = position_of(one), position_of(other)
-        assert (first.viewer, second.viewer) == ("player", "opponent")
-        assert first.own_values == second.own_values == one._instance.values[0]
-        assert one._position("opponent").own_values == other._position("player").own_values
-        assert first.describe() == second.describe()
-        assert first.key != second.key
-
-
-@pytest.mark.parametrize("utterances", [True, False])
-def test_mirrored_games_of_one_deterministic_player_give_both_the_same(utterances: bool) -> None:
+def test_mirrored_games_of_one_deterministic_player_give_both_the_same() -> None:
     """Exactly, on each draw, however it chooses by what it sees: the first turn included."""
-    world = negotiation(utterances=utterances)
     unequal = 0
     for seed in range(60):
+        world = negotiation(utterances=seed % 2 == 0)
         got: dict[str, list[float]] = {player: [] for player in PLAYERS}
         for mirrored in (False, True):
             episode = world.start(seed, mirrored=mirrored)
@@ -179,7 +152,7 @@ def test_nobody_gets_anything_without_an_agreement() -> None:
 def test_the_comparison_is_that_of_every_split() -> None:
     """Pareto optimality and the Nash bargaining solution, by their definitions."""
     random = np.random.default_rng(0)
-    for seed in range(40):
+    for seed in range(20):
         drawn = negotiation().draw(seed)
         (first, second), pool = drawn.values, drawn.pool
         pairs = [
@@ -215,9 +188,3 @@ def test_what_a_player_is_asked_tells_own_values_alone() -> None:
             texts.append(told)
         assert texts[0] == texts[1]
         assert str(plain.pool[0]) in texts[0][0][2]
-
-
-def test_splits_are_in_order() -> None:
-    """From nothing to the whole pool."""
-    splits = list_splits((1, 0, 2))
-    assert splits == ((0, 0, 0), (0, 0, 1), (0, 0, 2), (1, 0, 0), (1, 0, 1), (1, 0, 2))

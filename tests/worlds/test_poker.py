@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import MissingKeyError, UsageError
-from dqa.core.world import CHANCE, Move
+from dqa.core.world import Move
 from dqa_simulators.games import openspiel
-from dqa_simulators.games.betting import PLAYERS, begin
+from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.poker import PokerPosition
 from dqa_simulators.games.table import PokerEpisode, PokerWorld
 from dqa_simulators.holdem.hands import DECK, strength
-from dqa_simulators.holdem.position import RULES, HoldemPosition
 from tests.worlds.playing import at_random, make_world, moves_of
 
-GAMES = {"holdem": 800, "kuhn": 100, "leduc": 500}
+GAMES = {"holdem": 150, "kuhn": 60, "leduc": 100}
 
 
 def poker(name: str, **settings: Any) -> PokerWorld:
@@ -75,7 +74,7 @@ def spent(state: Any) -> tuple[int, int]:
 def test_the_better_hand_takes_the_pot() -> None:
     """Ours and OpenSpiel's evaluator agree on who wins and on ties."""
     world, ties = poker("holdem"), 0
-    for seed in range(600):
+    for seed in range(150):
         episode = world.start(seed)
         for _ in moves_of(episode, lambda move: move.position.actions[-2]):
             pass
@@ -114,41 +113,10 @@ def by_what_it_sees(move: Move) -> str:
     return str(actions[place % len(actions)] if place else position.fallback)
 
 
-def test_the_mirror_swaps_places_and_nothing_else() -> None:
-    """Cards stay with their seats, so each player has the other's; the board is the same."""
-    world = poker("holdem")
-    for seed in range(20):
-        one, other = world.start(seed), world.start(seed, mirrored=True)
-        assert one._deal == other._deal
-        first, second = one.next_move(), other.next_move()
-        assert first is not None
-        assert second is not None
-        assert (first.player, second.player) == ("opponent", "player")
-        assert isinstance(first.position, PokerPosition)
-        assert isinstance(second.position, PokerPosition)
-        assert first.position.hole == second.position.hole
-        assert (first.position.bets, second.position.bets) == ((2, 1), (1, 2))
-        assert first.question.id != second.question.id
-        assert "You have the small blind" in first.question.text
-        assert "You have the small blind" in second.question.text
-
-
-def test_after_the_last_raise_nobody_is_offered_another() -> None:
-    """And what is said reads well for one chip as for many."""
-    position = HoldemPosition("player", (50, 51), (), begin(RULES))
-    assert "Chips in the pot: 3, 2 of them put in by you." in position.describe()
-    for left in range(RULES.most_raises, 0, -1):
-        assert f" Raises left in this round: {left}. " in position.describe()
-        position = position.after("raise")
-    assert "raise" not in position.actions
-    assert " Nobody can raise any more in this round. " in position.describe()
-
-
 @pytest.mark.parametrize("name", GAMES)
 def test_a_seed_gives_the_same_game(name: str) -> None:
-    """Whatever the players do, and whichever world it is made by."""
-    for seed in range(20):
-        assert poker(name).deal(seed) == poker(name).deal(seed)
+    """Two worlds deal and score it alike."""
+    for seed in range(5):
         one, other = play(poker(name), seed), play(poker(name), seed)
         assert one.facts() == other.facts()
         assert one.returns() == other.returns()
@@ -161,7 +129,7 @@ def test_a_position_follows_the_bets() -> None:
     """What `after` says of an action is what the next player finds, but for their own cards."""
     world = poker("holdem")
     compared = 0
-    for seed in range(150):
+    for seed in range(40):
         choose = at_random(seed, cautious=0.8)
         episode = world.start(seed, mirrored=seed % 2 == 1)
         while (move := episode.next_move()) is not None:
@@ -178,65 +146,41 @@ def test_a_position_follows_the_bets() -> None:
             assert expected == found
             compared += 1
         episode.close()
-    assert compared > 600
+    assert compared > 150
 
 
 def test_ends_of_looking_ahead() -> None:
     """A fold is known, a showdown is not, and new cards come by chance."""
-    world = poker("holdem")
-    move = world.start(0).next_move()
+    move = poker("holdem").start(0).next_move()
     assert move is not None
     start = move.position
     assert isinstance(start, PokerPosition)
-    assert (start.node, start.mover, start.fallback) == ("decision", "opponent", "fold")
     folded = start.after("fold")
-    assert (folded.node, folded.mover, folded.actions) == ("terminal", None, ())
-    assert folded.payoff() == -1.0
-    option = start.after("call")
-    assert (option.mover, option.actions, option.fallback) == (
-        "player",
-        ("check", "raise"),
-        "check",
+    assert (folded.node, folded.mover, folded.actions, folded.payoff()) == (
+        *("terminal", None, ()),
+        -1.0,
     )
-    flop = option.after("check")
+    flop = start.after("call").after("check")
     assert (flop.node, flop.mover, flop.actions, flop.payoff()) == ("chance", None, (), None)
     assert start.after("raise").after("fold").payoff() == 2.0
     with pytest.raises(UsageError, match="'check' is not legal here: fold or call or raise is"):
         start.after("check")
-    with pytest.raises(UsageError, match="not legal here: nothing is"):
-        flop.after("call")
     for cards in ((*start.hole[:1], 0, 1), (5, 6), (7, 7, 8)):
         with pytest.raises(UsageError, match="cannot be dealt here"):
             flop.dealt(cards)
-    with pytest.raises(UsageError, match="No cards are dealt"):
-        start.betting.next_round()
     river = flop
     free = [card for card in range(52) if card not in start.hole]
     for stage, count in enumerate((3, 1, 1)):
-        river = (
-            river.dealt(tuple(free[5 * stage : 5 * stage + count])).after("check").after("check")
-        )
+        dealt = tuple(free[5 * stage : 5 * stage + count])
+        river = river.dealt(dealt).after("check").after("check")
     assert (river.node, river.payoff(), river.stage) == ("terminal", None, 3)
     assert river.payoff_range == (-50.0, 50.0)
-
-
-def test_raises_are_counted_by_round() -> None:
-    """Four in one, as by the paper; 50 chips at most."""
-    move = poker("holdem").start(0).next_move()
-    assert move is not None
-    position = move.position
-    assert isinstance(position, PokerPosition)
-    for number in range(4):
-        assert position.raises == number
-        position = position.after("raise")
-    assert position.actions == ("fold", "call")
-    assert position.bets == (10, 8)
 
 
 def test_what_a_player_is_asked_tells_what_it_may_know() -> None:
     """Own cards, board, pot, bets and what happened; never the other's cards."""
     world = poker("holdem")
-    for seed in range(60):
+    for seed in range(25):
         episode = world.start(seed)
         for move in moves_of(episode, at_random(seed, cautious=0.9)):
             position = move.position
@@ -248,49 +192,7 @@ def test_what_a_player_is_asked_tells_what_it_may_know() -> None:
             assert all(DECK[card] in told for card in (*own, *position.board))
             assert not any(DECK[card] in told for card in (*other, *later))
             assert f"Chips in the pot: {sum(position.bets)}" in told
-            assert position.describe().endswith("It is your turn.")
-            for action in position.actions:
-                after = position.after(action)
-                if after.mover not in {None, move.player}:
-                    assert f"It is the turn of '{after.mover}'." in after.describe()
             assert move.question.candidates == position.actions
-            assert move.question.target["player"] == move.player
-
-
-def test_facts_tell_of_cards_and_folds() -> None:
-    """For the record of whoever runs the game, at its end alone."""
-    world = poker("holdem")
-    ends = [play(world, seed).facts() for seed in range(80)]
-    assert {end["folded"] for end in ends} == {None, "player", "opponent"}
-    for seed, end in enumerate(ends):
-        deal = world.deal(seed)
-        shown = len(str(end["board"]).split())
-        assert end["board"] == " ".join(DECK[card] for card in deal.board[:shown])
-        assert end["hand of player"] == " ".join(DECK[card] for card in deal.hands[0])
-        assert (end["category of opponent"] is None) == (shown == 0)
-        assert shown == 5 or end["folded"]
-    with pytest.raises(UsageError, match="has not ended"):
-        world.start(0).facts()
-
-
-def test_an_action_that_is_none_is_refused() -> None:
-    """So is one after the end, and a history that is not kept."""
-    episode = poker("kuhn").start(4)
-    with pytest.raises(UsageError, match="'fold' is no candidate of kuhn/8-1: choose one of check"):
-        episode.choose("fold")
-    with pytest.raises(UsageError, match="Game 8 has not ended"):
-        episode.returns()
-    move = episode.next_move()
-    assert move is not None
-    with pytest.raises(UsageError, match="without a history"):
-        _ = move.database
-    episode.choose("raise")
-    episode.choose("fold")
-    assert episode.next_move() is None
-    assert episode.returns() == {"player": 1.0, "opponent": -1.0}
-    with pytest.raises(UsageError, match="Game 8 has ended"):
-        episode.choose("check")
-    episode.close()
 
 
 def test_without_openspiel_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,17 +203,3 @@ def test_without_openspiel_the_error_says_what_to_install(monkeypatch: pytest.Mo
         poker("kuhn").start(0)
     monkeypatch.undo()
     openspiel.load_game.cache_clear()
-
-
-def test_chance_deals_the_public_cards() -> None:
-    """Three, one and one, as events of their own."""
-    episode = poker("holdem").start(5)
-    for _ in moves_of(episode, lambda move: move.position.actions[-2]):
-        pass
-    dealt = [event for event in episode._events if event.actor == CHANCE]
-    assert [(event.stage, len(event.detail.split())) for event in dealt] == [
-        ("flop", 3),
-        ("turn", 1),
-        ("river", 1),
-    ]
-    assert [event.number for event in episode._events] == list(range(1, len(episode._events) + 1))

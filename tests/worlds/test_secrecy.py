@@ -20,9 +20,6 @@ import pytest
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError
 from dqa.core.world import Move
-from dqa.guard.policy import Policy
-from dqa.worlds import history as histories
-from dqa.worlds import reading as readings
 from dqa.worlds.history import Game, History
 from tests.worlds.playing import at_random, make_world, moves_of
 
@@ -161,7 +158,7 @@ def _sorted(rows: Sequence[Sequence[object]]) -> list[str]:
     return sorted(str(tuple(row)) for row in rows)
 
 
-def audit_games(audit: Audit, history: History, name: str, games: int, statements: int = 4) -> int:
+def audit_games(audit: Audit, history: History, name: str, games: int, statements: int) -> int:
     """Play long games, and ask one of some statements at each of their moves; return how many."""
     world = make_world(name, history, **({"turns": 25} if name == "negotiation" else {}))
     asked = 0
@@ -185,56 +182,31 @@ def boldly(seed: int) -> Callable[[Move], Any]:
     return choose
 
 
-@pytest.mark.slow
-def test_nothing_hidden_is_found_in_ten_thousand_moves(tmp_path: Path) -> None:
-    """Of both worlds, each through its own database; a few of them in worker processes."""
+@pytest.mark.parametrize(
+    ("hands", "talks", "statements", "moves"),
+    [
+        pytest.param(16, 16, 12, 1_000, marks=pytest.mark.slow),
+        pytest.param(60, 180, 4, 10_000, marks=pytest.mark.deep),
+    ],
+)
+def test_nothing_hidden_is_found(
+    tmp_path: Path, hands: int, talks: int, statements: int, moves: int
+) -> None:
+    """Each statement is asked in both games; a few of them in worker processes."""
     file = tmp_path / "games.sqlite"
     here, elsewhere = Planting(str(file), isolation="none"), Planting(str(file), first=10**6)
     audit = Audit(file)  # both have made its tables
     asked = 0
-    for first, (name, games) in enumerate((("holdem", 60), ("negotiation", 180))):
-        asked += audit_games(audit, elsewhere.numbered_from((first + 7) * 10**6), name, 2)
-        asked += audit_games(audit, here.numbered_from(first * 10**6), name, games)
+    for first, (name, games) in enumerate((("holdem", hands), ("negotiation", talks))):
+        asked += audit_games(
+            audit, elsewhere.numbered_from((first + 7) * 10**6), name, 1, statements
+        )
+        asked += audit_games(audit, here.numbered_from(first * 10**6), name, games, statements)
     audit.close()
-    assert asked >= 10_000, asked
+    assert asked >= moves
     assert not audit.leaks, audit.leaks[:5]
     assert {*audit.answered, *audit.refused} == set(STATEMENTS)
     assert {statement for statement in STATEMENTS if not audit.answered[statement]} == REFUSED
-
-
-FILTERS: dict[str, Callable[[dict[str, str]], dict[str, str]]] = {
-    "all": lambda shown: {},
-    "the player": lambda shown: {**shown, "hidden": shown["hidden"].partition(" AND ")[0]},
-    "the game": lambda shown: {**shown, "hidden": shown["hidden"].partition(" AND ")[2]},
-    "the events": lambda shown: {k: v for k, v in shown.items() if k != "events"},
-}
-
-
-@pytest.mark.parametrize("removed", [*FILTERS, "the seed"])
-def test_it_is_found_without_a_row_filter(
-    removed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The test above fails where any part of what protects is taken away."""
-
-    def without_masks(**given: Any) -> Policy:
-        return Policy(**{**given, "masks": {}})
-
-    shown = histories._rows_shown
-    if removed == "the seed":
-        monkeypatch.setattr(readings, "Policy", without_masks)
-    else:
-        weaker = FILTERS[removed]
-        monkeypatch.setattr(histories, "_rows_shown", lambda *of: weaker(shown(*of)))
-    file = tmp_path / "games.sqlite"
-    audit = Audit(_made(file))
-    audit_games(audit, Planting(str(file), isolation="none"), "holdem", 8, len(STATEMENTS))
-    audit.close()
-    assert audit.leaks
-
-
-def _made(file: Path) -> Path:
-    History(str(file)).close()
-    return file
 
 
 def test_other_tables_of_the_database_are_not_read(tmp_path: Path) -> None:

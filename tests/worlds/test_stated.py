@@ -11,11 +11,10 @@ import pytest
 
 import dqa
 from dqa.core.database import Database
-from dqa.core.errors import DataError, ParseError, UsageError
+from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Question
 from dqa.core.world import GameEvent
 from dqa.scenarios import register
-from dqa.scenarios.reading import read_scenario
 from dqa.worlds.base import find_position, is_move
 
 TALKS = """
@@ -122,95 +121,44 @@ def test_events_make_a_position(talks: Path, tmp_path: Path) -> None:
         theirs.after("ask")
 
 
-@pytest.mark.parametrize(
-    ("deal", "words"),
-    [
-        (3, "'supplier' did nothing so far, .*replies = "),
-        (4, "Row 1 of the events .* has no action of 'us' or 'supplier'"),
-        (5, "Row 1 of the events .* has no action"),
-    ],
-)
-def test_a_history_that_cannot_be_read_is_told(
-    talks: Path, tmp_path: Path, deal: int, words: str
-) -> None:
-    """The row, and what to write where."""
+def test_a_history_that_cannot_be_read_is_named(talks: Path, tmp_path: Path) -> None:
+    """The message names the row, and what to write."""
     register(written(tmp_path / "deals"))
-    with opened(talks) as database, pytest.raises(DataError, match=words):
-        find_position(move(deal), database)
+    with opened(talks) as database:
+        for deal, words in (
+            (3, "'supplier' did nothing so far, .*replies = "),
+            (4, "Row 1 of the events .* has no action of 'us' or 'supplier'"),
+            (5, "Row 1 of the events .* has no action"),
+        ):
+            with pytest.raises(DataError, match=words):
+                find_position(move(deal), database)
 
 
 NUMBERED = DOCUMENT.replace("SELECT side, act, price", "SELECT side, number AS Number, act, price")
 
 
-def test_numbered_events_are_the_same_events(talks: Path, tmp_path: Path) -> None:
-    """The number is none of what was done; without one, nothing notices a gap."""
+def test_a_gap_in_numbered_events_names_the_event(talks: Path, tmp_path: Path) -> None:
+    """Without a number, the same rows are read."""
     register(written(tmp_path / "deals", NUMBERED))
     with opened(talks) as database:
         position = find_position(move(2), database)
     assert position.events[1] == GameEvent(2, "event 2", "opponent", "offer", "90.0")
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
+    whole = talks.read_bytes()
+    for change, words in (
         ("DELETE FROM talk WHERE number = 2", "event 2 is missing; .* the number 3"),
-        ("DELETE FROM talk WHERE number = 1", "event 1 is missing; .* the number 2"),
         ("UPDATE talk SET number = 2 WHERE number = 3", "event 2 is there twice"),
         ("UPDATE talk SET number = NULL WHERE number = 4", "row 1 has no number"),
         ("UPDATE talk SET number = 2.5 WHERE number = 3", "event 3 is missing; .* number 2.5"),
-    ],
-)
-def test_a_gap_in_numbered_events_names_the_event(
-    talks: Path, tmp_path: Path, change: str, words: str
-) -> None:
-    """Missing, twice, or no place at all; unnumbered, the same rows are read."""
-    with closing(sqlite3.connect(talks)) as made, made:
-        made.execute(change)
-    register(written(tmp_path / "deals", NUMBERED))
-    with opened(talks) as database, pytest.raises(DataError, match=words):
-        find_position(move(2), database)
-    (tmp_path / "deals" / "scenario.toml").write_text(DOCUMENT, "utf-8")
-    register(tmp_path / "deals")
-    with opened(talks) as database:
-        assert find_position(move(2), database).events
-
-
-def test_numbered_events_out_of_order_are_refused(talks: Path, tmp_path: Path) -> None:
-    """With what to write."""
+    ):
+        talks.write_bytes(whole)
+        with closing(sqlite3.connect(talks)) as made, made:
+            made.execute(change)
+        with opened(talks) as database, pytest.raises(DataError, match=words):
+            find_position(move(2), database)
     backwards = NUMBERED.replace("ORDER BY number", "ORDER BY number DESC")
-    register(written(tmp_path / "deals", backwards))
+    (tmp_path / "deals" / "scenario.toml").write_text(backwards, "utf-8")
+    register(tmp_path / "deals")
+    talks.write_bytes(whole)
     told = "event 1 comes after event 4: order the statement by number"
     with opened(talks) as database, pytest.raises(DataError, match=told):
         find_position(move(2), database)
-
-
-def test_replies_can_be_listed(talks: Path, tmp_path: Path) -> None:
-    """Where the other side has done nothing yet."""
-    listed = DOCUMENT.replace('opponent = "supplier"', 'opponent = "supplier"\nreplies = ["yes"]')
-    register(written(tmp_path / "deals", listed))
-    with opened(talks) as database:
-        assert find_position(move(3), database).after("ask").actions == ("yes",)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ('opponent = "supplier"', 'opponent = "us"', "they are two sides"),
-        ('sql = "SELECT side', 'cipher = "SELECT side', "cipher"),
-        ('states = ["low", "high"]', 'states = ["low"]', "states"),
-    ],
-)
-def test_a_folder_with_odd_events_is_refused(
-    tmp_path: Path, old: str, new: str, words: str
-) -> None:
-    """By field."""
-    with pytest.raises(ParseError, match=words):
-        read_scenario(written(tmp_path / "deals", DOCUMENT.replace(old, new)))
-
-
-def test_a_question_of_no_world_is_no_move(talks: Path) -> None:
-    """And nothing can be looked up for it."""
-    other = Question("custom", "1", "Which?", "", candidates=("a", "b"))
-    assert not is_move(other)
-    with opened(talks) as database, pytest.raises(UsageError, match="is no move"):
-        find_position(other, database)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -13,24 +11,20 @@ from dqa_simulators.negotiation.players import POLICIES
 from dqa_simulators.negotiation.players.search import (
     FairSearch,
     InformedSearch,
-    possible_values,
-    state_with,
 )
-from dqa_simulators.negotiation.position import AGREE, NegotiationPosition, write
+from dqa_simulators.negotiation.position import AGREE, NegotiationPosition
 from tests.worlds.players.matches import interval, pairs, play, world_of
 
 OPEN = NegotiationPosition("opponent", (2, 1, 1), (4, 1, 1), 6)
 
 
-@pytest.mark.parametrize("name", sorted(POLICIES))
-def test_negotiators_are_legal_and_repeat_themselves(name: str) -> None:
-    """The world refuses what is not legal."""
+def test_negotiators_are_legal_and_repeat_themselves() -> None:
+    """The world refuses illegal moves."""
     world = world_of("negotiation")
-    policy = POLICIES[name].make(0)
-    first, again = (
-        [play(world, (policy, RandomPolicy()), seed)[0] for seed in range(3)] for _ in range(2)
-    )
-    assert first == again
+    for name in POLICIES:
+        policy = POLICIES[name].make(0)
+        first, again = (play(world, (policy, RandomPolicy()), 1)[0] for _ in range(2))
+        assert first == again, name
 
 
 def test_the_informed_one_is_named_so_and_refuses_to_guess() -> None:
@@ -54,29 +48,6 @@ def test_the_fair_one_knows_no_more_than_a_position() -> None:
     assert str(move.reveal()) not in repr(known)
 
 
-def test_believed_values_fit_what_is_known() -> None:
-    """The pool is worth the same, and who declined asks for no less than was offered."""
-    believed = possible_values(OPEN)
-    assert (believed @ np.array(OPEN.pool) == OPEN.total).all()
-    offered = OPEN.after(write((2, 0, 0))) if OPEN.mover == "opponent" else replace(OPEN)
-    position = replace(offered, proposals=((1, 0, 0), (2, 0, 0)), viewer="player")
-    fitting = possible_values(position)
-    # The opponent was left one pepper, a strawberry and a cherry, and wants both peppers instead.
-    assert (fitting[:, 0] >= fitting[:, 1] + fitting[:, 2]).all()
-    assert 0 < len(fitting) < len(believed)
-
-
-def test_who_begins_does_not_matter_to_what_is_searched() -> None:
-    """With the places swapped, the same beliefs and the same true state."""
-    as_second = OPEN.after(write((2, 0, 0))).after(write((2, 0, 0))).after(write((1, 1, 0)))
-    begun = replace(OPEN, viewer="player", seats=("opponent", "player"))
-    mirrored = begun.after(write((2, 0, 0))).after(write((2, 0, 0))).after(write((1, 1, 0)))
-    assert (as_second.mover, mirrored.mover) == ("opponent", "player")
-    assert (possible_values(as_second) == possible_values(mirrored)).all()
-    states = [state_with(one, (1, 3, 5)) for one in (as_second, mirrored)]
-    assert states[0].serialize() == states[1].serialize()
-
-
 def test_searching_negotiators_agree_to_what_is_best_for_them() -> None:
     """In the last turn, everything or nothing is left: they take what they are offered."""
     last = NegotiationPosition(
@@ -85,7 +56,7 @@ def test_searching_negotiators_agree_to_what_is_best_for_them() -> None:
     assert FairSearch().choose(last, np.random.default_rng(0)) == AGREE
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_searching_negotiators_get_more_than_random() -> None:
     """By pairs of negotiations with swapped values."""
     world = world_of("negotiation")

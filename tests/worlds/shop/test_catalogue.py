@@ -11,18 +11,16 @@ from contextlib import closing
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
-from statistics import median
-from time import perf_counter
 
 import numpy as np
 import pytest
 
-from dqa.core.errors import DataError, MissingKeyError, UsageError
+from dqa.core.errors import DataError, UsageError
 from dqa_simulators.shop.generator import generate
-from dqa_simulators.shop.records import NO_BOUND, bound_price, state_bound
+from dqa_simulators.shop.records import NO_BOUND
 from dqa_simulators.shop.reward import count_reward
 from dqa_simulators.shop.search import Index, IndexBuilder
-from dqa_simulators.shop.searches import find_bound, key_words, propose_searches, without_bound
+from dqa_simulators.shop.searches import find_bound, without_bound
 from dqa_simulators.shop.sources import Source
 from dqa_simulators.shop.storage.catalogue import Catalogue, forget_opened, open_catalogue
 from dqa_simulators.shop.words import STOP_WORDS, words_of
@@ -35,13 +33,6 @@ def _catalogue() -> Catalogue:
     return open_catalogue(Source(PRODUCTS))
 
 
-def test_a_larger_catalogue_of_a_seed_begins_with_the_smaller_one() -> None:
-    """And another seed gives other products."""
-    small = list(generate(30, 3))
-    assert list(generate(60, 3))[:30] == small
-    assert [product.asin for product, _ in generate(30, 4)] != [one.asin for one, _ in small]
-
-
 def test_what_a_seed_gives_stays_the_same() -> None:
     """Where this fails on purpose, `GENERATED_BY` is counted up, so that no cache has the old."""
     told = "\n".join(f"{product} {goal}" for product, goal in generate(50, 0))
@@ -50,8 +41,8 @@ def test_what_a_seed_gives_stays_the_same() -> None:
 
 def test_products_differ_and_goals_can_be_met() -> None:
     """Ids are unique; what a goal asks for is what its product has, so its reward is 1."""
-    made = list(generate(2000, 1))
-    assert len({product.asin for product, _ in made}) == 2000
+    made = list(generate(600, 1))
+    assert len({product.asin for product, _ in made}) == 600
     assert all(len(product.asin) == 10 for product, _ in made)
     goals = [(product, goal) for product, goal in made if goal is not None]
     assert 0.4 < len(goals) / len(made) < 0.6
@@ -64,18 +55,6 @@ def test_products_differ_and_goals_can_be_met() -> None:
         for value in goal.values:
             assert value in goal.instruction
     assert len(Counter(product.category for product, _ in made)) >= 5
-
-
-def test_bounds_are_round_and_above_the_price() -> None:
-    """One of the next four tens, never the first of two; nothing above 990."""
-    assert {bound_price(12.5, a / 10, b / 10) for a in range(10) for b in range(10)} == {
-        30.0,
-        40.0,
-        50.0,
-    }
-    assert bound_price(985.0, 0.5, 0.5) == NO_BOUND
-    assert state_bound(NO_BOUND) == ""
-    assert without_bound("red shoes" + state_bound(40.0)) == "red shoes"
 
 
 def test_a_catalogue_is_kept_as_it_was_generated(catalogue: Catalogue) -> None:
@@ -101,7 +80,7 @@ def test_two_processes_build_one_catalogue(tmp_path: Path) -> None:
     code = (
         "from dqa_simulators.shop.storage.catalogue import open_catalogue\n"
         "from dqa_simulators.shop.sources import Source\n"
-        "catalogue = open_catalogue(Source(300, 9))\n"
+        "catalogue = open_catalogue(Source(60, 9))\n"
         "print(catalogue.products, catalogue.search('lounge pants')[:3])\n"
     )
     both = [
@@ -115,9 +94,9 @@ def test_two_processes_build_one_catalogue(tmp_path: Path) -> None:
     ]
     told = [one.communicate(timeout=120)[0] for one in both]
     assert told[0] == told[1]
-    assert told[0].startswith("300 ('B0")
+    assert told[0].startswith("60 ('B0")
     left = sorted(path.name.rpartition("-")[0] for path in (tmp_path / "shop").iterdir())
-    assert left == ["seed-9-300", "seed-9-300"]
+    assert left == ["seed-9-60", "seed-9-60"]
 
 
 def test_a_killed_builder_leaves_nothing_that_counts(
@@ -189,17 +168,6 @@ def test_a_password_is_no_setting() -> None:
     assert ShopSettings(database="postgresql://me@host/shop").database
 
 
-def test_a_catalogue_without_a_goal_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody could start a visit in it."""
-    monkeypatch.setenv("DQA_CACHE", str(tmp_path))
-    seed = next(seed for seed in range(50) if all(goal is None for _, goal in generate(1, seed)))
-    with pytest.raises(DataError, match="larger number"):
-        open_catalogue(Source(1, seed))
-    assert not [path for path in (tmp_path / "shop").iterdir() if path.is_dir()]
-
-
 # --- search ---
 
 
@@ -260,35 +228,3 @@ def test_equal_products_are_found_in_the_order_of_their_ids(tmp_path: Path) -> N
     assert index.search("the of and") == ()
     assert index.search("zebra") == ()
     assert index.search("") == ()
-
-
-def test_a_search_is_quick(catalogue: Catalogue) -> None:
-    """A bound for a small catalogue; the benchmark measures a large one."""
-    taken = []
-    for number in range(50):
-        wish = without_bound(catalogue.goal(number).instruction)
-        began = perf_counter()
-        assert catalogue.search(wish)
-        taken.append(perf_counter() - began)
-    assert median(taken) < 0.02
-
-
-def test_a_missing_package_says_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """By its extra."""
-    monkeypatch.setitem(sys.modules, "bm25s", None)
-    with pytest.raises(MissingKeyError, match=r"decision-qa\[shop\]"):
-        IndexBuilder()
-
-
-def test_searches_follow_from_the_instruction() -> None:
-    """Every word that says something, then the product's name alone."""
-    wish = "i need a soft flannel lounge pants in the color navy, size: x-large" + state_bound(40.0)
-    assert propose_searches(wish) == (
-        "soft flannel lounge pants navy x large",
-        "soft flannel lounge pants",
-        "soft flannel lounge pants x large",
-    )
-    assert propose_searches("please") == ("products",)
-    assert key_words("Men's shoes, and MEN shoes") == ("men", "shoes")

@@ -138,7 +138,7 @@ def test_a_bug_of_a_driver_ends_the_decisions_that_it_meets(
             broken()
         database: Any = load(*given, **named)
         database.close = broken
-        return database
+        return database  # type: ignore[no-any-return]
 
     assert outcomes(official, watcher=Breaking()).count(Outcome.CRASHED) == crashes
 

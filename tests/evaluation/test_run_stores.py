@@ -164,7 +164,11 @@ def test_a_store_of_a_newer_version_is_refused(store: Path, one: QuestionSet) ->
     """By name, and nothing in it is changed."""
     with sqlite3.connect(store) as connection:
         connection.execute("UPDATE dqa_store_version SET version_num = '0999'")
-    for use in (lambda: dqa.read_run(store), lambda: dqa.evaluate(one, **FIRST, out=store)):
+    uses: tuple[Callable[[], object], ...] = (
+        lambda: dqa.read_run(store),
+        lambda: dqa.evaluate(one, **FIRST, out=store),
+    )
+    for use in uses:
         with pytest.raises(dqa.UsageError, match=r"store of version 0999, written by dqa \d"):
             use()
     (listed,) = dqa.find_runs(store.parent)

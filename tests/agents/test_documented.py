@@ -79,12 +79,12 @@ def started(settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [one for one in SETTINGS if list(started(one))])
-def test_a_client_s_configuration_starts_the_server(settings: dict[str, Any], sales: Path) -> None:
+def test_a_client_s_configuration_starts_the_server(sales: Path) -> None:
     """As it is written, but for where `dqa` and the files are."""
-    (server,) = started(settings)
-    assert server["command"] == "dqa"
-    words = [word.replace("/data/", f"{sales}/") for word in server["args"]]
+    every = [server for one in SETTINGS for server in started(one)]
+    assert {server["command"] for server in every} == {"dqa"}
+    words = max((server["args"] for server in every), key=len)
+    words = [word.replace("/data/", f"{sales}/") for word in words]
     there = StdioServerParameters(command=sys.executable, args=["-m", "dqa", *words])
 
     async def look() -> None:

@@ -24,7 +24,6 @@ from mcp import Client, MCPError
 
 from tests.agents.conftest import (
     ENDLESS,
-    attacks,
     command,
     entries,
     over_http,
@@ -115,68 +114,6 @@ def test_an_agent_looks_checks_queries_and_has_decided(
     assert shop.read_bytes() == before
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_fifty_attacks_are_refused_and_nothing_is_changed(
-    transport: str, shop: Path, tmp_path: Path
-) -> None:
-    """By query and by check, and the audit has each as it was written."""
-    audit, statements = tmp_path / "audit.jsonl", attacks("sqlite")
-    assert len(set(statements)) == 50
-    before = shop.read_bytes()
-
-    async def attack(client: Client) -> None:
-        for statement in statements:
-            refused = await client.call_tool("query", {"statement": statement})
-            assert refused.is_error, statement
-            assert text_of(refused).startswith("The statement was not run: "), statement
-            checked = await client.call_tool("check", {"statement": statement})
-            assert checked.structured_content["allowed"] is False
-            tried = await client.call_tool(
-                "ask", {"question": "?", "candidates_statement": statement}
-            )
-            assert tried.is_error
-        left = await client.call_tool("query", {"statement": "SELECT count(*) FROM supplier"})
-        assert left.structured_content["rows"] == [[3]]
-
-    with served(transport, "--database", shop, "--audit", audit, "--decider", "first") as there:
-        there.run(attack)
-    written = entries(audit)
-    assert [one["statement"] for one in written[:-1:2]] == [one.strip() for one in statements]
-    assert not any(one["allowed"] for one in written[:-1])
-    assert shop.read_bytes() == before
-    assert {path.name for path in tmp_path.iterdir()} == {"shop.db", "audit.jsonl"}
-
-
-@pytest.mark.slow
-def test_two_clients_at_once_and_a_statement_that_hangs_keeps_nobody(shop: Path) -> None:
-    """It ends at its limit; meanwhile the other client is answered."""
-    answered: list[str] = []
-
-    async def both(connect: Callable[[], Client]) -> None:
-        async def hang() -> None:
-            async with connect() as client:
-                result = await client.call_tool("query", {"statement": ENDLESS})
-                assert result.is_error
-                assert "stopped after 3 seconds" in text_of(result)
-                answered.append("hung")
-
-        async def work() -> None:
-            async with connect() as client:
-                for _ in range(5):
-                    result = await client.call_tool("query", {"statement": "SELECT 1"})
-                    assert result.structured_content["rows"] == [[1]]
-                answered.append("worked")
-
-        async with anyio.create_task_group() as together:
-            together.start_soon(hang)
-            together.start_soon(work)
-
-    with over_http("--database", shop, "--seconds", 3) as there:
-        anyio.run(both, there.connect)
-    assert answered == ["worked", "hung"]
-
-
 HELLO = [
     {
         "jsonrpc": "2.0",
@@ -211,9 +148,9 @@ def lines(*messages: object) -> str:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes as Linux lists them")
-@pytest.mark.parametrize("how", ["closed", "interrupted", "told to end"])
+@pytest.mark.parametrize("how", ["closed", "told to end"])
 def test_it_ends_at_once_and_leaves_no_process_whatever_is_running(how: str, shop: Path) -> None:
-    """A client that leaves, Ctrl-C and SIGTERM; nothing but the protocol was on standard output."""
+    """When its client leaves and by SIGTERM; standard output has nothing but the protocol."""
     mark = uuid.uuid4().hex
     process = subprocess.Popen(
         command("--database", shop, "--seconds", 600),
@@ -233,36 +170,38 @@ def test_it_ends_at_once_and_leaves_no_process_whatever_is_running(how: str, sho
         assert until(lambda: len(processes(mark)) >= 2)
         time.sleep(0.5)  # the statement is on its way, or running
         if how != "closed":
-            process.send_signal(signal.SIGINT if how == "interrupted" else signal.SIGTERM)
-            # While standard input stays open.
-            code = process.wait(60)
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)  # while standard input stays open
         out, err = process.communicate(timeout=60)
-    code = process.returncode
-    assert code == {"closed": 0, "interrupted": 130, "told to end": 143}[how]
-    assert err == ("Interrupted.\n" if how == "interrupted" else "")
+    assert (process.returncode, err) == ({"closed": 0, "told to end": 143}[how], "")
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
     assert until(lambda: not processes(mark))
 
 
 @pytest.mark.slow
-def test_over_http_an_interrupt_waits_for_no_stream(shop: Path) -> None:
-    """A client that holds one open cannot keep the server."""
+def test_over_http_nobody_keeps_it_from_others(shop: Path) -> None:
+    """No page reaches it by another name; a long statement and an open stream stop nobody."""
+    answered: list[str] = []
+
+    async def both(connect: Callable[[], Client]) -> None:
+        async def hang() -> None:
+            async with connect() as client:
+                hanging.set()
+                await client.call_tool("query", {"statement": ENDLESS})
+                answered.append("hung")
+
+        hanging = anyio.Event()
+        async with anyio.create_task_group() as together:
+            together.start_soon(hang)
+            await hanging.wait()
+            async with connect() as client:
+                for _ in range(5):
+                    result = await client.call_tool("query", {"statement": "SELECT 1"})
+                    assert result.structured_content["rows"] == [[1]]
+                answered.append("worked")
+            together.cancel_scope.cancel()
+
     with over_http("--database", shop, "--seconds", 600) as there:
-        assert there.process is not None
-        host = urlsplit(there.url).netloc
-        with closing(http.client.HTTPConnection(host, timeout=60)) as open_end:
-            open_end.request("POST", "/mcp", lines(HANG), HEADERS)
-            time.sleep(1.0)
-            there.process.send_signal(signal.SIGINT)
-            assert there.process.wait(60) == 130
-    if sys.platform == "linux":
-        assert until(lambda: not there.left)
-
-
-@pytest.mark.slow
-def test_over_http_only_its_own_names_are_answered(shop: Path) -> None:
-    """No web page reaches it by a name of its own, or from an origin of its own."""
-    with over_http("--database", shop) as there:
         for header, value, code in (
             ("Host", "evil.example", 421),
             ("Origin", "http://evil.example", 403),
@@ -274,3 +213,14 @@ def test_over_http_only_its_own_names_are_answered(shop: Path) -> None:
                 urllib.request.urlopen(request)  # noqa: S310
             assert refused.value.code == code
             refused.value.close()
+        anyio.run(both, there.connect)
+        assert answered == ["worked"]
+        assert there.process is not None
+        host = urlsplit(there.url).netloc
+        with closing(http.client.HTTPConnection(host, timeout=60)) as open_end:
+            open_end.request("POST", "/mcp", lines(HANG), HEADERS)
+            time.sleep(0.5)
+            there.process.send_signal(signal.SIGINT)
+            assert there.process.wait(60) == 130
+    if sys.platform == "linux":
+        assert until(lambda: not there.left)

@@ -180,49 +180,37 @@ def test_what_a_statement_gave_is_given_again_to_the_letter(shop: Path) -> None:
             database.query(PRICES, limits)
 
 
-def test_without_a_review_the_node_is_what_it_was(database: dqa.Database) -> None:
-    """A function of the state, that needs no checkpointer."""
-    decisions = dqa.Decisions("planrag", model=GivenReplies([REPLIES[0], REPLIES[3]]))
-    node = dqa.decision_node(database, decisions)
-    assert node({"question": QUESTION})["decision"]["choice"] == "Bo"
-
-
-STEP = """
-import json, sys
+RESUMING = """
+import sys
 from pathlib import Path
 import dqa
 from dqa.testing import GivenReplies
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
-from tests.agents.test_reviewed_node import HERE, QUESTION, REPLIES, graph
+from tests.agents.test_reviewed_node import HERE, graph
 
-folder, said, skipped = Path(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
+folder = Path(sys.argv[1])
 database = dqa.open_database(folder / "shop.db", audit=folder / "audit.jsonl")
-model = GivenReplies((REPLIES[0], REPLIES[2])[skipped:])
+model = GivenReplies([])
 with SqliteSaver.from_conn_string(str(folder / "kept.db")) as keeping:
-    given = {"question": QUESTION} if said is None else Command(resume=said)
-    compiled = graph(database, model, keeping, ("statement", "decision"))
-    state = compiled.invoke(given, HERE)
-pending = [found.value["kind"] for found in state.get("__interrupt__", ())]
-print(json.dumps([pending, len(model.requests), state.get("letter")]))
+    compiled = graph(database, model, keeping, ("decision",))
+    state = compiled.invoke(Command(resume={"action": "correct", "text": "Bo"}), HERE)
+print(state["letter"])
 """
 
 
 @pytest.mark.slow
-def test_a_fresh_process_goes_on_where_another_one_waited(shop: Path) -> None:
-    """Each process is paid for what is new: the model has only the replies that are left."""
-    pytest.importorskip("langgraph.checkpoint.sqlite")
-    approved = {"action": "approve", "by": "ada"}
-    steps: list[tuple[Any, int, list[str], int]] = [
-        (None, 0, ["statement"], 1),
-        (approved, 1, ["decision"], 1),
-        ({"action": "correct", "text": "Bo"}, 2, [], 0),
-    ]
-    for said, skipped, waits, calls in steps:
-        words = [sys.executable, "-c", STEP, str(shop.parent), json.dumps(said), str(skipped)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        letter = None if waits else "Dear Bo"
-        assert json.loads(done.stdout) == [waits, calls, letter]
+def test_a_fresh_process_goes_on_where_another_one_waited(
+    database: dqa.Database, shop: Path
+) -> None:
+    """Nothing is asked again: there, the model has no reply."""
+    saver = pytest.importorskip("langgraph.checkpoint.sqlite").SqliteSaver
+    model = GivenReplies((REPLIES[0], REPLIES[2]))
+    with saver.from_conn_string(str(shop.with_name("kept.db"))) as keeping:
+        compiled = graph(database, model, keeping, ("decision",))
+        assert pending(compiled.invoke({"question": QUESTION}, HERE))["kind"] == "decision"
+    words = [sys.executable, "-c", RESUMING, str(shop.parent)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "Dear Bo\n"), done.stderr
     asked = [entry["statement"] for entry in entries(shop.with_name("audit.jsonl"))]
     assert asked == ["SELECT name FROM supplier", NAMES]

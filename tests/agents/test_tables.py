@@ -10,7 +10,7 @@ import pytest
 
 import dqa
 from dqa.core.database import Database
-from dqa.core.errors import RefusedStatementError, StatementTimeoutError, UnknownNameError
+from dqa.core.errors import RefusedStatementError, UnknownNameError
 from tests.databases.conftest import backend, database, relational, situation
 
 __all__ = ["backend", "database", "relational", "situation"]
@@ -76,22 +76,6 @@ def test_columns_are_found_in_whichever_table_they_stand(shop: Path) -> None:
         nothing = dqa.find_columns(opened, "zebra")
     assert nothing.columns == ()
     assert "Try others" in nothing.to_text()
-
-
-def test_what_takes_long_to_count_is_not_counted(
-    shop: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The description comes all the same."""
-    opened = dqa.open_database(shop)
-
-    def slow(statement: str, limits: object = None) -> object:
-        raise StatementTimeoutError("It was stopped.")
-
-    monkeypatch.setattr(opened, "query", slow)
-    told = dqa.describe_table(opened, "supplier")
-    assert told.row_count is None
-    assert told.text.endswith("Rows: not counted within a second.")
-    opened.close()
 
 
 def test_check_says_what_query_would_do(relational: Database) -> None:

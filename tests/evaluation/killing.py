@@ -1,81 +1,95 @@
-"""Evaluations that are killed at one step after another, each in a process of its own.
-
-``python -m tests.evaluation.killing FOLDER`` makes an uninterrupted run, and for every step at
-which a run writes one that is killed there, killed once more while it goes on, and then finished.
-It prints what is left of each, as JSON.
-"""
+"""Kills runs, each in a process of its own, and finishes them: a program for a fresh Python."""
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import sys
-from collections.abc import Callable, Sequence
-from io import FileIO
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
 from itertools import count
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
-from dqa import plugins
-from dqa.api.reading import read_run
+import dqa
 from dqa.core.decider import Decider
-from dqa.core.question_set import QuestionSet
-from dqa.evaluation import store
-from dqa.evaluation.analysis import read_cases
-from dqa.evaluation.options import RunOptions
-from dqa.evaluation.plan import Setup
-from dqa.evaluation.run import evaluate
-from dqa.evaluation.score import Judge
-from dqa.evaluation.store import FolderStore
-from dqa.loaders.generator import generate
+from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.evidence import Evidence
 from dqa_simulators.locating.generator import LocatingSize
-from tests.evaluation.conftest import Rule
-from tests.evaluation.records import run_record
+
+STEPS = frozenset({"write", "fsync", "rename", "replace", "execute", "commit"})
+"""Functions in C that change a file or a database."""
 
 
-class _Steps:
-    """Counts the steps of writing, and kills this process at one of them."""
+class Reading(Decider):
+    """Chooses the first candidate after one statement and a moment."""
 
-    def __init__(self, last: int | None) -> None:
-        self._left = last
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-    def __call__(self) -> None:
-        if self._left is not None:
-            self._left -= 1
-            if self._left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _watch(step: Callable[[], None]) -> None:
-    """Let every write of the store be steps: a line's before it, in the middle, and after it."""
-    replace, fsync = Path.replace, os.fsync
-
-    def stepping_add(opened: FileIO, line: str) -> None:
-        data = f"{line}\n".encode()
-        half = len(data) // 2
-        step()
-        for part in (data[:half], data[half:]):
-            opened.write(part)
-            step()
-
-    def stepping_replace(path: Path, target: Path) -> Path:
-        step()
-        replaced = replace(path, target)
-        step()
-        return replaced
-
-    def stepping_sync(descriptor: int) -> None:
-        step()
-        fsync(descriptor)
-
-    vars(store)["add_line"] = stepping_add
-    Path.replace = stepping_replace  # type: ignore[assignment,method-assign]
-    os.fsync = stepping_sync  # type: ignore[assignment]
+    def decide(self, question: dqa.Question, database: dqa.Database) -> Decision:
+        """Read, wait, choose."""
+        evidence = Evidence.of("SELECT 1", database.query("SELECT 1"))
+        time.sleep(0.005)
+        choice = (question.candidates or ())[0]
+        return Decision(
+            Ending.ANSWERED, str(choice), choice, (evidence,), usage=Usage(10, 5, 1), steps=2
+        )
 
 
-def _forked(work: Callable[[], object]) -> bool:
-    """Do something in a process of its own; False where that was killed."""
+@cache
+def questions() -> dqa.QuestionSet:
+    """Return six small questions about three worlds."""
+    size = LocatingSize(12, 20, 20, 60)
+    return dqa.generate(("locating",), count=6, seed=7, sizes=(size,), per_database=2)
+
+
+def evaluate(place: str | None, **how: Any) -> dqa.Run:
+    """Make the run, or what it lacks, without isolation: a kill is to meet the run itself."""
+    there = place is not None and Path(place, "run.json").exists()  # a store knows its own run
+    options = dqa.RunOptions(isolation="none", **how.pop("options", {}))
+    deciders = [Reading("one"), Reading("two")]
+    how |= {"databases": "sqlite", "options": options, "resume": there}
+    return dqa.evaluate(questions(), deciders, out=place, **how)
+
+
+def _kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Killer(dqa.Watcher):
+    """Kills the process some time after a number of decisions."""
+
+    def __init__(self, after: int, seconds: float) -> None:
+        self._left, self._seconds = after, seconds
+
+    def decided(self, result: dqa.Result) -> None:
+        """Count one."""
+        self._left -= 1
+        if self._left == 0:
+            threading.Timer(self._seconds, _kill).start()
+
+
+def kill_at_step(last: int) -> None:
+    """Kill this process just before its step of this number."""
+    left = count(1)
+
+    def look(frame: FrameType, event: str, called: Any) -> None:
+        del frame
+        if event == "c_call" and called.__name__ in STEPS and next(left) == last:
+            _kill()
+
+    threading.setprofile(look)
+    sys.setprofile(look)
+
+
+def killed(work: Callable[[], object]) -> bool:
+    """Do something in a process of its own; True where that was killed."""
     child = os.fork()
     if child == 0:
         try:
@@ -86,94 +100,71 @@ def _forked(work: Callable[[], object]) -> bool:
         os._exit(0)
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
-        return False
+        return True
     if os.waitstatus_to_exitcode(status):
         raise SystemExit("an evaluation failed")
-    return True
+    return False
 
 
-def _run(questions: QuestionSet, folder: Path, last: int | None) -> bool:
-    """Evaluate, or go on with it; False where the process was killed at step `last`."""
-
-    def answer(question: Any, _: Any) -> str:
-        if question.id == "2" and not (folder.parent / f"{folder.name} broke").exists():
-            (folder.parent / f"{folder.name} broke").touch()
-            raise ZeroDivisionError("once")
-        return str(questions.truth_of(question).official)
-
-    def work() -> None:
-        _watch(_Steps(last))
-        kept = FolderStore(folder, run_record(), resume=(folder / "run.json").exists())
-        kept.keep_shortcuts(())
-        deciders: dict[str, Decider] = {name: Rule(name, answer) for name in ("one", "two")}
-        sqlite = {"sqlite": plugins.backend("sqlite")}
-        setup = Setup(questions, sqlite, deciders, dict.fromkeys(deciders, "none"))
-        evaluate(setup, Judge(questions, "paper"), kept, RunOptions(workers=1, isolation="none"))
-
-    return _forked(work)
+def made(place: str) -> int:
+    """Return how many decisions of a run are stored; each of them has its trace."""
+    try:
+        run = dqa.read_run(place)
+    except dqa.UsageError:  # nothing is there yet
+        return 0
+    assert not run.results or len(run.traces) == len(run.results)
+    return len(run.results)
 
 
-def _lines(path: Path) -> Sequence[str]:
-    return path.read_text("utf-8").split("\n")[:-1] if path.exists() else []
+def kill_at_random(place: str, kills: int, processes: int, seed: int) -> int:
+    """Make a run that is killed so often; return how often it was."""
+    drawn, times = random.Random(seed), 0  # noqa: S311
+    options = {"workers": 2, "processes": processes}
+    while times < kills:
+        watcher = Killer(drawn.randint(1, 3), drawn.random() * 0.01)
+        if not killed(lambda w=watcher: evaluate(place, watcher=w, options=options)):  # type: ignore[misc]
+            return times
+        times += 1
+        assert not killed(lambda p=place: made(p))  # type: ignore[misc]
+    assert not killed(lambda: evaluate(place, options=options))
+    return times
 
 
-def _traces(folder: Path) -> list[str]:
-    """Every trace without its times, sorted."""
+def kill_at_every_step(prefix: str) -> int:
+    """Make a run for every step, that is killed there and once more; return how many there are."""
 
-    def timeless(written: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in written.items() if name != "seconds"}
+    def work(place: str, last: int) -> None:
+        kill_at_step(last)
+        evaluate(place, options={"workers": 1})
 
-    lines = _lines(folder / "traces.jsonl")
-    return sorted(json.dumps(json.loads(line, object_hook=timeless)) for line in lines)
-
-
-def _decided(folder: Path) -> list[str]:
-    lines = _lines(folder / "results.jsonl")
-    return [line for line in lines if json.loads(line)["outcome"] != "crashed"]
-
-
-def _counted(folder: Path) -> bool:
-    """Whether a reader counts what has a result, and nothing else."""
-    results = _lines(folder / "results.jsonl")
-    if not results:
-        return True
-    traces, judged = read_run(folder).traces, read_cases(folder).judged
-    return len(traces) == len(results) and len(judged) == len(_decided(folder))
-
-
-def main(folder: Path) -> None:
-    """Kill a run at every step, and print what is left of each."""
-    size = LocatingSize(12, 20, 20, 60)
-    questions = generate(("locating",), count=2, seed=7, sizes=(size,), per_database=2)
-    (folder / "whole broke").touch()
-    assert _run(questions, folder / "whole", None)
-    left = []
     for step in count(1):
-        run = folder / f"killed {step}"
-        if _run(questions, run, step):
-            break
-        counted = _counted(run)
-        _run(questions, run, 1 + 7 * step % 23)
-        counted = counted and _counted(run)
-        _run(questions, run, None)
-        if len(_decided(run)) < 4:  # what crashed is asked again
-            _run(questions, run, None)
-        left.append(
-            {
-                "step": step,
-                "counted": counted,
-                "results": (run / "results.jsonl").read_text("utf-8"),
-                "traces": _traces(run),
-                "files": sorted(path.name for path in run.iterdir()),
-            }
-        )
-    whole = folder / "whole"
-    uninterrupted = {
-        "results": (whole / "results.jsonl").read_text("utf-8"),
-        "traces": _traces(whole),
-    }
-    sys.stdout.write(json.dumps({"whole": uninterrupted, "killed": left}))
+        place = f"{prefix}{step}"
+        if not killed(lambda p=place, s=step: work(p, s)):  # type: ignore[misc]
+            return step
+        assert not killed(lambda p=place: made(p))  # type: ignore[misc]
+        killed(lambda p=place, s=step: work(p, 1 + 7 * s % 23))  # type: ignore[misc]
+        assert not killed(lambda p=place: made(p))  # type: ignore[misc]
+        assert not killed(lambda p=place: evaluate(p, options={"workers": 1}))  # type: ignore[misc]
+    raise AssertionError
 
 
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+def main(moments: str, processes: str, seed: str, *places: str) -> None:
+    """Make the run of each place, and print as JSON how often each was killed.
+
+    Parameters
+    ----------
+    moments
+        How often to kill it, at random moments; or ``every``: then each place is a prefix, and
+        there is a run for every step that writes.
+    processes, seed
+        How many processes decide, and what draws the moments.
+    places
+        Where the runs are stored.
+    """
+    evaluate(None)  # so that no process has to import anything
+    if moments == "every":
+        found = [kill_at_every_step(place) for place in places]
+    else:
+        kills, several = int(moments), int(processes)
+        found = [kill_at_random(place, kills, several, int(seed)) for place in places]
+    sys.stdout.write(json.dumps(found))

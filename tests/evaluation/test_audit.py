@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -12,14 +11,12 @@ import numpy as np
 import pytest
 from markupsafe import escape
 
-from dqa.core.errors import UsageError
-from dqa.core.question_set import Defect, QuestionSet
+from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import Truth
 from dqa.evaluation.audit import BY_TEXT, DATA_DEFECT, EVERY, NONE, TIE, ReleaseAudit, audit
 from dqa.loaders.release import read_release
 from dqa.report.audit_page import render_audit
-from dqa.report.pages import write_page
 from tests.evaluation.test_annotate import mixed
 
 
@@ -50,20 +47,8 @@ def test_verdicts_of_small_labels() -> None:
     (defect,) = audit(labelled("atlantis")).labels
     assert defect.verdict == DATA_DEFECT
     assert "atlantis" in defect.reason
-
-
-def test_a_question_without_label_is_a_defect() -> None:
-    """A missing label is said to be missing."""
-    label = audit(mixed()).labels[2]
-    assert (label.verdict, label.official) == (DATA_DEFECT, None)
-
-
-def test_defects_stand_beside_the_labels_of_their_file() -> None:
-    """A label is told what was wrong in its own scenario's file, and no other label is."""
-    defect = Defect(Path("locating/trade.sql"), 3, "a column is misspelt", "read as meant")
-    first, second, *_ = audit(replace(mixed(), defects=(defect,))).labels
-    assert first.defects == ("a column is misspelt; read as meant",)
-    assert second.defects == ()
+    missing = audit(mixed()).labels[2]
+    assert (missing.verdict, missing.official) == (DATA_DEFECT, None)
 
 
 RESTS = "rests on"
@@ -73,9 +58,7 @@ RESTS = "rests on"
     ("best_under", "verdict", "said"),
     [
         ({"released", "clean", "paper"}, EVERY, "under every rule set"),
-        ({"released", "paper"}, BY_TEXT, "text of the rules says: the text's inland bonus."),
         ({"clean", "paper"}, BY_TEXT, "says: one clean run and the text's inland bonus."),
-        ({"paper"}, BY_TEXT, "says: the text's inland bonus."),
         (
             {"released", "clean"},
             f"{RESTS} the program's inland bonus",
@@ -85,11 +68,6 @@ RESTS = "rests on"
             {"released"},
             f"{RESTS} double counting",
             "says otherwise: one clean run and the text's inland bonus.",
-        ),
-        (
-            {"clean"},
-            f"{RESTS} one clean run and the program's inland bonus",
-            "says otherwise: the text's inland bonus.",
         ),
         (set(), NONE, "Under released far is best"),
     ],
@@ -156,13 +134,6 @@ def test_locating_ties_are_ties_of_every_candidate(shared: ReleaseAudit) -> None
         assert label.agrees["released"]
 
 
-def test_the_audit_is_json(shared: ReleaseAudit) -> None:
-    """The audit survives a round through JSON, every label with verdict and reason."""
-    document = json.loads(json.dumps(shared.to_json()))
-    assert len(document["labels"]) == len(shared.labels)
-    assert all(label["verdict"] and label["reason"] for label in document["labels"])
-
-
 class _Links(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
@@ -196,13 +167,6 @@ def test_names_cannot_break_out_of_the_page() -> None:
     page = render_audit(audit(labelled("<script>alert(1)</script>")))
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
-
-
-def test_a_page_that_cannot_be_written_is_an_error_of_use(tmp_path: Path) -> None:
-    """The file is named, with the reason."""
-    file = tmp_path / "missing" / "audit.html"
-    with pytest.raises(UsageError, match="cannot be written"):
-        write_page(render_audit(audit(mixed())), file)
 
 
 def test_shortcuts_of_an_audit_are_counted_by_the_label(shared: ReleaseAudit) -> None:

@@ -1,227 +1,182 @@
-"""One bug ends one decision, is never scored, and is told with its traceback."""
+"""One bug ends one decision, is never scored, and is reported with its traceback."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import dqa
 from dqa import plugins
-from dqa.core.database import Database
-from dqa.core.decider import Decider
-from dqa.core.decision import Decision, Ending
 from dqa.core.errors import (
-    CrashError,
     DatabaseUnavailableError,
     StatementError,
     UnparsableReplyError,
-    UsageError,
 )
-from dqa.core.events import EndingEvent
-from dqa.core.question import Question
-from dqa.core.situation import Situation
-from dqa.evaluation.crashes import MOST_IN_A_ROW, ended_by
-from dqa.evaluation.folder_lines import read_results, read_traces
-from dqa.evaluation.options import RunOptions
-from dqa.evaluation.plan import Setup
+from dqa.core.question_set import QuestionSet
+from dqa.evaluation.build import BuiltRun
+from dqa.evaluation.crashes import MOST_IN_A_ROW
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.run import evaluate
-from dqa.evaluation.score import Judge
-from dqa.evaluation.statistics import summarise
-from dqa.evaluation.store import FolderStore, RunStore
-from tests.evaluation.records import run_record
-
-Answers = Callable[[Question, Database], str]
-ONE = RunOptions(workers=1)
+from tests.evaluation.conftest import Rule
+from tests.evaluation.store_contract import ONE, Answer
 
 
-def broken_at(wrong: str, official: Answers) -> Answers:
-    """Answer rightly, and divide by zero at one question."""
+@pytest.fixture
+def outcomes(questions: QuestionSet) -> Callable[..., list[Outcome]]:
+    """Evaluate a decider, and return how each decision ended."""
 
-    def answer(question: Question, database: Database) -> str:
-        if question.key == wrong:
-            raise ZeroDivisionError("hush-hush-1234 is no divisor")
-        return official(question, database)
+    def outcomes(answer: Answer, **how: Any) -> list[Outcome]:
+        given = {"databases": "sqlite", "options": ONE, **how}
+        run = dqa.evaluate(questions, Rule("one", answer), **given)
+        return [result.outcome for result in run.results]
 
-    return answer
+    return outcomes
 
 
 def test_a_bug_of_a_decider_ends_one_decision(
-    make_setup: Callable[..., Setup],
-    official: Answers,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    questions: QuestionSet, official: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is not judged, its traceback is in the trace without secrets, and the run goes on."""
+    """It is not judged, its traceback is in the trace without secrets, and the run continues."""
     monkeypatch.setenv("SOME_API_KEY", "hush-hush-1234")
-    setup = make_setup(one=broken_at("locating/2", official))
-    store = FolderStore(tmp_path / "run", run_record())
-    results = evaluate(setup, Judge(setup.questions, "paper"), store, RunOptions(workers=3))
-    outcomes = {result.question: result.outcome for result in results}
-    assert len(outcomes) == 6
-    assert outcomes.pop("locating/2") is Outcome.CRASHED
-    assert set(outcomes.values()) == {Outcome.CORRECT}
-    (summary,) = [row for row in summarise(results) if row.scenario == "locating"]
-    assert (summary.crashed, summary.judged, summary.accuracy) == (1, 2, 1.0)
-    (trace,) = [found for found in read_traces(tmp_path / "run") if found.ending is Ending.CRASHED]
-    (event,) = trace.events
-    assert isinstance(event, EndingEvent)
-    assert event.traceback is not None
-    assert "in answer" in event.traceback
-    assert "ZeroDivisionError: *** is no divisor" in event.traceback
-    assert trace.error == "ZeroDivisionError: *** is no divisor"
-    assert [found.key for found in store.crashed] == [trace.key]
-    assert "hush-hush" not in (tmp_path / "run" / "results.jsonl").read_text("utf-8")
 
-
-def test_a_resumed_run_asks_again_what_crashed(
-    make_setup: Callable[..., Setup], official: Answers, tmp_path: Path
-) -> None:
-    """And nothing else."""
-    setup = make_setup(one=broken_at("locating/2", official))
-    judge = Judge(setup.questions, "paper")
-    evaluate(setup, judge, FolderStore(tmp_path / "run", run_record()), ONE)
-    asked: list[str] = []
-
-    def mended(question: Question, database: Database) -> str:
-        asked.append(question.key)
+    def answer(question: dqa.Question, database: dqa.Database) -> str:
+        if question.key == "locating/2":
+            raise ZeroDivisionError("hush-hush-1234 is no divisor")
         return official(question, database)
 
-    store = FolderStore(tmp_path / "run", run_record(), resume=True)
-    results = evaluate(make_setup(one=mended), judge, store, ONE)
-    assert asked == ["locating/2"]
-    assert {result.outcome for result in results} == {Outcome.CORRECT}
-    assert list(results) == read_results(tmp_path / "run")
+    run = dqa.evaluate(questions, Rule("one", answer), databases="sqlite", out=tmp_path / "run")
+    ended = {result.question: result.outcome for result in run.results}
+    assert ended.pop("locating/2") is Outcome.CRASHED
+    assert list(ended.values()) == [Outcome.CORRECT] * 5
+    (summary,) = [row for row in run.summaries if row.scenario == "locating"]
+    assert (summary.crashed, summary.judged, summary.accuracy) == (1, 2, 1.0)
+    (trace,) = run.select("locating/2")
+    assert "in answer" in trace.events[0].data["traceback"]
+    assert "ZeroDivisionError: *** is no divisor" in trace.events[0].data["traceback"]
+    assert trace.error == "ZeroDivisionError: *** is no divisor"
 
 
 def test_the_first_crash_stops_a_run_that_is_to_fail_fast(
-    make_setup: Callable[..., Setup], official: Answers, tmp_path: Path
+    questions: QuestionSet, tmp_path: Path
 ) -> None:
-    """What was decided until then is kept, the crash too."""
-    setup = make_setup(one=broken_at("locating/2", official))
-    options = RunOptions(workers=1, fail_fast=True)
-    store = FolderStore(tmp_path / "run", run_record())
-    with pytest.raises(CrashError, match="crashed, the last at locating/2, decided by one"):
-        evaluate(setup, Judge(setup.questions, "paper"), store, options)
-    kept = {result.question: result.outcome for result in read_results(tmp_path / "run")}
-    assert kept["locating/2"] is Outcome.CRASHED
-    assert len(kept) < 6
+    """What was decided until then is stored, the crash too."""
+    numbers = count()
+
+    def answer(*_: object) -> str:
+        return str(1 // (2 - next(numbers)))
+
+    with pytest.raises(dqa.CrashError, match=r"crashed, the last at \w+/\d, decided by one"):
+        dqa.evaluate(
+            questions,
+            Rule("one", answer),
+            databases="sqlite",
+            options=dqa.RunOptions(workers=1, fail_fast=True),
+            out=tmp_path / "run",
+        )
+    stored = [result.outcome for result in dqa.read_run(tmp_path / "run").results]
+    assert (len(stored), stored[-1]) == (3, Outcome.CRASHED)
 
 
-def test_ten_crashes_in_a_row_stop_a_run(make_setup: Callable[..., Setup]) -> None:
-    """What is broken for every question is said once, and not asked for ever."""
-    asked: list[str] = []
+def test_only_crashes_in_a_row_stop_a_run(questions: QuestionSet, official: Answer) -> None:
+    """What is broken for every question is reported once, and not asked for ever."""
+    numbers = count()
 
-    def broken(question: Question, _: Database) -> str:
-        asked.append(question.key)
+    def broken(*_: object) -> str:
+        next(numbers)
         raise RuntimeError("no luck")
 
-    setup = make_setup(one=broken, two=broken, three=broken)
-    with pytest.raises(CrashError, match=f"{MOST_IN_A_ROW} decisions in a row crashed"):
-        evaluate(setup, Judge(setup.questions, "paper"), RunStore(), ONE)
-    assert len(asked) == MOST_IN_A_ROW
+    def flaky(question: dqa.Question, database: dqa.Database) -> str:
+        return broken() if next(numbers) % 3 else official(question, database)
+
+    def evaluate(answer: Answer) -> dqa.Run:
+        deciders = [Rule(f"d{number}", answer) for number in range(4)]
+        return dqa.evaluate(questions, deciders, databases="sqlite", options=ONE)
+
+    with pytest.raises(dqa.CrashError, match=f"{MOST_IN_A_ROW} decisions in a row crashed"):
+        evaluate(broken)
+    assert next(numbers) == MOST_IN_A_ROW
+    assert evaluate(flaky).counts.failed > MOST_IN_A_ROW
 
 
-def test_crashes_that_are_not_in_a_row_stop_nothing(
-    make_setup: Callable[..., Setup], official: Answers
-) -> None:
-    """However many there are."""
-    every_other = iter(range(100))
-
-    def flaky(question: Question, database: Database) -> str:
-        if next(every_other) % 2:
-            raise RuntimeError("no luck")
-        return official(question, database)
-
-    setup = make_setup(**{f"d{number}": flaky for number in range(6)})
-    results = evaluate(setup, Judge(setup.questions, "paper"), RunStore(), ONE)
-    assert sum(result.outcome is Outcome.CRASHED for result in results) == 18
-
-
-def test_a_bug_of_a_simulator_ends_the_decision_that_it_judges(
-    make_setup: Callable[..., Setup], official: Answers, monkeypatch: pytest.MonkeyPatch
+def test_a_bug_of_a_simulator_ends_the_decisions_that_it_judges(
+    outcomes: Callable[..., list[Outcome]], official: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A plug-in's exception is no verdict."""
-    setup = make_setup(one=official)
-    judge = Judge(setup.questions, "paper")
 
-    def broken(*_: Any) -> None:
+    def broken(*_: object) -> None:
         raise KeyError("goods7")
 
     monkeypatch.setattr(type(plugins.simulator("building")), "outcomes", broken)
-    results = evaluate(setup, judge, RunStore(), ONE)
-    outcomes = {(result.scenario, result.outcome) for result in results}
-    assert outcomes == {("locating", Outcome.CORRECT), ("building", Outcome.CRASHED)}
+    found = outcomes(official)
+    assert (found.count(Outcome.CORRECT), found.count(Outcome.CRASHED)) == (3, 3)
 
 
-class _BrokenTarget:
-    """A driver that raises what no driver should, when it is opened or closed."""
-
-    kind = plugins.backend("sqlite").kind
-
-    def __init__(self, where: str) -> None:
-        self._where = where
-
-    def load(self, situation: Situation, /) -> Database:
-        if self._where == "open":
-            raise RuntimeError("the driver broke")
-        database = plugins.backend("sqlite").load(situation)
-
-        def broken() -> None:
-            raise RuntimeError("the driver broke")
-
-        database.close = broken  # type: ignore[method-assign]
-        return database
-
-
-@pytest.mark.parametrize("where", ["open", "close"])
+@pytest.mark.parametrize(("where", "crashes"), [("open", 6), ("close", 4)])
 def test_a_bug_of_a_driver_ends_the_decisions_that_it_meets(
-    make_setup: Callable[..., Setup], official: Answers, where: str
+    outcomes: Callable[..., list[Outcome]],
+    official: Answer,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+    crashes: int,
 ) -> None:
     """Opening one breaks all of its questions, closing one the last of them."""
-    setup = replace(make_setup(one=official), targets={"broken": _BrokenTarget(where)})
-    results = evaluate(setup, Judge(setup.questions, "paper"), RunStore(), ONE)
-    crashed = [result for result in results if result.outcome is Outcome.CRASHED]
-    assert len(crashed) == (6 if where == "open" else 4)
-    assert {result.error for result in crashed} == {"RuntimeError: the driver broke"}
+    kind: Any = type(plugins.backend("sqlite"))
+    load = kind.load
+
+    class Breaking(dqa.Watcher):
+        def started(self, built: BuiltRun, done: int) -> None:
+            monkeypatch.setattr(kind, "load", loading)
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("the driver broke")
+
+    def loading(*given: Any, **named: Any) -> dqa.Database:
+        if where == "open":
+            broken()
+        database: Any = load(*given, **named)
+        database.close = broken
+        return database  # type: ignore[no-any-return]
+
+    assert outcomes(official, watcher=Breaking()).count(Outcome.CRASHED) == crashes
 
 
-class _Nothing(Decider):
+def test_an_error_ends_a_decision_as_what_it_is(
+    outcomes: Callable[..., list[Outcome]],
+) -> None:
+    """A bug is a bug, a failing server a failing server; what a user can mend stops the run."""
+    errors: dict[Exception, Outcome] = {
+        ZeroDivisionError(): Outcome.CRASHED,
+        StatementError("no such table"): Outcome.CRASHED,
+        UnparsableReplyError("no action"): Outcome.UNPARSABLE,
+        DatabaseUnavailableError("away"): Outcome.INFRASTRUCTURE,
+    }
+
+    def answer(error: Exception) -> Answer:
+        def answer(*_: object) -> str:
+            raise error
+
+        return answer
+
+    options = dqa.RunOptions(workers=1, patience=0.0)
+    for error, outcome in errors.items():
+        assert set(outcomes(answer(error), options=options)) == {outcome}
+    with pytest.raises(dqa.UsageError, match="the key"):
+        outcomes(answer(dqa.UsageError("the key is wrong")))
+
+
+class _Nothing(dqa.Decider):
     name = "nothing"
 
-    def decide(self, question: Question, database: Database) -> Decision:
+    def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
         return None  # type: ignore[return-value]
 
 
-def test_a_decider_that_returns_no_decision_crashes(make_setup: Callable[..., Setup]) -> None:
-    """What breaks the contract is said by what it returned."""
-    setup = replace(make_setup(one=lambda *_: ""), deciders={"one": _Nothing()})
-    results = evaluate(setup, Judge(setup.questions, "paper"), RunStore(), ONE)
-    assert {result.error for result in results} == {
-        "TypeError: the decider 'one' returned no Decision but None"
+def test_a_decider_that_returns_no_decision_crashes(questions: QuestionSet) -> None:
+    """The error says what it returned."""
+    run = dqa.evaluate(questions, _Nothing(), databases="sqlite")
+    assert {result.error for result in run.results} == {
+        "TypeError: the decider 'nothing' returned no Decision but None"
     }
-
-
-@pytest.mark.parametrize(
-    ("error", "ending"),
-    [
-        (ZeroDivisionError(), Ending.CRASHED),
-        (StatementError("no such table"), Ending.CRASHED),
-        (UnparsableReplyError("no action"), Ending.UNPARSABLE),
-        (DatabaseUnavailableError("gone"), Ending.INFRASTRUCTURE),
-    ],
-)
-def test_an_error_ends_a_decision_as_what_it_is(error: Exception, ending: Ending) -> None:
-    """A bug is a bug, a failing server a failing server."""
-    decision = ended_by(error, 1.5)
-    assert (decision.ending, decision.seconds) == (ending, 1.5)
-    assert bool(decision.trace) is (ending is Ending.CRASHED)
-
-
-def test_what_a_user_can_mend_stops_the_run() -> None:
-    """A wrong key is wrong for every question."""
-    with pytest.raises(UsageError, match="the key"):
-        ended_by(UsageError("the key is wrong"))

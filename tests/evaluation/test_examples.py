@@ -103,24 +103,20 @@ def test_a_question_has_the_same_example_whoever_asks(
     assert len(set(first)) > 2
 
 
-@pytest.mark.parametrize(("kind", "dialect"), [("relational", "sqlite"), ("graph", "ladybug")])
-def test_databases_are_embedded_loaded_once_and_closed_in_the_end(
-    kind: str, dialect: str, asked: QuestionSet
-) -> None:
+def test_databases_are_embedded_loaded_once_and_closed_in_the_end(asked: QuestionSet) -> None:
     """Whatever server is evaluated, an example costs it nothing."""
     source = OtherQuestions()
     source.take(asked)
     question = asked.questions[0]
-    opened = [one.database for one in source.others(question, kind)]  # type: ignore[arg-type]
-    assert {database.dialect for database in opened} == {dialect}
-    again = [one.database for one in source.others(question, kind)]  # type: ignore[arg-type]
+    opened = [one.database for one in source.others(question, "graph")]
+    assert {database.dialect for database in opened} == {"ladybug"}
+    again = [one.database for one in source.others(question, "graph")]
     assert [id(database) for database in again] == [id(database) for database in opened]
     assert len({id(database) for database in opened}) < len(opened)
     source.close()
-    statement = "SELECT 1" if kind == "relational" else "RETURN 1"
     for database in opened:
         with pytest.raises(DatabaseUnavailableError, match="closed"):
-            database.query(statement)
+            database.query("RETURN 1")
 
 
 def test_a_scenario_without_others_has_no_example(asked: QuestionSet) -> None:
@@ -129,11 +125,3 @@ def test_a_scenario_without_others_has_no_example(asked: QuestionSet) -> None:
     with closing(OtherQuestions()) as source:
         source.take(QuestionSet("one", (question,), asked.situations))
         assert list(source.others(question, "relational")) == []
-
-
-def test_without_a_set_there_are_generated_examples(asked: QuestionSet) -> None:
-    """A question is enough."""
-    with closing(OtherQuestions()) as source:
-        found = list(source.others(asked.questions[0], "relational"))
-    assert {other.question.scenario for other in found} == {asked.questions[0].scenario}
-    assert len(found) == 10

@@ -53,21 +53,20 @@ def test_the_order_of_rows_counts_only_where_the_gold_statement_sorts() -> None:
     assert not sorts_rows("SELECT border, by1 FROM t")
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_any_order_of_columns_and_rows_is_found_and_any_other_cell_is_not(seed: int) -> None:
+def test_any_order_of_columns_and_rows_is_found_and_any_other_cell_is_not() -> None:
     """Also where columns look alike, so that many orders have to be tried."""
-    drawn = random.Random(seed)  # noqa: S311  (no secret)
-    width, height = drawn.randint(1, 8), drawn.randint(1, 30)
-    right = [tuple(drawn.randint(0, 1) for _ in range(width)) for _ in range(height)]
-    places = drawn.sample(range(width), width)
-    given: _Rows = [tuple(row[place] for place in places) for row in right]
-    drawn.shuffle(given)
-    assert rows_match(given, list[tuple[Value, ...]](right), "table")
-    place, column = drawn.randrange(height), drawn.randrange(width)
-    given[place] = tuple(2 if n == column else cell for n, cell in enumerate(given[place]))
+    drawn = random.Random(1)  # noqa: S311  (no secret)
     rules: tuple[MatchRule, ...] = ("set", "table")
-    for rule in rules:
-        assert not rows_match(given, list[tuple[Value, ...]](right), rule)
+    for _ in range(20):
+        width, height = drawn.randint(1, 8), drawn.randint(1, 30)
+        right: _Rows = [tuple(drawn.randint(0, 1) for _ in range(width)) for _ in range(height)]
+        places = drawn.sample(range(width), width)
+        given: _Rows = [tuple(row[place] for place in places) for row in right]
+        drawn.shuffle(given)
+        assert rows_match(given, right, "table")
+        place, column = drawn.randrange(height), drawn.randrange(width)
+        given[place] = tuple(2 if n == column else cell for n, cell in enumerate(given[place]))
+        assert not any(rows_match(given, right, rule) for rule in rules)
 
 
 def test_many_equal_columns_are_compared_at_once() -> None:

@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 import dqa
-from dqa.core.decider import Decider
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.loaders.sources import GeneratedQuestions
-from dqa.report.tables import crash_lines
 
 ANALYST, GUESS = "scripted:analyst", ModelSpec(name="scripted:random", label="guess")
 
@@ -100,7 +98,6 @@ def test_results_say_which_data_a_question_is_about() -> None:
         ({"models": (ANALYST, ANALYST)}, "2 of them are called scripted:analyst"),
         ({"models": (ANALYST, GUESS), "model": "openai:m"}, "openai:m is not among them"),
         ({"epochs": 0}, "epochs: must be at least 1"),
-        ({"temperature": 3.0}, "temperature: must be at most 2"),
     ],
 )
 def test_what_contradicts_itself_is_refused(fields: dict[str, object], problem: str) -> None:
@@ -124,52 +121,9 @@ def test_a_spec_is_read_from_yaml_as_from_json(tmp_path: Path) -> None:
     assert RunSpec.read(tmp_path / "spec.json") == found
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("deciders: [x\n", "is no YAML"),
-        ("[1, 2]\n", "holds a list"),
-        ("questions: {source: set, name: hard-1}\ndeciders: a\nepoch: 2\n", "no field 'epoch'"),
-        (
-            "questions: {source: set, name: hard-1}\ndecider: a\n",
-            r"no field 'decider' \(did you mean 'deciders'\?\) \(and",
-        ),
-        ("questions: !!python/object:os.system {}\n", "is no YAML"),
-    ],
-)
-def test_a_wrong_file_is_told_with_its_name(tmp_path: Path, text: str, problem: str) -> None:
-    """And nothing that YAML could build but plain data is built."""
-    (tmp_path / "spec.yml").write_text(text)
-    with pytest.raises(UsageError, match=problem) as caught:
-        RunSpec.read(tmp_path / "spec.yml")
-    assert "spec.yml" in str(caught.value)
-
-
 def test_written_specs_say_models_once() -> None:
     """What is written is read back as the same spec."""
     several = spec(models=(ANALYST, GUESS))
     assert several.model.name == ANALYST
     assert RunSpec.from_json(json.loads(json.dumps(several.to_json()))) == several
     assert several.changed(model="scripted:greedy", models=()).models == ()
-
-
-def test_a_crash_of_a_repeated_run_says_in_which_epoch(tmp_path: Path) -> None:
-    """The first one as well, for the command that shows it has to choose."""
-
-    class Broken(Decider):
-        """Has a bug."""
-
-        name = "broken"
-
-        def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
-            """Fail."""
-            raise RuntimeError("a bug")
-
-    questions = dqa.generate(("locating",), count=1, seed=3)
-    one = dqa.RunOptions(workers=1)  # the epochs crash in their order
-    run = dqa.evaluate(
-        questions, Broken(), databases="sqlite", epochs=2, out=tmp_path / "run", options=one
-    )
-    line, how = crash_lines(run.crashed[:1], run.place, repeated=run.is_repeated)
-    assert line == "broken at locating/1 on sqlite, epoch 1: RuntimeError: a bug"
-    assert "--epoch 1' shows its traceback" in how

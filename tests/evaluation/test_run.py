@@ -2,65 +2,58 @@
 
 from __future__ import annotations
 
+import gc
 import threading
-from collections.abc import Callable
-from dataclasses import replace
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dqa
 from dqa import plugins
-from dqa.core.database import Database, Kind
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import DatabaseUnavailableError
-from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
+from dqa.evaluation.build import BuiltRun
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.outages import Patience
-from dqa.evaluation.plan import Setup, Task, plan
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.run import carry_out, evaluate
-from dqa.evaluation.score import Judge
-from dqa.evaluation.store import FolderStore, RunStore
-from tests.evaluation.records import run_record
-
-Answers = Callable[[Question, Database], str]
+from tests.evaluation.conftest import Rule
+from tests.evaluation.store_contract import Answer
 
 
-class CountingBackend:
-    """SQLite that remembers what it loaded and how many databases were open at once."""
+class Loading(dqa.Watcher):
+    """Counts what a run loads into SQLite and has open; refuses while the server is away."""
 
-    name = "counting"
-    kind: Kind = "relational"
-    dialect = "sqlite"
-    language = "SQL (SQLite)"
-
-    def __init__(self, refuse: bool = False) -> None:
-        self.loaded: list[str] = []
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun = False
+        self.loaded: Counter[str] = Counter()
         self.open_now = self.most_open = 0
-        self._refuse = refuse
+        self.is_away = False
         self._lock = threading.Lock()
+        kind: Any = type(plugins.backend("sqlite"))
+        self._load = kind.load
 
-    def recover(self) -> None:
-        self._refuse = False
+        def load(*given: Any, **named: Any) -> dqa.Database:
+            return self.load(*given, **named)
 
-    def accepts(self, location: str) -> bool:
-        return bool(location)
+        monkeypatch.setattr(kind, "load", load)
 
-    def open(self, location: str) -> Database:
-        return plugins.backend("sqlite").open(location)
+    def started(self, built: BuiltRun, done: int) -> None:
+        """Count from now on."""
+        self.begun = True
 
-    def load(self, situation: Situation, location: str | None = None) -> Database:
-        if self._refuse:
-            raise DatabaseUnavailableError("the server is away")
-        database = plugins.backend("sqlite").load(situation, location)
+    def load(self, backend: Any, situation: Situation, *given: Any, **named: Any) -> dqa.Database:
+        """Load, and count."""
+        if not self.begun:
+            return self._load(backend, situation, *given, **named)  # type: ignore[no-any-return]
         with self._lock:
-            self.loaded.append(situation.content_hash)
-            self.open_now += 1
-            self.most_open = max(self.most_open, self.open_now)
+            self.loaded[situation.content_hash] += 1
+        if self.is_away:
+            raise DatabaseUnavailableError("the server is away")
+        database: Any = self._load(backend, situation, *given, **named)
         close = database.close
 
         def closing() -> None:
@@ -68,130 +61,69 @@ class CountingBackend:
                 self.open_now -= 1
             close()
 
-        database.close = closing  # type: ignore[method-assign]
-        return database
+        with self._lock:
+            self.open_now += 1
+            self.most_open = max(self.most_open, self.open_now)
+        database.close = closing
+        return database  # type: ignore[no-any-return]
 
 
-def test_each_situation_is_loaded_once_and_closed(make_setup: Callable[..., Setup]) -> None:
-    """However many deciders and threads share it, and no more are open than needed."""
-    backend = CountingBackend()
-    setup = replace(make_setup(one=lambda *_: "", two=lambda *_: ""), targets={"counting": backend})
-    done: list[Task] = []
-    carry_out(plan(setup), setup, lambda task, _: done.append(task), RunOptions(workers=2))
-    assert len(backend.loaded) == len(set(backend.loaded)) == 4
-    assert len(done) == 12
-    assert backend.open_now == 0
-    assert backend.most_open <= 3
+@pytest.fixture
+def loading(monkeypatch: pytest.MonkeyPatch) -> Loading:
+    """Watch what SQLite loads."""
+    return Loading(monkeypatch)
 
 
-def test_a_failing_server_is_no_wrong_answer(make_setup: Callable[..., Setup]) -> None:
-    """A database that cannot be had ends its runs as infrastructure failures, with the reason."""
-    backend = CountingBackend(refuse=True)
-    setup = replace(make_setup(one=lambda *_: ""), targets={"counting": backend})
-    judge = Judge(setup.questions, "paper")
-    results = evaluate(setup, judge, RunStore(), RunOptions(workers=1, patience=0.0))
-    assert {r.outcome for r in results} == {Outcome.INFRASTRUCTURE}
-    assert {r.error for r in results} == {"the server is away"}
+def test_each_situation_is_loaded_once_and_closed(loading: Loading, questions: QuestionSet) -> None:
+    """However many deciders and threads share it; no more are open than needed."""
+    deciders = [Rule(name, lambda *_: "") for name in ("one", "two")]
+    options = RunOptions(workers=2)
+    run = dqa.evaluate(questions, deciders, databases="sqlite", options=options, watcher=loading)
+    assert len({result.key for result in run.results}) == 12
+    assert list(loading.loaded.values()) == [1] * 4
+    assert loading.open_now == 0
+    assert loading.most_open <= 3
+    assert not gc.get_freeze_count()
 
 
-def test_any_number_of_workers_leaves_the_same_results(
-    make_setup: Callable[..., Setup], official: Answers, tmp_path: Path
+def test_a_server_that_stays_away_is_no_wrong_answer_and_is_waited_for_once(
+    loading: Loading, questions: QuestionSet
 ) -> None:
-    """Results stand in the order of the plan, whoever was faster."""
-    files = []
-    for workers in (1, 4):
-        setup = make_setup(one=official, two=lambda *_: "none")
-        store = FolderStore(tmp_path / str(workers), run_record())
-        results = evaluate(
-            setup, Judge(setup.questions, "paper"), store, RunOptions(workers=workers)
-        )
-        assert [r.key for r in results] == [t.key for t in plan(setup)]
-        files.append((tmp_path / str(workers) / "results.jsonl").read_bytes())
-    assert files[0] == files[1]
-    assert b"seconds" not in files[0]
-
-
-def test_a_run_that_is_kept_nowhere_writes_no_lines(make_setup: Callable[..., Setup]) -> None:
-    """They would be worked out, and held, for nobody."""
-    setup = make_setup(one=lambda *_: "none")
-    results = evaluate(setup, Judge(setup.questions, "paper"), RunStore())
-    assert len(results) == 6
-    assert not any("json_line" in vars(result) for result in results)
-
-
-def test_an_interrupted_run_goes_on_where_it_stopped(
-    make_setup: Callable[..., Setup], official: Answers, tmp_path: Path
-) -> None:
-    """What was decided is not asked again, and the end is the same as without the interrupt."""
-    asked: list[str] = []
-
-    def stopping(question: Question, _: Database) -> str:
-        asked.append(question.key)
-        if len(asked) == 4:
-            raise KeyboardInterrupt
-        return official(question, _)
-
-    setup = make_setup(one=stopping)
-    judge = Judge(setup.questions, "paper")
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(setup, judge, FolderStore(tmp_path / "a", run_record()))
-    results = evaluate(setup, judge, FolderStore(tmp_path / "a", run_record(), resume=True))
-    assert len(results) == 6
-    assert len(asked) == 7
-    evaluate(setup, judge, FolderStore(tmp_path / "b", run_record()))
-    assert (tmp_path / "a/results.jsonl").read_bytes() == (
-        tmp_path / "b/results.jsonl"
-    ).read_bytes()
+    """Patience belongs to the database, not to each question."""
+    loading.is_away = True
+    options = RunOptions(workers=1, patience=0.3)
+    decider = Rule("one", lambda *_: "")
+    run = dqa.evaluate(questions, decider, databases="sqlite", options=options, watcher=loading)
+    assert {r.outcome for r in run.results} == {Outcome.INFRASTRUCTURE}
+    assert {r.error for r in run.results} == {"the server is away"}
+    asked = Counter(questions.situation_of(one).content_hash for one in questions.questions)
+    first, *others = loading.loaded
+    assert loading.loaded[first] > asked[first]
+    assert all(loading.loaded[other] == asked[other] for other in others)
 
 
 def test_a_database_that_comes_back_is_asked_again(
-    make_setup: Callable[..., Setup], official: Answers
+    loading: Loading, questions: QuestionSet, official: Answer
 ) -> None:
     """A restarted server costs time, no decision."""
-    backend = CountingBackend(refuse=True)
-    setup = replace(make_setup(one=official), targets={"counting": backend})
-    threading.Timer(0.6, backend.recover).start()
-    judge = Judge(setup.questions, "paper")
-    results = evaluate(setup, judge, RunStore(), RunOptions(workers=2, patience=30.0))
-    assert {result.outcome for result in results} == {Outcome.CORRECT}
-
-
-def test_a_database_that_stays_away_is_waited_for_once() -> None:
-    """Patience belongs to the database, not to each question."""
-    patience, attempts = Patience(0.3, threading.Event()), []
-
-    def attempt() -> bool:
-        attempts.append(1)
-        return False
-
-    patience.retried(attempt)
-    assert len(attempts) >= 2
-    attempts.clear()
-    patience.retried(attempt)
-    assert len(attempts) == 1
-
-
-def test_patience_is_renewed_by_an_answer() -> None:
-    """A database that was given up and answers again is waited for at its next outage."""
-    patience = Patience(0.3, threading.Event())
-    patience.retried(lambda: False)
-    patience.retried(lambda: True)
-    answers = iter([False, True])
-    patience.retried(lambda: next(answers))
-    assert next(answers, None) is None
+    loading.is_away = True
+    threading.Timer(0.4, vars(loading).__setitem__, ("is_away", False)).start()
+    options = RunOptions(workers=2, patience=30.0)
+    decider = Rule("one", official)
+    run = dqa.evaluate(questions, decider, databases="sqlite", options=options, watcher=loading)
+    assert {result.outcome for result in run.results} == {Outcome.CORRECT}
 
 
 class Stumbling(Decider):
-    """Uses ten tokens and finds the database away, as often as it is told; then answers."""
+    """Uses ten tokens and finds the database away, so many times; then answers."""
 
     name = "stumbling"
 
     def __init__(self, times: int) -> None:
         self.left = times
 
-    def decide(self, question: Question, database: Database) -> Decision:
+    def decide(self, question: dqa.Question, database: dqa.Database) -> Decision:
         """Answer with the first candidate."""
-        del database
         ending, outage = Ending.ANSWERED, None
         if self.left:
             self.left -= 1
@@ -203,23 +135,27 @@ class Stumbling(Decider):
 
 def test_what_attempts_used_that_an_outage_ended_is_spent(questions: QuestionSet) -> None:
     """The provider was paid for each."""
-    one = questions.select(limit=1)
     options = RunOptions(patience=30.0, workers=1)
-    run = dqa.evaluate(one, Stumbling(2), options=options, databases=("sqlite",))
+    run = dqa.evaluate(questions.select(limit=1), Stumbling(2), options=options, databases="sqlite")
     assert run.counts.judged == len(run.results) == 2
     assert {result.usage.calls for result in run.results} == {1}, "each as if nothing had happened"
     assert (run.spent.input_tokens, run.spent.output_tokens, run.spent.calls) == (40, 4, 4)
 
 
-def test_what_a_run_used_before_it_went_on_is_spent(questions: QuestionSet, tmp_path: Path) -> None:
+def test_what_a_run_used_before_it_was_resumed_is_spent(
+    questions: QuestionSet, tmp_path: Path
+) -> None:
     """What was given up, and is decided again, was paid for, too."""
     decider = Stumbling(2)
     calls = CallOptions(price_input=1_000_000.0, price_output=0.0)
-    kept = {"out": tmp_path / "run", "options": RunOptions(patience=0.0, workers=1), "calls": calls}
-    first = dqa.evaluate(questions, decider, databases=("sqlite",), **kept)  # type: ignore[arg-type]
+    how: dict[str, Any] = {
+        "out": tmp_path / "run",
+        "options": RunOptions(patience=0.0, workers=1),
+        "calls": calls,
+    }
+    first = dqa.evaluate(questions, decider, databases="sqlite", **how)
     assert (first.counts.failed, first.spent.calls) == (2, 6)
-    again = dqa.evaluate(questions, decider, resume=True, **kept)  # type: ignore[arg-type]
+    again = dqa.evaluate(questions, decider, resume=True, **how)
     assert (again.counts.failed, again.spent.calls) == (0, 8)
     assert again.spent.cost == 80.0
     assert dqa.read_run(tmp_path / "run").spent == again.spent
-    assert "Spent: 80 tokens in, 8 out, 8 calls; cost 80.0000." in again.lines()

@@ -73,22 +73,6 @@ def test_chance_is_the_mean_share_of_right_answers() -> None:
     assert count_chance(lines, right, strict_official=True) == (chance.changed(share=0.25),)
 
 
-def test_the_shared_release_gives_way_to_one_query(release_dir: Path) -> None:
-    """About 163 of 200 Locating and 93 of 101 Building labels; ties accepted, three more."""
-    read = read_questions(release_dir)
-    by_label = {found.name: found for found in measure_shortcuts(read, strict_official=True)}
-    locating, building = by_label["source-most-elsewhere"], by_label["maker-most-per-level"]
-    assert locating.share == pytest.approx(163 / 200, abs=0.01)
-    assert building.share == pytest.approx(93 / 101, abs=0.01)
-    with_ties = {found.name: found for found in measure_shortcuts(read)}
-    found = with_ties["source-most-elsewhere"]
-    assert (found.with_ties, found.by_label) == (found.right, locating.right)
-    assert found.right > locating.right
-    assert [(count.steps, count.questions) for count in building.by_steps] == [
-        (1, building.questions)
-    ]
-
-
 def test_far_answers_are_out_of_the_near_heuristics_reach_and_not_of_the_far_ones() -> None:
     """Which is why proportions matter: a set of far answers alone has shortcuts of its own."""
     made = generate(count=15, seed=1, difficulty=Difficulty(hops=2))
@@ -150,7 +134,7 @@ def test_scenarios_without_heuristics_have_chance_alone() -> None:
     assert [found.choices for found in choose_by_shortcuts(made)] == [{}, {}]
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_documented_shares_are_those_that_are_measured() -> None:
     """The table of ``docs/evaluation.md``, without the column of the whole release."""
     page = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text("utf-8")

@@ -7,7 +7,6 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ import pytest
 from dqa.core.database import Limits
 from dqa.core.display import Display
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.spec import ModelSpec, RunSpec, differences
 from dqa.evaluation.targets import targets_of
 from dqa.guard import Policy
@@ -82,19 +80,17 @@ def test_a_spec_from_before_displays_showed_every_digit() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "questions",
-    [
+def test_every_source_is_told_apart() -> None:
+    """By its name in JSON."""
+    sources: tuple[QuestionSource, ...] = (
         ReleaseFolder(folder=Path("release"), form="graph", strict=True),
         GeneratedFolder(folder=Path("made")),
         GeneratedQuestions(),
         GivenQuestions(name="mine", content_hash="0" * 64),
-    ],
-)
-def test_every_source_is_told_apart(questions: QuestionSource) -> None:
-    """By its name in JSON."""
-    spec = RunSpec(questions=questions, deciders=("first",))
-    assert RunSpec.from_json(json.loads(json.dumps(spec.to_json()))).questions == questions
+    )
+    for source in sources:
+        spec = RunSpec(questions=source, deciders=("first",))
+        assert RunSpec.from_json(json.loads(json.dumps(spec.to_json()))).questions == source
 
 
 def test_no_way_of_showing_a_spec_shows_a_password(tmp_path: Path) -> None:
@@ -129,30 +125,19 @@ def test_a_password_that_was_not_written_comes_from_the_environment(
 
 
 def test_a_database_may_be_named_with_its_url() -> None:
-    """As elsewhere; what is written must be one of the backend's."""
+    """One that cannot be read is found before anything is asked; the message has no password."""
     targets = targets_of(["sqlite", f"mysql={LOCATION}"])
     assert list(targets) == ["sqlite", "mysql"]
     assert targets["mysql"].location == LOCATION  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("database", "problem"),
-    [
-        (f"postgres={LOCATION}", "names postgres, and what follows is not where one of its"),
-        ("mysql= ", "names mysql, and what follows"),
-        (f"sales={LOCATION}", "There is no database 'sales'"),
-        ("postgresql://me:pass-word@host:port/db", "The database URL cannot be read"),
-        ("postgres=postgresql://me:pass-word@host:port/db", "The database URL cannot be read"),
-        ("neo4j://me:pass-word@:x", "The Neo4j URL cannot be read"),
-    ],
-)
-def test_a_url_that_cannot_be_read_is_found_before_anything_is_asked(
-    database: str, problem: str
-) -> None:
-    """It ended a run in its middle; and the message holds no password."""
-    with pytest.raises(UsageError, match=problem) as caught:
-        targets_of(["sqlite", database])
-    assert "pass-word" not in str(caught.value)
+    for database, problem in {
+        f"postgres={LOCATION}": "names postgres, and what follows is not where one of its",
+        f"sales={LOCATION}": "There is no database 'sales'",
+        "postgres=postgresql://me:pass-word@host:port/db": "The database URL cannot be read",
+        "neo4j://me:pass-word@:x": "The Neo4j URL cannot be read",
+    }.items():
+        with pytest.raises(UsageError, match=problem) as caught:
+            targets_of(["sqlite", database])
+        assert "pass-word" not in str(caught.value)
 
 
 def test_the_address_of_a_model_needs_its_password_too() -> None:
@@ -167,40 +152,19 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
     ("change", "problem"),
     [
         ({"version": 3}, "is of version 3, and this dqa reads versions up to 2"),
-        ({"deciders": []}, "RunSpec: deciders: "),
         ({"databases": []}, "RunSpec: databases: "),
         ({"questions": {"source": "dream"}}, "RunSpec: questions: .*'dream'"),
-        (
-            {"questions": {"source": "generator", "count": 0}},
-            r"questions\.generator\.count",
-        ),
+        ({"questions": {"source": "generator", "count": 0}}, r"questions\.generator\.count"),
         ({"max_steps": "many"}, "RunSpec: max_steps: .*not 'many'"),
-        ({"limits": {"rows": "few"}}, r"RunSpec: limits\.rows"),
-        ({"epochs": True}, "RunSpec: epochs: must be a number, not 'True'"),
-        ({"seed": False}, "RunSpec: seed: must be a number, not 'False'"),
         ({"limits": {"rows": True}}, "RunSpec: limits: rows must be a number, not 'True'"),
-        ({"budget": {"cost": True}}, "RunSpec: budget: cost must be a number, not 'True'"),
-        ({"display": {"digits": False}}, "RunSpec: display: digits must be a number"),
-        (
-            {"questions": {"source": "generator", "seed": True}},
-            r"questions\.generator\.seed: must be a number, not 'True'",
-        ),
-        ({"questions": {"source": "generator", "count": True}}, "count: must be a number"),
-        ({"questions": {"source": "generator", "limit": True}}, "limit: must be a number"),
-        (
-            {"models": [{"nam": "x"}]},
-            "RunSpec: models: there is no field 'nam'; there are name, base_url, label",
-        ),
-        ({"models": [{"label": "x"}, "scripted:analyst"]}, "RunSpec: models: each needs a name"),
-        ({"protocol": "json"}, "RunSpec: protocol: .*'react' or 'tools'"),
+        ({"models": [{"nam": "x"}]}, "RunSpec: models: there is no field 'nam'; there are name"),
         ({"rulez": "paper"}, "RunSpec: there is no field 'rulez'"),
         ({"policy": {"tablez": ["a"]}}, "RunSpec: policy: there is no list 'tablez'; .*tables"),
-        ({"display": {"digits": -1}}, "Display: digits must be 0 or more, not -1"),
         ({"limits": {"rows": -5}}, "Limits: rows must be more than 0, not -5"),
     ],
 )
 def test_a_wrong_field_is_one_line_with_its_name(change: dict[str, Any], problem: str) -> None:
-    """Whoever wrote it finds the place."""
+    """Its author finds the place."""
     with pytest.raises(UsageError, match=problem) as error:
         RunSpec.from_json(WHOLE.to_json() | change)
     assert "\n" not in str(error.value)
@@ -221,70 +185,29 @@ def test_a_spec_writes_of_its_limits_what_one_can_set() -> None:
         RunSpec.from_json({**given, "limits": {"seconds": 2, "whole": 3}})
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "3", "[" * 100_000])
-def test_a_file_that_holds_no_spec_says_so(tmp_path: Path, text: str) -> None:
-    """By its name."""
-    file = tmp_path / "spec.json"
-    file.write_text(text, "utf-8")
-    with pytest.raises(UsageError, match=r"spec\.json"):
-        RunSpec.read(file)
-    with pytest.raises(UsageError, match="does not exist"):
-        RunSpec.read(tmp_path / "none.json")
-
-
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    ("name", "text", "problem"),
     [
-        ("", "is empty, and a RunSpec is written as its fields by name"),
-        ("- a\n- b\n", "holds a list, and"),
-        ("first\n", "holds 'first' alone, and"),
+        ("a.json", "", r"a\.json"),
+        ("a.json", "[" * 100_000, r"a\.json"),
+        ("b.yaml", "- a\n- b\n", "holds a list, and"),
+        ("b.yaml", "questions: {count: 2\n", r"is no YAML: line 2, column 1"),
+        ("b.yaml", "questions: !!python/object:os.system {}\n", "is no YAML"),
         (
-            "questions: {source: generator, count: 2\n",
-            r"is no YAML: line 2, column 1: expected ',' or '}', but got '<stream end>'\.$",
-        ),
-        (
-            "questions: {source: generator, count: 2}\ndeciders: [first]\nepoch: 2\n",
-            r"there is no field 'epoch' \(did you mean 'epochs'\?\)\. 'dqa formats spec' prints",
-        ),
-        (
+            "b.yaml",
             "questions: {source: generator, count: 2, sed: 1}\ndeciders: [first]\n",
-            r"no field 'questions\.generator\.sed' \(did you mean 'seed'\?\)\. 'dqa",
+            r"no field 'questions\.generator\.sed' \(did you mean 'seed'\?\)",
         ),
-        ("deciders: [first]\n", r"questions: is missing\. 'dqa formats spec' prints every field"),
-        (
-            "questions: {source: generator, count: 2}\ndeciders: [first]\nepochs: 0\n",
-            r"epochs: must be at least 1, not '0'\.$",
-        ),
-        (
-            "questions: {source: generator, count: 2}\ndeciders: [first]\ndatabases: []\n",
-            r"name one, such as sqlite\.$",
-        ),
-        ("epochs: 1\nseed: 2\nepochs: 3\n", "is no YAML: line 3 gives 'epochs' a second time"),
-        ("questions:\n  count: 1\n  count: 2\n", "line 3 gives 'count' a second time"),
+        ("b.yaml", "deciders: [first]\n", r"questions: is missing\."),
     ],
 )
-def test_yaml_that_holds_no_spec_says_what_it_holds(
-    tmp_path: Path, text: str, problem: str
+def test_a_file_that_holds_no_spec_says_so(
+    tmp_path: Path, name: str, text: str, problem: str
 ) -> None:
-    """And a key that is given twice is refused, of which the last would win in silence."""
-    file = tmp_path / "spec.yaml"
-    file.write_text(text, "utf-8")
+    """By its name, with what is wrong; nothing that YAML could build but plain data is built."""
+    (tmp_path / name).write_text(text, "utf-8")
     with pytest.raises(UsageError, match=problem):
-        RunSpec.read(file)
-
-
-def test_yaml_may_take_over_what_it_names_again(tmp_path: Path) -> None:
-    """A merged key is overridden, which is no second time."""
-    file = tmp_path / "spec.yaml"
-    file.write_text(
-        "questions: {source: generator, count: 3}\ndeciders: [first]\n"
-        "model: &one {name: 'scripted:analyst', label: a}\n"
-        "planner: {<<: *one, label: b}\n",
-        "utf-8",
-    )
-    planner = RunSpec.read(file).planner
-    assert planner is not None
-    assert (planner.name, planner.label) == ("scripted:analyst", "b")
+        RunSpec.read(tmp_path / name)
 
 
 def test_two_specs_differ_field_by_field() -> None:
@@ -333,6 +256,7 @@ def test_questions_that_a_caller_made_have_to_be_handed_over() -> None:
         spec.build()
 
 
+@pytest.mark.slow
 def test_a_spec_is_built_in_another_process(tmp_path: Path) -> None:
     """From its file alone, with the same results."""
     spec = RunSpec(
@@ -372,25 +296,3 @@ def test_a_spec_is_read_and_written_by_the_name_of_a_file(
     assert isinstance(read.questions, ReleaseFolder)
     assert read.questions.folder == tmp_path / "release"
     assert read.deciders == ("first",)
-
-
-@pytest.mark.parametrize(
-    ("make", "problem"),
-    [
-        (lambda: CallOptions(retries=-1), "CallOptions: retries: must be at least 0, not '-1'."),
-        (lambda: RunOptions(workers=0), "RunOptions: workers: must be at least 1, not '0'."),
-        (
-            lambda: GeneratedQuestions(count=0),
-            "GeneratedQuestions: count: must be at least 1, not '0'.",
-        ),
-        (ReleaseFolder, "ReleaseFolder: folder: is missing."),
-        (lambda: Limits(rows=-5), "Limits: rows must be more than 0, not -5."),
-    ],
-)
-def test_what_is_made_of_wrong_values_is_one_plain_line(
-    make: Callable[[], object], problem: str
-) -> None:
-    """As a spec says it."""
-    with pytest.raises(UsageError) as caught:
-        make()
-    assert str(caught.value) == problem

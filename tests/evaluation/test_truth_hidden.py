@@ -85,8 +85,10 @@ def _spying(model: object, settings: Settings) -> Spy:
     return SPIES[-1]
 
 
-@pytest.mark.parametrize("database", ["sqlite", "ladybug", "duckdb"])
-@pytest.mark.parametrize("scenario", ["locating", "building", "agriculture"])
+@pytest.mark.parametrize(
+    ("scenario", "database"),
+    [("locating", "sqlite"), ("building", "ladybug"), ("agriculture", "duckdb")],
+)
 def test_a_decider_reaches_no_truth(scenario: str, database: str) -> None:
     """Not from its question, its database, its model or its settings, on any kind of database."""
     SPIES.clear()

@@ -39,15 +39,8 @@ def _bomb(megabytes: int, bits: int) -> bytes:
     return first + second * (megabytes - 1)
 
 
-def _called(arguments: str) -> dict[str, Any]:
-    function = {"name": "query_database", "arguments": arguments}
-    return {"content": None, "tool_calls": [{"id": "1", "type": "function", "function": function}]}
-
-
 GZIPPED = _bomb(1_000, zlib.MAX_WBITS | 16)
-DEFLATED = _bomb(1_000, zlib.MAX_WBITS)
 LARGE = completion({"content": "x" * 50_000_000})
-LARGE_CALL = completion(_called("a" * 5_000_000))
 DIGITS = completion({"content": "x"})[:-1] + b', "n": ' + b"9" * 9_999 + b"}"
 
 
@@ -56,27 +49,13 @@ DIGITS = completion({"content": "x"})[:-1] + b', "n": ' + b"9" * 9_999 + b"}"
     [
         (lambda h: send(h, LARGE), "larger than 1,000,000 bytes"),
         (lambda h: send(h, GZIPPED, Content_Encoding="gzip"), "larger than 1,000,000"),
-        (lambda h: send(h, DEFLATED, Content_Encoding="deflate"), "larger than 1,000,000"),
         (lambda h: send(h, GZIPPED, Content_Encoding="gzip, gzip"), "packed as 'gzip, gzip'"),
         (lambda h: send(h, b"x", Content_Encoding="br"), "packed as 'br'"),
         (lambda h: send_endlessly(h, "application/json", b" " * 5_000), "larger than 1,000,000"),
-        (lambda h: send(h, LARGE_CALL), "larger than 1,000,000 bytes"),
         (lambda h: send(h, b"[" * 900_000), "recursion"),
-        (lambda h: send(h, b'{"a":' * 90_000 + b"1" + b"}" * 90_000), "recursion"),
         (lambda h: send(h, DIGITS), "digits"),
     ],
-    ids=[
-        "plain",
-        "gzip",
-        "deflate",
-        "twice",
-        "brotli",
-        "endless",
-        "call",
-        "lists",
-        "objects",
-        "digits",
-    ],
+    ids=["plain", "gzip", "twice", "brotli", "endless", "lists", "digits"],
 )
 def test_a_reply_that_is_too_much_is_a_fault_and_never_held(
     answer: Answer, words: str, hours: Hours
@@ -88,9 +67,9 @@ def test_a_reply_that_is_too_much_is_a_fault_and_never_held(
     assert most < 30, f"{most} MB were held"
 
 
-@pytest.mark.parametrize("size", [200_000, 900_000])
-def test_a_reply_within_the_limit_is_read_packed_or_not(size: int, hours: Hours) -> None:
+def test_a_reply_within_the_limit_is_read_packed(hours: Hours) -> None:
     """The limit is of what is read, not of what travels."""
+    size = 900_000
     body = completion({"content": "x" * size})
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
@@ -122,21 +101,21 @@ def test_the_words_of_an_error_are_cut(hours: Hours) -> None:
 def test_a_stream_without_an_end_is_a_fault(word: bytes, hours: Hours) -> None:
     """Whether or not anything is said in it."""
     with listening(lambda h: send_endlessly(h, "text/event-stream", EVENT % word)) as url:
-        model = asking(url, limit=5_000)
+        model = asking(url, limit=1_000)
         model.streaming = True
         told, most = refused(model, hours)
-    assert "larger than 80,000 bytes" in told
+    assert "larger than 16,000 bytes" in told
     assert most < 60, f"{most} MB were held"
 
 
 def test_a_streamed_reply_may_be_as_large_as_another(hours: Hours) -> None:
     """Its frame does not count."""
-    said = "word " * 20_000
+    said = "word " * 2_000
     with ModelServer(lambda _: said) as served:
         model = asking(served.url, limit=len(said) + 1_000)
         model.streaming = True
         assert asked(model, hours)[0].reply.text == said
-        with pytest.raises(ModelUnavailableError, match="reply is larger than 99,000 bytes"):
+        with pytest.raises(ModelUnavailableError, match="reply is larger than 9,000 bytes"):
             asked(model, hours, reply_limit=len(said) - 1_000)
 
 
@@ -157,23 +136,18 @@ def test_a_body_that_never_ends_is_not_waited_for(hours: Hours) -> None:
     assert "longer than 1 s" in told
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
+def test_whatever_a_package_makes_of_a_reply_is_bounded(hours: Hours) -> None:
+    """Of a provider whose answers another package reads."""
+    messages: tuple[dict[str, Any], ...] = (
         {"content": "", "tool_calls": [{"name": "q", "args": {"a": "x" * 2_000}, "id": "1"}]},
-        {"content": "x" * 2_000},
         {"content": "é" * 600},
         {"content": [{"type": "text", "text": "x" * 2_000}]},
         {"content": "", "additional_kwargs": {"thoughts": "x" * 2_000}},
         {"content": "", "response_metadata": {"more": ["x" * 999, "x" * 999]}},
-    ],
-)
-def test_whatever_a_package_makes_of_a_reply_is_bounded(
-    message: dict[str, Any], hours: Hours
-) -> None:
-    """Of a provider whose answers are read by somebody else."""
-    told, _ = refused(Saying(reply=AIMessage(**message)), hours, reply_limit=1_000)
-    assert "larger than 1,000 bytes" in told
+    )
+    for message in messages:
+        told, _ = refused(Saying(reply=AIMessage(**message)), hours, reply_limit=1_000)
+        assert "larger than 1,000 bytes" in told
 
 
 def _nested(depth: int) -> Any:
@@ -183,19 +157,13 @@ def _nested(depth: int) -> Any:
     return value
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(_nested(80), "deeper than 64 levels"), (_nested(100_000), "deeper"), (10**400, "digits")],
-    ids=["some", "many", "digits"],
-)
-def test_arguments_that_nothing_could_keep_are_a_fault(
-    value: Any, words: str, hours: Hours
-) -> None:
-    """Before anybody tries to write them down."""
-    reply = AIMessage("")
-    reply.tool_calls = [{"name": "q", "args": {"a": value}, "id": "1"}]
-    told, _ = refused(Saying.model_construct(reply=reply, cache=None), hours)
-    assert words in told
+def test_arguments_that_nothing_could_store_are_a_fault(hours: Hours) -> None:
+    """Before anything writes them."""
+    for value, words in ((_nested(100_000), "deeper than 64 levels"), (10**400, "digits")):
+        reply = AIMessage("")
+        reply.tool_calls = [{"name": "q", "args": {"a": value}, "id": "1"}]
+        told, _ = refused(Saying.model_construct(reply=reply, cache=None), hours)
+        assert words in told
 
 
 def test_a_reply_that_is_too_large_is_not_recorded(tmp_path: Any, hours: Hours) -> None:

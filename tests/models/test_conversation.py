@@ -13,9 +13,7 @@ from pydantic import Field
 
 from dqa.core.errors import (
     BudgetSpentError,
-    InfrastructureError,
     ModelUnavailableError,
-    RequestTooLongError,
     UnparsableReplyError,
 )
 from dqa.core.recorder import Recorder
@@ -97,16 +95,6 @@ def test_it_ends_after_a_bounded_number_of_replies(bad: object) -> None:
     assert talk.recorder.steps == 2
 
 
-def test_each_question_is_a_conversation_of_its_own() -> None:
-    """The record goes on, and another model may be asked."""
-    model, other = Says(replies=["1"]), Says(replies=["2"])
-    talk = Conversation(model)
-    assert (talk.ask("a", number), talk.ask("b", number, model=other, role="second")) == (1, 2)
-    assert [message.text for message in other.shown[0]] == ["b"]
-    assert talk.recorder.steps == 2
-    assert talk.recorder.events[-1].data["role"] == "second"
-
-
 def gone(sleep: Callable[[float], object] = id) -> CallPolicy:
     """A policy of one retry that waits for nothing."""
     return CallPolicy(Retry(1), clock=Clock(sleep=sleep))
@@ -137,13 +125,6 @@ def test_what_ends_a_decision_is_raised_with_the_record_so_far() -> None:
     with pytest.raises(BudgetSpentError):
         talk.ask("How many?", number)
     assert talk.recorder.usage.output_tokens == 2
-
-
-@pytest.mark.parametrize("error", [RequestTooLongError("x"), InfrastructureError("x")])
-def test_errors_keep_their_class(error: Exception) -> None:
-    """Whoever can send less has to see that the request was too long."""
-    with pytest.raises(type(error)):
-        Conversation(Says(replies=[error])).ask("a", number)
 
 
 @pytest.mark.parametrize(

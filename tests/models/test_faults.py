@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from email.utils import formatdate
 from types import SimpleNamespace
 from typing import Any
@@ -11,9 +10,7 @@ import pytest
 
 from dqa.core.errors import (
     MalformedReplyError,
-    ModelUnavailableError,
     RequestTooLongError,
-    UsageError,
 )
 from dqa.models.faults import (
     FaultKind,
@@ -24,10 +21,6 @@ from dqa.models.faults import (
     words_of,
 )
 from dqa.models.policy import Retry
-
-
-class APIConnectionError(Exception):
-    """As the packages made from OpenAI's template call it."""
 
 
 class ReadTimeoutError(TimeoutError):
@@ -49,20 +42,14 @@ def failed(status: int | None = None, headers: dict[str, str] | None = None, **m
         (failed(429), FaultKind.RATE_LIMIT),
         (failed(429, code="insufficient_quota"), FaultKind.QUOTA),
         (failed(500), FaultKind.SERVER),
-        (failed(529), FaultKind.SERVER),
         (failed(None, status_code=503), FaultKind.SERVER),
-        (failed(None, code=504), FaultKind.SERVER),
         (failed(408), FaultKind.TIMEOUT),
         (failed(401), FaultKind.KEY),
-        (failed(403), FaultKind.KEY),
         (failed(404), FaultKind.NOT_FOUND),
         (failed(400), FaultKind.REQUEST),
-        (failed(422), FaultKind.REQUEST),
         (failed(413), FaultKind.TOO_LONG),
-        (APIConnectionError(), FaultKind.CONNECTION),
         (ConnectionResetError(), FaultKind.CONNECTION),
         (ReadTimeoutError(), FaultKind.TIMEOUT),
-        (json.JSONDecodeError("no", "", 0), FaultKind.MALFORMED),
         (MalformedReplyError("no"), FaultKind.MALFORMED),
         (IndexError(), FaultKind.UNKNOWN),
     ],
@@ -70,13 +57,6 @@ def failed(status: int | None = None, headers: dict[str, str] | None = None, **m
 def test_a_fault_is_told_by_its_status_or_its_class(error: Exception, kind: FaultKind) -> None:
     """Without importing a single provider's package."""
     assert diagnose(error) is kind
-
-
-def test_only_what_can_pass_is_tried_again() -> None:
-    """A wrong key stays wrong; a crowded server does not stay crowded."""
-    assert {kind.value for kind in FaultKind if kind.retryable} == {
-        *("rate_limit", "server", "timeout", "connection", "malformed")
-    }
 
 
 def worded(words: str, status: int = 400, **more: Any) -> Any:
@@ -97,12 +77,8 @@ class ContextOverflowError(Exception):
     [
         worded("no", code="context_length_exceeded"),
         worded("This model's maximum context length is 8192 tokens. However, you asked for more."),
-        worded("Your input exceeds the context window of this model."),
         worded("prompt is too long: 214850 tokens > 200000 maximum"),
-        worded("The input token count (1200000) exceeds the maximum number of tokens allowed."),
         worded("the request exceeds the available context size, try increasing it"),
-        worded("The prompt (length 5000) is longer than the maximum model length of 4096."),
-        worded("Prompt contains 40000 tokens, too large for model with 32768 maximum", 422),
         worded("Please reduce the length of the messages or completion."),
         worded("Request too large for m on tokens per min (TPM): Limit 10, Requested 20.", 429),
         ContextOverflowError("no"),
@@ -124,10 +100,8 @@ def test_a_request_that_is_too_long_is_told_by_code_or_words(error: Exception) -
     [
         (worded("max_tokens is too large: 5000. At most 4096 are supported."), FaultKind.REQUEST),
         (worded("This would exceed your limit of 40,000 input tokens.", 429), FaultKind.RATE_LIMIT),
-        (worded("Too many tokens, please wait before trying again.", 429), FaultKind.RATE_LIMIT),
         (worded("The context window of the worker crashed.", 500), FaultKind.SERVER),
         (ReadTimeoutError("The request took too long."), FaultKind.TIMEOUT),
-        (RuntimeError("no"), FaultKind.UNKNOWN),
     ],
 )
 def test_what_only_sounds_like_it_is_no_request_that_is_too_long(
@@ -142,15 +116,11 @@ def test_what_only_sounds_like_it_is_no_request_that_is_too_long(
     ("error", "setting"),
     [
         (worded("no", param="stop", code="unsupported_parameter"), "stop"),
-        (worded("no", param="temperature", code="unsupported_value"), "temperature"),
         (worded("Unsupported parameter: 'stop' is not supported with this model."), "stop"),
         (worded("'temperature' does not support 0 with this model."), "temperature"),
-        (worded("Unrecognized request argument supplied: stop"), "stop"),
-        (worded("Argument not supported on this model: stop"), "stop"),
         (worded("`temperature` is deprecated for this model."), "temperature"),
         (worded("('body', 'stop'): Extra inputs are not permitted", 422), "stop"),
         (worded("Invalid 'stop': array too long.", param="stop", code="array_too_long"), None),
-        (worded("Unsupported parameter: 'top_p'.", param="top_p"), None),
         (worded("Unsupported file; we stop here."), None),
         (worded("Unsupported parameter: 'stop'.", 500), None),
         (RuntimeError("Unsupported parameter: 'stop'."), None),
@@ -165,35 +135,17 @@ def test_a_refused_setting_is_told_by_code_or_words(error: Exception, setting: s
     ("said", "seconds"),
     [
         ("7", 7.0),
-        ("0.5", 0.5),
         ("-3", 0.0),
         (formatdate(1_700_000_030, usegmt=True), 30.0),
         (formatdate(1_600_000_000, usegmt=True), 0.0),
         ("soon", None),
         ("inf", None),
-        ("nan", None),
     ],
 )
 def test_retry_after_is_read_as_seconds_or_as_a_date(said: str, seconds: float | None) -> None:
     """What cannot be read is as if it were not there."""
     error = failed(429, {"retry-after": said})
     assert retry_after(error, now=1_700_000_000.0) == seconds
-
-
-def test_an_error_without_a_response_asks_for_no_wait() -> None:
-    """A dropped connection has no headers."""
-    assert retry_after(ConnectionError(), now=0.0) is None
-
-
-def test_what_asking_again_cannot_help_says_what_to_mend() -> None:
-    """What every request would meet stops the run; what only this one meets does not."""
-    assert isinstance(FaultKind.KEY.to_error("no"), UsageError)
-    assert isinstance(FaultKind.NOT_FOUND.to_error("no"), UsageError)
-    assert isinstance(FaultKind.QUOTA.to_error("no"), UsageError)
-    assert isinstance(FaultKind.REQUEST.to_error("no"), ModelUnavailableError)
-    assert "--row-limit or --max-steps" in str(FaultKind.REQUEST.to_error("no"))
-    assert "(--set)" in str(FaultKind.REQUEST.to_error("no"))
-    assert "--base-url" in str(FaultKind.NOT_FOUND.to_error("no"))
 
 
 def test_words_hold_no_secret_and_no_line_break(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from dqa.core.errors import MissingKeyError, UnknownNameError, UsageError
-from dqa.models.registry import Connection, chat_model, is_scripted
+from dqa.models.registry import Connection, chat_model
 from dqa.models.scripted import ScriptedModel
 from tests.models.model_server import ModelServer
 
@@ -66,12 +66,6 @@ def test_an_unknown_provider_is_a_usage_error() -> None:
     """Whatever LangChain does not know is one line, not a traceback."""
     with pytest.raises(UsageError, match="someone:some-model"):
         chat_model("someone:some-model")
-
-
-def test_only_scripted_names_are_scripted() -> None:
-    """Results tell programs from language models by this."""
-    assert is_scripted("scripted:analyst")
-    assert not is_scripted("openai:scripted")
 
 
 def test_a_server_is_asked_for_short_replies_in_both_words_for_it() -> None:

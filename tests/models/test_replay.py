@@ -43,8 +43,8 @@ from tests.models.scripts import Moody
 NAME = "openai:test"
 DECIDERS = ("iterrag", "self-consistency")
 TOKENS = 10
-WORKERS = (1, 8)
-by_workers = pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), 8])
+THREADS = 8
+WORKERS = (1, THREADS)
 STEADY: Mapping[str, Target] = {n: plugins.backend(n) for n in ("sqlite", "duckdb")}
 Left = tuple[bytes, dict[str, Any]]
 """What a run leaves behind: its results to the byte, and its traces."""
@@ -160,14 +160,13 @@ def entries(tape: Path) -> list[dict[str, Any]]:
     return [line for line in lines if "request" in line]
 
 
-@by_workers
 def test_questions_in_the_same_words_keep_their_replies_apart(
-    questions: QuestionSet, tmp_path: Path, workers: int
+    questions: QuestionSet, tmp_path: Path
 ) -> None:
     """Recorded with few threads or many, played with few or many."""
     tape, mood = tmp_path / "tape.jsonl", Moody()
     cassette = Cassette.record(tape, [NAME])
-    run(questions, cassette, tmp_path / "made", workers, inner=Speaking(mood=mood))
+    run(questions, cassette, tmp_path / "made", THREADS, inner=Speaking(mood=mood))
     askers: dict[str, set[str]] = {}
     for entry in entries(tape):
         askers.setdefault(entry["request"], set()).add(" ".join(entry["asker"]))
@@ -177,27 +176,14 @@ def test_questions_in_the_same_words_keep_their_replies_apart(
 
 
 @pytest.mark.slow
-def test_one_worker_makes_the_same_cassette_every_time(
-    questions: QuestionSet, tmp_path: Path
-) -> None:
-    """Where the model says the same."""
-    made = []
-    for name in ("one", "other"):
-        cassette = Cassette.record(tmp_path / f"{name}.jsonl", [NAME])
-        run(questions, cassette, tmp_path / name, 1, inner=Speaking(mood=Moody(0.0)))
-        made.append((tmp_path / f"{name}.jsonl").read_bytes())
-    assert made[0] == made[1]
-
-
-@by_workers
 def test_outages_are_not_on_a_cassette_and_cost_no_reply(
-    questions: QuestionSet, tmp_path: Path, workers: int
+    questions: QuestionSet, tmp_path: Path
 ) -> None:
     """What was asked before the database went away is not asked again, and played as asked."""
     tape, mood, unsteady = tmp_path / "tape.jsonl", Moody(), Unsteady(1, 2, 4)
     cassette = Cassette.record(tape, [NAME])
     away: Mapping[str, Target] = {"sqlite": unsteady, "duckdb": unsteady}
-    run(questions, cassette, tmp_path / "made", workers, inner=Speaking(mood=mood), targets=away)
+    run(questions, cassette, tmp_path / "made", THREADS, inner=Speaking(mood=mood), targets=away)
     assert unsteady.struck == 3
     # Every reply is part of a decision: none was left behind by one that was given up.
     assert usage_so_far(tmp_path / "made").calls == mood.said == len(entries(tape))
@@ -208,16 +194,16 @@ def test_outages_are_not_on_a_cassette_and_cost_no_reply(
         assert outcome(folder) == outcome(tmp_path / "made")
 
 
-@by_workers
+@pytest.mark.slow
 def test_a_run_that_stopped_for_its_budget_and_went_on_is_played_as_one(
-    questions: QuestionSet, tmp_path: Path, workers: int
+    questions: QuestionSet, tmp_path: Path
 ) -> None:
     """Twice, in the middle of decisions whose first requests others have made as well."""
     tape, folder, mood = tmp_path / "tape.jsonl", tmp_path / "made", Moody()
     for tokens in (12 * TOKENS, 25 * TOKENS, None):
         cassette = Cassette.record(tape, [NAME], resume=tape.exists())
         inner, goes_on = Speaking(mood=mood), folder.exists()
-        done = run(questions, cassette, folder, workers, inner=inner, tokens=tokens, resume=goes_on)
+        done = run(questions, cassette, folder, THREADS, inner=inner, tokens=tokens, resume=goes_on)
         assert (Outcome.BUDGET in {result.outcome for result in done}) == (tokens is not None)
     calls = [Usage(**trace["usage"]).calls for trace in outcome(folder)[1].values()]
     assert sum(calls) == mood.said == len(entries(tape))
@@ -225,21 +211,20 @@ def test_a_run_that_stopped_for_its_budget_and_went_on_is_played_as_one(
 
 
 @pytest.mark.slow
-@by_workers
 def test_a_run_whose_provider_went_away_and_that_went_on_is_played_as_one(
-    questions: QuestionSet, tmp_path: Path, workers: int
+    questions: QuestionSet, tmp_path: Path
 ) -> None:
     """Its failures are asked again, and nothing else."""
     tape, folder, mood = tmp_path / "tape.jsonl", tmp_path / "made", Moody()
     cassette = Cassette.record(tape, [NAME])
-    run(questions, cassette, folder, workers, inner=Speaking(mood=mood, breaks_at=15))
+    run(questions, cassette, folder, THREADS, inner=Speaking(mood=mood, breaks_at=15))
     failed = outcome(folder)
     assert any("failure" in entry for entry in entries(tape))
     assert_played(questions, tape, failed_as_played(failed))
     for workers_of_failed in WORKERS:
         shutil.rmtree(tmp_path / f"played {workers_of_failed}")
     cassette = Cassette.record(tape, [NAME], resume=True)
-    run(questions, cassette, folder, workers, inner=Speaking(mood=mood), resume=True)
+    run(questions, cassette, folder, THREADS, inner=Speaking(mood=mood), resume=True)
     assert len(entries(tape)) == mood.said
     assert_played(questions, tape, outcome(folder))
 

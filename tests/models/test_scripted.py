@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.tools import tool
 
 from dqa import plugins
-from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.errors import UsageError
 from dqa.models.scripted import Responder, scripted_model
 
 
@@ -32,12 +32,6 @@ class Greeter:
 def look(place: str) -> str:
     """Look at a place."""
     return place
-
-
-def test_an_unknown_script_lists_what_there_is() -> None:
-    """Names come from a short list."""
-    with pytest.raises(UnknownNameError, match="analyst, greedy, random"):
-        scripted_model("analist")
 
 
 def test_a_method_answers_for_scripted_models_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:

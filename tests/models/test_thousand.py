@@ -1,4 +1,4 @@
-"""A thousand runs against a server that misbehaves in every way at once."""
+"""Many runs against a server that misbehaves in every way at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from dqa_simulators.locating.generator import LocatingSize
 from tests.models.model_server import ModelServer, Trouble
 from tests.models.scripts import scripted
 
-RUNS = 1_000
 SCRIPTS = ("analyst", "greedy", "greedy", "greedy")
 """Whom runs ask, in turn: the analyst makes twice as many calls as the others."""
 PROTOCOLS: tuple[Literal["react", "tools"], ...] = ("react", "tools")
@@ -136,9 +135,11 @@ def named(decision: Decision) -> Iterator[str]:
             yield words
 
 
-@pytest.mark.slow
-def test_a_thousand_runs_under_mixed_faults(
-    worlds: tuple[QuestionSet, dict[str, Database]], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "runs", [pytest.param(160, marks=pytest.mark.slow), pytest.param(1_000, marks=pytest.mark.deep)]
+)
+def test_many_runs_under_mixed_faults(
+    runs: int, worlds: tuple[QuestionSet, dict[str, Database]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """None is lost, none decides otherwise than without faults, and every fault is in a trace.
 
@@ -176,15 +177,16 @@ def test_a_thousand_runs_under_mixed_faults(
             return script, question, decider.decide(question, databases[question.key])
 
         with ThreadPoolExecutor(8) as pool:
-            decided = list(pool.map(run, range(RUNS)))
+            decided = list(pool.map(run, range(runs)))
 
-    assert len(decided) == RUNS
+    assert len(decided) == runs
     assert {decision.ending for _, _, decision in decided} == {Ending.ANSWERED}
     for script, question, decision in decided:
         outcome = judge.judge(question, decision).outcome
         assert (decision.choice, outcome) == undisturbed[script, question.key]
     in_traces = Counter(name for _, _, decision in decided for name in named(decision))
     assert in_traces == spoiling.struck
-    assert set(server.troubles) == {*NAMED, *SAID["react"]}
-    assert set(spoiling.struck) == KNOWN
-    assert spoiling.struck.total() > RUNS / 2
+    assert spoiling.struck.total() > runs / 2
+    if runs >= 1_000:  # each of them has struck by then
+        assert set(server.troubles) == {*NAMED, *SAID["react"]}
+        assert set(spoiling.struck) == KNOWN

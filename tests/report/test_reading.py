@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from dqa.core.decision import Ending, Usage
-from dqa.core.events import EndingEvent, Event, event_from_json, event_of
+from dqa.core.events import EndingEvent, Event, event_from_json
 from dqa.core.evidence import Evidence
-from dqa.core.plans import steps_of
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import (
@@ -31,12 +30,27 @@ from dqa.report.passages import (
     Thought,
     Unjudged,
     WholeReply,
-    passage_to_json,
 )
 from dqa.report.reading import read
 from dqa.report.trace_verdict import verdict_lines
+from tests.evaluation.statistics.results import result
 
 ROWS = '["name", "profit"]\n["a1", 2.5]\n["b1", null]\n(2 rows)'
+
+
+def judged(outcome: Outcome, **changes: Any) -> Result:
+    """Return a result."""
+    known = {
+        "choice": "b1",
+        "official": "a1",
+        "ties": ("a1",),
+        "rank": 2,
+        "value": 1.0,
+        "best_value": 1.5,
+        "baseline": 1.0,
+        "goal": "maximise",
+    }
+    return result(1, outcome, **(known | changes))
 
 
 def told(*events: Event, **changes: Any) -> Trace:
@@ -146,16 +160,6 @@ def test_a_new_plan_says_what_is_new_and_what_is_gone() -> None:
     ]
 
 
-def test_a_trace_has_the_steps_that_are_measured() -> None:
-    """`dqa trace` and `dqa analyse` never differ on how long a plan is, and no word is lost."""
-    text = "My plan:\n\nStep 1: Look up\n  the nodes\nStep 2: Compute\n\nLet me begin."
-    (plan,) = between(told(event("plan", 1, {"text": text})))
-    assert isinstance(plan, Plan)
-    assert [step.text for step in plan.steps] == ["Look up the nodes", "Compute"]
-    assert [step.text for step in steps_of(text)] == [step.text for step in plan.steps]
-    assert plan.beside == ("My plan:", "Let me begin.")
-
-
 def test_faults_and_failures_stand_where_they_happened() -> None:
     """A reply that could not be read is shown whole, before what it was told."""
     fault = {"fault": "rate_limit", "error": "E", "message": "slow", "attempt": 1, "wait": 0.5}
@@ -168,21 +172,6 @@ def test_faults_and_failures_stand_where_they_happened() -> None:
         ModelFault(1, "rate_limit", "E", "slow", 1, 0.5),
         WholeReply(1, "agent", "the reply 1"),
         RefusedReply(1, "agent", "no action"),
-    ]
-
-
-def test_a_reply_of_calls_that_cannot_be_used_shows_the_calls() -> None:
-    """Where it has no text of its own."""
-    calls = [{"tool": "drop", "input": '{"table": "t"}'}]
-    assert between(told(replied(1, None, text="", calls=calls))) == [
-        WholeReply(1, "agent", "drop: t")
-    ]
-
-
-def test_a_reply_of_an_older_trace_is_shown_as_it_was() -> None:
-    """Its thought was not told apart then."""
-    assert between(told(event("reply", 1, {"text": "Thought: x"}))) == [
-        WholeReply(1, "agent", "Thought: x")
     ]
 
 
@@ -214,12 +203,6 @@ def test_a_bug_is_shown_with_its_traceback() -> None:
     assert isinstance(worth, Unjudged)
     first, *_ = verdict_lines(worth)
     assert first == "A bug ended the run, which says nothing of the decision. KeyError: 'a'"
-
-
-def test_what_another_tool_returned_is_shown_like_a_statement() -> None:
-    """Whoever brought the tool."""
-    asked = {"tool": "weather", "statement": "Rome", "observation": "sunny", "row_count": 0}
-    assert between(told(event("tool", 1, asked))) == [Called(1, "weather", "Rome", text="sunny")]
 
 
 def test_two_models_are_told_apart_and_their_task_is_shown_once() -> None:
@@ -277,35 +260,6 @@ def test_what_is_no_table_stays_text(observation: str) -> None:
         assert (called.columns, called.text) == ((), observation)
 
 
-def judged(outcome: Outcome, **changes: Any) -> Result:
-    """Return a result."""
-    result = Result(
-        question="locating/1",
-        scenario="locating",
-        database="sqlite",
-        kind="relational",
-        decider="planrag",
-        model="scripted:analyst",
-        outcome=outcome,
-        answer="a1",
-        choice="b1",
-        official="a1",
-        ties=("a1",),
-        regret=0.5,
-        relative_regret=1.0,
-        rank=2,
-        value=1.0,
-        best_value=1.5,
-        baseline=1.0,
-        goal="maximise",
-        steps=1,
-        statements=0,
-        plans=0,
-        error=None,
-    )
-    return result.changed(**changes)
-
-
 def test_the_judgement_is_the_results() -> None:
     """With the choice that was judged, in the scenario's unit."""
     *_, answer, _, worth = read(told(), judged(Outcome.WRONG), "profit")
@@ -322,19 +276,3 @@ def test_what_is_not_judged_still_says_what_was_best(outcome: Outcome) -> None:
     assert isinstance(worth, Unjudged)
     assert (worth.ending, worth.problem, worth.ties) == (outcome.value, "why", ("a1",))
     assert (worth.best_value, worth.unit) == (1.5, "profit")
-
-
-def test_a_passage_as_json_says_what_it_is() -> None:
-    """Whoever reads it in another language chooses by `kind`."""
-    found: Mapping[str, Any] = passage_to_json(Thought(1, "agent", "hm"))
-    assert found == {"kind": "thought", "step": 1, "role": "agent", "text": "hm"}
-
-
-def test_a_tool_that_a_package_added_is_shown_like_a_statement() -> None:
-    """Under its own name, with what it was asked and what it said."""
-    asked = Evidence('{"place": "Genoa"}', "sunny", tool="weather")
-    trace = told(event_of(asked, 2), evidence=(asked,))
-    (called,) = [passage for passage in read(trace) if isinstance(passage, Called)]
-    assert (called.step, called.tool, called.asked, called.text) == (
-        *(2, "weather", '{"place": "Genoa"}', "sunny"),
-    )

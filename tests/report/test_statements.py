@@ -6,9 +6,7 @@ import re
 
 import pytest
 
-from dqa.report.passages import Called
 from dqa.report.statements import lay_out
-from dqa.report.trace_text import echo_passages
 
 JOINED = """SELECT a.name, CASE WHEN a.x = 1 AND a.y = 2 THEN 'z' ELSE ' from  where ' END k
 FROM node a
@@ -63,19 +61,3 @@ def test_a_long_statement_stands_clause_by_clause(laid_out: str) -> None:
 def test_what_is_short_or_uncertain_stays_as_it_is(statement: str) -> None:
     """Where a text ends only its engine knows, if there are comments, backslashes, open quotes."""
     assert lay_out(statement) == statement
-
-
-def test_a_trace_lays_statements_out(capsys: pytest.CaptureFixture[str]) -> None:
-    """As `dqa trace` shows it."""
-    statement = re.sub(r"\n *", " ", JOINED)
-    echo_passages([Called(1, "query_database", statement)])
-    assert "  LEFT JOIN flow b ON a.name = b.src\n  WHERE b.v" in capsys.readouterr().out
-
-
-def test_a_long_list_goes_on_below() -> None:
-    """Cut at commas outside of brackets."""
-    names = ", ".join(f"SUM(column_{number}, 0) AS other_{number}" for number in range(8))
-    first, *others = lay_out(f"SELECT {names} FROM t").split("\n")
-    assert first.startswith("SELECT SUM(column_0, 0) AS other_0,")
-    assert others[-1] == "FROM t"
-    assert all(line.startswith("    SUM(") for line in others[:-1])

@@ -7,21 +7,16 @@ from typing import Any
 
 from rich.console import Console
 
-from dqa.core.decision import Usage
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.shortcuts import Chance, Shortcut, StepCount
+from dqa.evaluation.shortcuts import Chance, Shortcut
 from dqa.evaluation.statistics import Summary, count_epochs
 from dqa.report.epoch_tables import epoch_lines, epoch_tables
 from dqa.report.tables import (
     MEANS,
-    Spending,
     accuracy_table,
     accuracy_tables,
     interval_lines,
-    lines_below,
-    notes,
     scoring_lines,
-    shortcut_lines,
 )
 from dqa.report.widths import as_text
 from tests.evaluation.statistics.results import result
@@ -76,14 +71,6 @@ def test_rows_are_deciders_and_columns_databases() -> None:
     assert "40.0 (4/10)" in lines[1]
     assert "RDB (sqlite)" in text
     assert "GDB (ladybug)" in text
-
-
-def test_other_outcomes_are_told_only_where_they_happened() -> None:
-    """A clean run has no notes."""
-    assert notes([summary("a", "sqlite", 5)]) == []
-    (note,) = notes([summary("a", "sqlite", 5, failed=2)])
-    assert note.startswith("2 runs that a failing server ended")
-    assert "a locating/sqlite 2" in note
 
 
 def shortcut(name: str, right: int) -> Shortcut:
@@ -147,26 +134,6 @@ def test_what_counts_is_said_with_the_figures_of_the_other_count() -> None:
     )
 
 
-def test_shortcuts_are_told_by_difficulty() -> None:
-    """Steps to the answer, nearest first."""
-    steps = (
-        StepCount(steps=1, questions=8, right=3),
-        StepCount(steps=None, questions=2, right=0),
-    )
-    given = [SHORTCUTS[0].changed(by_steps=steps), SHORTCUTS[1].changed(with_ties=9)]
-    first, nearest, largest = shortcut_lines(given)
-    assert first == "Shortcuts, one query each. Only the official label counts as right."
-    assert nearest == (
-        "locating: shortcut nearest is right in 30.0 % (3/10); by steps to the answer 1: 3/8, "
-        "no way: 0/2"
-    )
-    assert largest == (
-        "locating: shortcut largest is right in 80.0 % (8/10), with every tie of the best in "
-        "90.0 % (9/10)"
-    )
-    assert shortcut_lines([]) == []
-
-
 def test_a_line_says_what_intervals_allow_for() -> None:
     """Clustered ones by situation; a single situation has Wilson's; nothing shared is no line."""
     same = {"low": 0.2, "high": 0.8, "clustered_low": 0.2, "clustered_high": 0.8}
@@ -200,11 +167,3 @@ def test_epochs_are_a_table_of_those_whose_answers_differ() -> None:
     assert epoch_lines(found) == ["Right or wrong on the same questions in all 2 epochs: steady."]
     assert epoch_tables(count_epochs(steady)) == []
     assert epoch_lines(()) == []
-
-
-def test_the_script_is_told_of_once_for_all_models() -> None:
-    """However many scripted models took part."""
-    several = [summary("a", "sqlite", 5), summary("b", "sqlite", 5)]
-    several = [s.changed(model=f"scripted:{s.decider}") for s in several]
-    lines = lines_below(several, Spending.of(Usage(), None))
-    assert sum(line.startswith("The script sets") for line in lines) == 1

@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
-from dqa.core.question_set import QuestionSet
 from dqa.evaluation.analysis import Case, Cases, Found, Share, analyse, read_cases
 from dqa.evaluation.analysis.replanning import ReplanningKind
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.statistics import wilson
-from tests.evaluation.analysis.golden_runs import question, worlds
 from tests.evaluation.analysis.runs import make_case, ran
 
 BOTH = ran("SELECT ingoing, total_power FROM trade_node", "[1.0, 2.0]")
@@ -143,20 +141,6 @@ def test_a_scenario_without_critical_values_has_no_table_of_them() -> None:
     found = analyse(Cases((make_case(BOTH, scenario="cooking", question="cooking/1"),)))
     assert found.missed == ()
     assert found.failures[0].deep == Share.counted(1, 1)
-
-
-def test_questions_of_a_scenario_that_nobody_knows_tell_nothing() -> None:
-    """Its runs are measured as those without questions."""
-    case = make_case(BOTH, scenario="cooking", question="cooking/golden")
-    asked = question("cooking", "delta", {})
-    given = QuestionSet("given", (asked,), worlds())
-    assert analyse(Cases((case,)), questions=given) == analyse(Cases((case,)))
-
-
-def test_nothing_judged_is_nothing_measured() -> None:
-    """A run that a failing server ended from first to last has no tables."""
-    found = analyse(Cases((), unjudged=3))
-    assert (found.runs, found.failures, found.unjudged) == ((), (), 3)
 
 
 def test_results_and_traces_are_joined_and_what_is_missing_is_counted(tmp_path: Path) -> None:

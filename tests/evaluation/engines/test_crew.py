@@ -15,12 +15,11 @@ import dqa
 from dqa.core.decision import Usage
 from dqa.core.errors import BudgetSpentError, InfrastructureError, UsageError
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.engines.backlog import Backlog
 from dqa.evaluation.engines.base import Decide, LocalEngine
 from dqa.evaluation.engines.crew import Crew, LostClusterError, WorkerDiedError
 from dqa.evaluation.engines.remote import Problem, own_versions, require_versions, work_out
 from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.making import Made, Maker, judged
+from dqa.evaluation.making import Made, judged
 from dqa.evaluation.plan import Setup, Task, plan
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.run import evaluate
@@ -229,38 +228,6 @@ def test_a_spent_budget_ends_the_run(setup: Setup, judge: Judge) -> None:
         budget.check()
 
 
-def test_a_group_stays_with_a_worker_until_there_is_nothing_else(setup: Setup) -> None:
-    """Then others help, and every task is handed out once."""
-    tasks = plan(setup)
-    groups = list(dict.fromkeys(task.group for task in tasks))
-    backlog = Backlog(tasks, slots=2)
-    handed: list[Task] = []
-    first, _ = backlog.next_for((), idle=True)
-    second, _ = backlog.next_for((), idle=True)
-    assert [first[0].group, second[0].group] == groups[:2]
-    handed += [*first, *second]
-    again, _ = backlog.next_for(groups[:1], idle=False)
-    assert again[0].group == groups[0]
-    handed += again
-    while backlog:
-        batch, alone = backlog.next_for(groups[-1:], idle=False)
-        assert not alone
-        handed += batch
-    assert sorted(task.key for task in handed) == sorted(task.key for task in tasks)
-
-
-def test_batches_grow_with_quick_decisions_and_shrink_towards_the_end(setup: Setup) -> None:
-    """One until it is known how long one takes."""
-    backlog = Backlog(plan(setup), slots=1)
-    sizes = [len(backlog.next_for((), idle=True)[0])]
-    backlog.took(1, 0.001)
-    while backlog:
-        sizes.append(len(backlog.next_for((), idle=True)[0]))
-    assert sizes[0] == 1
-    assert max(sizes) > 1
-    assert sizes[-1] == 1
-
-
 def test_an_error_of_a_worker_is_raised_here_by_its_class(make_setup: SetupMaker) -> None:
     """Its words are without secrets, and a class that takes more than words is the one above."""
     versions = own_versions()
@@ -280,11 +247,3 @@ def test_an_error_of_a_worker_is_raised_here_by_its_class(make_setup: SetupMaker
 
 def _refuse(location: str) -> None:
     raise UsageError(f"{location} cannot be used.")
-
-
-def test_makers_are_shared_by_what_makes_decisions() -> None:
-    """A worker of a cluster decides by the same code as a thread here."""
-    from dqa.evaluation import run
-    from dqa.evaluation.engines import remote
-
-    assert vars(run)["Maker"] is vars(remote)["Maker"] is Maker

@@ -15,15 +15,13 @@ import pytest
 import dqa
 from dqa.core.database import Database
 from dqa.core.decider import Decider
-from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.engines import process_engine
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Result
-from dqa.evaluation.store import RunStore
-from dqa.evaluation.traces import Trace
 
 TWO = RunOptions(workers=3, processes=2)
 ENDS = 10.0
@@ -79,6 +77,7 @@ def asked() -> QuestionSet:
     return dqa.generate(("locating",), count=6, seed=1, per_database=2)
 
 
+@pytest.mark.slow
 def test_two_processes_make_what_one_makes(asked: QuestionSet, tmp_path: Path) -> None:
     """Results, traces and hash are those of one, also where a recording answers."""
     cassette, made = tmp_path / "replies.jsonl", []
@@ -106,24 +105,8 @@ def test_two_processes_make_what_one_makes(asked: QuestionSet, tmp_path: Path) -
         assert traced.usage == again.usage
 
 
-def test_who_makes_a_decision_writes_its_lines(
-    asked: QuestionSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The process that keeps them has only to copy them, into a folder as into a store."""
-    kept: list[bool] = []
-    add = RunStore.add
-
-    def added(self: RunStore, result: Result, trace: Trace, *lost: Usage) -> None:
-        kept.extend("json_line" in vars(one) for one in (result, trace))
-        add(self, result, trace, *lost)
-
-    monkeypatch.setattr(RunStore, "add", added)
-    for out in (tmp_path / "run", f"{tmp_path / 'runs.db'}#run"):
-        dqa.evaluate(asked, "first", databases="sqlite", options=TWO, out=out)
-    assert kept == [True] * 24
-
-
-@pytest.mark.parametrize("does", ["die", pytest.param("orphan", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("does", ["die", "orphan"])
 def test_a_dead_process_s_decisions_are_made_once(
     asked: QuestionSet, tmp_path: Path, does: str
 ) -> None:
@@ -136,6 +119,7 @@ def test_a_dead_process_s_decisions_are_made_once(
     assert run.results == dqa.evaluate(asked, Noting(tmp_path), databases="sqlite").results
 
 
+@pytest.mark.slow
 def test_whoever_interrupts_a_run_ends_its_processes(asked: QuestionSet, tmp_path: Path) -> None:
     """What they wait for is not awaited, and what was decided is kept."""
 

@@ -131,6 +131,7 @@ def test_clusters_are_situations_and_questions_where_these_are_not_known() -> No
     assert Outcome.CORRECT.judged
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("sizes", "wilsons"),
     [((116, 44, 40), 0.6), ((61, 20, 15, *(2,) * 52), 0.8), ((20,) * 15, 0.8)],

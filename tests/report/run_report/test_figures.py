@@ -45,12 +45,6 @@ def rows(run: dqa.Run, tmp_path_factory: pytest.TempPathFactory) -> sqlite3.Conn
     return table
 
 
-def test_what_is_judged(rows: sqlite3.Connection) -> None:
-    """The rows say it of themselves."""
-    (differ,) = rows.execute(f"SELECT COUNT(*) FROM decision WHERE judged <> ({JUDGED})").fetchone()
-    assert differ == 0
-
-
 def error_of_mean(lines: Sequence[tuple[str, float]]) -> tuple[float, float, float]:
     """Return a mean, its CR2 variance and degrees of freedom, by matrices (Bell & McCaffrey)."""
     values = np.array([value for _, value in lines], dtype=float)
@@ -346,16 +340,6 @@ def test_questions_and_their_decisions(report: dqa.Report, rows: sqlite3.Connect
             GROUP BY question"""
     )
     assert {(one.key, one.judged, one.correct) for one in report.questions} == set(by_question)
-
-
-def test_the_run(report: dqa.Report, rows: sqlite3.Connection) -> None:
-    """How far it is."""
-    (run,) = report.runs
-    (made, judged, correct) = rows.execute(
-        f"SELECT COUNT(*), SUM({JUDGED}), SUM(outcome = 'correct') FROM decision"
-    ).fetchone()
-    assert (run.made, run.judged, run.correct) == (made, judged, correct)
-    assert run.complete is (made == judged)
 
 
 def test_the_same_decider_of_two_runs_is_two_contestants(run_folder: Path, tmp_path: Path) -> None:

@@ -49,10 +49,10 @@ class Growing:
         self.made = len(kept)
 
 
-@pytest.fixture(params=["folder", "store"])
+@pytest.fixture
 def growing(request: pytest.FixtureRequest, run_folder: Path, tmp_path: Path) -> Iterator[Growing]:
-    """In a folder, and in a store."""
-    place = f"{tmp_path}/runs.db#growing" if request.param == "store" else f"{tmp_path}/growing"
+    """In a folder, or where the test says."""
+    place = f"{tmp_path}/{getattr(request, 'param', 'growing')}"
     whole = dqa.read_run(run_folder)
     assert whole.record is not None
     store = open_store(place_of(place), whole.record)
@@ -87,6 +87,7 @@ def test_only_this_machine_is_answered(server: dqa.ReportServer) -> None:
     assert _ask(server, "/question?id=none/1")[0] == 404
 
 
+@pytest.mark.parametrize("growing", ["growing", "runs.db#growing"], indirect=True)
 def test_it_tells_the_figures_and_the_details_of_a_run(
     server: dqa.ReportServer, growing: Growing
 ) -> None:
@@ -124,13 +125,6 @@ def test_figures_go_on_while_the_questions_are_read(
         assert len({told["stamp"] for told in (first, later, whole)}) == 3
 
 
-def test_why_there_are_no_pictures_is_told_once_it_is_known(run_folder: Path) -> None:
-    """In place of the word that the questions are being read, and the page is told of it."""
-    with dqa.ReportServer([dqa.Run(dqa.read_run(run_folder).results)]) as server:
-        told = _told_until(server, lambda told: "being read" not in told["pictures"])
-        assert "Nothing was kept" in told["pictures"]
-
-
 def _told_until(server: dqa.ReportServer, fits: Callable[[Any], bool]) -> Any:
     """Return the first report that fits, asked for as the page asks."""
     for _ in range(500):
@@ -141,13 +135,8 @@ def _told_until(server: dqa.ReportServer, fits: Callable[[Any], bool]) -> Any:
     raise AssertionError(told["pictures"])
 
 
-def test_a_port_that_is_taken_is_told(server: dqa.ReportServer, growing: Growing) -> None:
-    """As an error of usage, which says what to do."""
-    with pytest.raises(dqa.UsageError, match="name another"):
-        dqa.ReportServer([growing.place], port=server.port)
-
-
 @pytest.mark.slow
+@pytest.mark.parametrize("growing", ["runs.db#growing"], indirect=True)
 def test_the_page_follows_a_run_and_keeps_what_is_open(
     server: dqa.ReportServer, growing: Growing, browser: Browser
 ) -> None:

@@ -1,0 +1,110 @@
+"""A run that is killed, wherever it is stored and however often, ends as one that is not."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import dqa
+from tests.evaluation import killing
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = "import sys; from tests.evaluation.killing import main; main(*sys.argv[1:])"
+
+
+def kill(moments: int | str, processes: int, seed: int, *places: str) -> list[int]:
+    """Make runs that are killed; return how often each was, or how many there are."""
+    given = map(str, (moments, processes, seed, *places))
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *given],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[int] = json.loads(done.stdout)
+    return found
+
+
+def assert_whole(place: str, whole: dqa.Run) -> None:
+    """Each decision is there once, with one trace, as in a run that was not killed."""
+    run = dqa.read_run(place)
+    assert run.results == whole.results
+    assert run.content_hash == whole.content_hash
+    traces = Counter(trace.key for trace in run.each_trace())
+    assert traces == Counter(result.key for result in whole.results)
+    for name in ("results.jsonl", "traces.jsonl"):
+        if run.folder is not None:
+            assert len((run.folder / name).read_bytes().splitlines()) == len(whole.results)
+
+
+@pytest.fixture(scope="session")
+def whole() -> dqa.Run:
+    """Return the run that nobody kills."""
+    return killing.evaluate(None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kills", "processes", "names"),
+    [(3, 1, ("run", "runs.db#run")), (1, 2, ("run", "runs.db#run"))],
+    ids=["threads", "processes"],
+)
+def test_a_killed_run_ends_as_one_that_is_not(
+    kills: int, processes: int, names: tuple[str, ...], whole: dqa.Run, tmp_path: Path
+) -> None:
+    """At random moments, in a folder and in a file, decided by threads and by processes."""
+    places = [f"{tmp_path}/{name}" for name in names]
+    assert min(kill(kills, processes, 7, *places)) > 0
+    for place in places:
+        assert_whole(place, whole)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("prefix", ["run", "runs.db#run"])
+def test_a_run_that_is_killed_at_any_step_ends_as_one_that_is_not(
+    prefix: str, whole: dqa.Run, tmp_path: Path
+) -> None:
+    """Before every write, rename, statement and commit, once more on the way, and then finished."""
+    (steps,) = kill("every", 1, 0, f"{tmp_path}/{prefix}")
+    assert steps > 30
+    for step in range(1, steps):
+        assert_whole(f"{tmp_path}/{prefix}{step}", whole)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", ["run", "runs.db#run"])
+def test_twenty_kills_of_the_command_leave_what_an_uninterrupted_one_leaves(
+    name: str, tmp_path: Path
+) -> None:
+    """With SIGKILL, wherever it happens to be; agents ask scripted models."""
+    asked = ("--deciders", "planrag,iterrag,first", "--databases", "sqlite,ladybug")
+    command = [sys.executable, "-m", "dqa", "eval"]
+    begin = [*command, "--generate", "12", "--seed", "3", *asked, "--workers", "2", "--out"]
+    subprocess.run([*begin, f"{tmp_path}/whole"], capture_output=True, check=True)
+    whole, place = dqa.read_run(tmp_path / "whole"), f"{tmp_path}/{name}"
+
+    kills = 0
+    while kills < 20:
+        begun = killing.made(place)
+        there = Path(place, "run.json").exists()
+        words = [*command, "--resume", place] if there else [*begin, place]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        while process.poll() is None and killing.made(place) == begun:
+            time.sleep(0.01)
+        time.sleep(0.003 * kills)  # at another moment each time
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        kills += 1
+    subprocess.run([*command, "--resume", place], capture_output=True, check=True)
+    assert_whole(place, whole)
+    assert dqa.analyse(place).to_json() == dqa.analyse(tmp_path / "whole").to_json()

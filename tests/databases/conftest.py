@@ -42,19 +42,19 @@ def small_situation() -> Situation:
     return Situation(schema, "small", tables)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def situation() -> Situation:
     """Return the small world."""
     return small_situation()
 
 
-@pytest.fixture(params=sorted(BACKENDS))
+@pytest.fixture(scope="module", params=sorted(BACKENDS))
 def backend(request: pytest.FixtureRequest) -> Backend:
     """Return each embedded backend in turn."""
     return BACKENDS[request.param]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def database(backend: Backend, situation: Situation) -> Iterator[Database]:
     """Give the small world in each embedded database in turn."""
     loaded = backend.load(situation)
@@ -62,7 +62,7 @@ def database(backend: Backend, situation: Situation) -> Iterator[Database]:
     loaded.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def relational(situation: Situation) -> Iterator[Database]:
     """Give the small world in SQLite."""
     loaded = sqlite.BACKEND.load(situation)
@@ -70,7 +70,7 @@ def relational(situation: Situation) -> Iterator[Database]:
     loaded.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def graph(situation: Situation) -> Iterator[Database]:
     """Give the small world in LadybugDB."""
     loaded = ladybug.BACKEND.load(situation)

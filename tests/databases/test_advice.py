@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dqa.core.database import Limits, Rows
-from dqa.core.errors import StatementError
-from dqa.core.examination import Advice, Examination
-from dqa.databases.examining import asker, bytes_of, shown_size
-from dqa.databases.isolation.session import _unpack_examination
-from dqa.databases.isolation.wire import pack_examination
+from dqa.core.examination import Examination
 from dqa.databases.mysql import advice as mysql
 from dqa.databases.mysql.server import MYSQL
 from dqa.databases.neo4j import advice as neo4j
-from dqa.databases.postgres import advice as postgres
 
 QUIET = {"max_execution_time": "60000", "local_infile": "OFF", "regexp_time_limit": "32"}
 
@@ -43,15 +37,6 @@ def of_neo4j(roles: Sequence[str] | None, user: str = "me", **settings: str) -> 
     return neo4j.examine(
         lambda statement: next((rows for key, rows in told.items() if key in statement), [])
     )
-
-
-def test_a_server_that_only_speaks_as_postgresql_does_is_no_error() -> None:
-    """It has not all of the catalogue, so nothing is known of its roles and limits."""
-
-    def ask(statement: str) -> tuple[tuple[Any, ...], ...]:
-        return (("CockroachDB 24.1", "me"),) if statement.startswith("SELECT version()") else ()
-
-    assert postgres.examine(ask) == Examination("CockroachDB 24.1", "me", True)
 
 
 def test_a_reader_of_mysql_gets_no_advice() -> None:
@@ -159,30 +144,4 @@ def test_procedures_and_files_of_neo4j() -> None:
         "allow_csv_import_from_file_urls",
         "unrestricted",
         "allowlist",
-    ]
-
-
-def test_what_a_role_may_not_see_is_no_advice() -> None:
-    """A statement's error is no row; whatever else happens is raised."""
-
-    def run(statement: str, limits: Limits) -> Rows:
-        raise StatementError("permission denied")
-
-    assert asker(run)("SELECT 1") == ()
-
-
-def test_an_examination_travels_as_plain_data() -> None:
-    """Nothing is lost on the way from a worker."""
-    seen = Examination("X 1", "me", True, (Advice("role", "a", "b", "c;"),))
-    assert _unpack_examination(pack_examination(seen)) == seen
-
-
-def test_sizes_are_read_and_shown() -> None:
-    """As Neo4j and MySQL write them."""
-    assert [bytes_of(text) for text in ("358.40MiB", "0B", "64M", "4096", "x")] == [
-        375_809_638,
-        *(0, 67_108_864, 4_096, 0),
-    ]
-    assert [shown_size(size) for size in (512, 8 << 20, 1 << 63)] == [
-        *("512 bytes", "8 MB", "without a limit"),
     ]

@@ -11,11 +11,11 @@ import duckdb
 import ladybug
 import pytest
 
-from benchmarks.wide_generator import make_wide_schema, statements
+from benchmarks.wide_generator import make_wide_schema
 from benchmarks.wide_schema import make_duckdb, make_sqlite
 from dqa import plugins
 from dqa.core.database import Database
-from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.schema import Field
 from dqa.guard import Policy
 
 HIDING = Policy(denied_columns=frozenset({"orders.salary"}))
@@ -53,14 +53,6 @@ def test_comments_are_read_and_shown_on_their_line(database: Database) -> None:
     assert "total: INTEGER /* in euros * / DROP TABLE */," in text
     assert text.count("\n") == 1
     assert text.splitlines()[0].endswith(") /* What customers buy; see salary */")
-
-
-def test_a_long_comment_is_cut() -> None:
-    """A column's sooner than a table's."""
-    table = TableInfo("t", (Field("c", "INT", comment="x" * 300),), comment="y " * 300)
-    text = DatabaseSchema((table,)).to_text()
-    assert "x" * 100 + "... */" in text
-    assert 200 < len(text.partition(") ")[2]) < 220
 
 
 def test_a_comment_that_names_a_hidden_column_is_hidden(shop: Path) -> None:
@@ -118,13 +110,3 @@ def test_sqlite_tells_what_its_foreign_keys_imply(tmp_path: Path) -> None:
     assert one.key == ("a", "b")
     assert [column.name for column in two.columns] == ["x", "y", "z", "g"]
     assert two.references == (("z", "three", "id"), ("x", "One", "a"), ("y", "One", "b"))
-
-
-def test_statements_are_those_of_the_dialect() -> None:
-    """MySQL writes comments into the definition, SQLite none at all."""
-    schema = DatabaseSchema((TableInfo("t", (Field("id", "INTEGER"),), ("id",), (), "what"),))
-    assert list(statements(schema, "sqlite")) == [
-        'CREATE TABLE "t" ("id" INTEGER, PRIMARY KEY ("id"))'
-    ]
-    assert "COMMENT 'what'" in next(statements(schema, "mysql"))
-    assert list(statements(schema, "postgres"))[1] == "COMMENT ON TABLE \"t\" IS 'what'"

@@ -6,7 +6,6 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from threading import Thread
-from time import monotonic, sleep
 
 import pytest
 
@@ -15,8 +14,6 @@ from dqa.databases.leaving import is_there
 from dqa.databases.neo4j.server import Address
 
 GREETING = b"hello"
-NOISE = 2.0
-"""Seconds that a machine that does much else may take longer."""
 
 
 @contextmanager
@@ -43,17 +40,6 @@ def test_a_server_that_answers_is_there() -> None:
         assert is_there(probe, 30.0)
 
 
-def test_a_server_that_takes_its_time_is_there() -> None:
-    """The first connection is not given up while others are made."""
-
-    def answer_late(listener: socket.socket) -> None:
-        sleep(0.8)
-        answer(listener)
-
-    with listening(answer_late) as probe:
-        assert is_there(probe, 30.0)
-
-
 def test_a_server_that_drops_a_connection_is_greeted_again() -> None:
     """Where memory is short, it may lose some."""
 
@@ -68,9 +54,7 @@ def test_a_server_that_drops_a_connection_is_greeted_again() -> None:
 def test_a_stopped_server_is_not_there() -> None:
     """Its system takes connections, and it says nothing."""
     with listening(lambda _: None) as probe:
-        began = monotonic()
-        assert not is_there(probe, 0.5)
-        assert 0.5 <= monotonic() - began < 0.5 + NOISE
+        assert not is_there(probe, 0.3)
 
 
 def test_a_server_that_has_ended_is_not_there() -> None:

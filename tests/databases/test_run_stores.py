@@ -11,7 +11,7 @@ import pytest
 import dqa
 from dqa.core.errors import RefusedStatementError, UsageError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
-from dqa.guard import Policy, check
+from dqa.guard import Policy
 from dqa.guard.visible import visible_schema
 
 SECRETIVE = (
@@ -81,47 +81,6 @@ def test_tables_of_that_name_are_a_team_s_own_where_no_store_is(tmp_path: Path) 
         assert [table.name for table in database.schema().tables] == ["dqa_results"]
         assert database.query("SELECT * FROM dqa_results").rows == ()
         assert database.query("SELECT name FROM sqlite_master").rows == (("dqa_results",),)
-
-
-@pytest.mark.parametrize("dialect", ["postgres", "mysql", "mariadb", "ansi", "duckdb"])
-def test_a_server_s_store_is_kept_alike(dialect: str) -> None:
-    """Also under its schema's name, and where tables are listed."""
-    there = Policy(holds_store=True)
-    for statement in ("SELECT * FROM dqa_runs", "SELECT * FROM team.Dqa_Runs", "SHOW TABLES"):
-        assert not check(statement, dialect, there).allowed
-    listed = "SELECT table_name FROM information_schema.tables"
-    assert not check(listed, dialect, there).allowed
-    assert check(listed, dialect).allowed
-    assert check("SELECT name FROM customers", dialect, there).allowed
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "MATCH (t:StateAction) RETURN t.action",
-        "MATCH (n) RETURN n.action",
-        "MATCH (n:!Customer) RETURN n.action",
-        "MATCH (n:Customer|GoalType) RETURN n.name",
-        "MATCH (n:$('GoalType')) RETURN n.name",
-        "MATCH (:Customer)-[r]->(n) RETURN n",
-        "MATCH (n) OPTIONAL MATCH (n:Customer) RETURN n",
-        "MATCH ()-[r:HOLDS]->() RETURN count(r)",
-        "MATCH (c:Customer) RETURN c:StateAction",
-        "MATCH (c:Customer) RETURN EXISTS { (:StateAction) }",
-        "CALL db.labels() YIELD label RETURN label",
-        "SHOW INDEXES",
-    ],
-)
-def test_a_memory_s_labels_are_hidden_in_a_graph(statement: str) -> None:
-    """Whatever other labels there are, which are not listed in the reason."""
-    there = Policy(holds_store=True)
-    verdict = check(statement, "neo4j", there)
-    assert not verdict.allowed
-    assert "Customer" not in verdict.reason
-    assert check("MATCH (c:Customer)-[:HAS]->(o:MadeLater) RETURN o.name", "neo4j", there).allowed
-    assert check("MATCH (c:Customer) WHERE c:Vip RETURN c", "neo4j", there).allowed
-    named = Policy(holds_store=True, labels=frozenset({"StateAction"}))
-    assert check("MATCH (t:StateAction) RETURN t.action", "neo4j", named).allowed
 
 
 def test_a_memory_s_labels_are_left_out_of_a_graph_s_schema() -> None:

@@ -117,10 +117,8 @@ def summed(
     [
         ([True, False, True, None], 'c: 2 distinct, 1 NULL; most often "true" (2))'),
         ([1, "a", 2, "a"], 'c: 3 distinct; most often "a" (2))'),
-        (["2024-13-01", "2024-01-01"], "c: 2 distinct)"),
         (["2024-01-01 10:00:00", "2024-01-03 10:00:00"], None),
         ([[1, 2], [1, 2], {"a": 1}], "c: 2 distinct)"),
-        (["z" * 100] * 3, "c: 1 distinct)"),
         ([None, None], "c: NULL in every row)"),
         ([1e308, 1e308, 1e308], "c: 1 distinct; 1e+308 to 1e+308, mean 1e+308)"),
         (["b", "a", "b", "a"], 'c: 2 distinct; most often "a" (2), "b" (2))'),
@@ -142,22 +140,3 @@ def test_a_summary_takes_its_room_from_the_last_rows() -> None:
     told = wide.to_text()
     assert len(told.encode()) <= 32_000
     assert told.endswith(" columns more)")
-
-
-def test_a_summary_tells_nothing_of_rows_that_nobody_counted() -> None:
-    """Where time runs out, or cells were cut, there is none."""
-    late = Limits(rows=1, seconds=1e-9)
-    assert summed([1, 2, 3], late) == ""
-    assert summed(["x" * 50, "y", "z"], Limits(rows=2, cell=10)) == ""
-
-
-@pytest.mark.parametrize(
-    "beyond", [10**400, float("inf"), float("nan")], ids=["huge", "infinite", "none"]
-)
-def test_numbers_that_nothing_is_reckoned_with_are_counted(beyond: float) -> None:
-    """A server may have whole numbers of hundreds of digits, which no float holds."""
-    cells = [(beyond,), *((float(n),) for n in range(9))]
-    limits = Limits(rows=2)
-    found = collect(["n"], cells, limits, perf_counter(), failures=(), stop=lambda: None)
-    assert found.summary is not None
-    assert found.summary.columns[0].to_text() == "n: 10 distinct"

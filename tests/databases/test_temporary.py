@@ -13,7 +13,6 @@ import pytest
 import dqa
 from dqa.core.errors import DataError, QueryError, UsageError
 from dqa.databases.scripts import table_script
-from tests.databases.conftest import small_situation
 
 RELATIONAL = ("sqlite", "duckdb")
 SCRIPTS = {
@@ -61,20 +60,20 @@ def test_more_rows_than_one_insert_takes_keep_their_order() -> None:
         assert [x for (x,) in rows] == list(range(1_234, 0, -1))
 
 
-@pytest.mark.parametrize(
-    ("table", "problem"),
-    [
-        ([], "has no columns"),
-        ({"a": [1, 2], "b": [1]}, r"unequal length: \{'a': 2, 'b': 1\}"),
-        ([{"a": 1}, {"a": "x"}], "Column 'a' of table 't' mixes int and str"),
-        ([{"a": 1}, {"a": []}], "holds a list in row 2"),
-        ([1], "neither a dict of columns nor a list of rows"),
-    ],
-)
-def test_what_makes_no_table_is_refused(table: Any, problem: str) -> None:
+NO_TABLES: list[tuple[Any, str]] = [
+    ([], "has no columns"),
+    ({"a": [1, 2], "b": [1]}, r"unequal length: \{'a': 2, 'b': 1\}"),
+    ([{"a": 1}, {"a": "x"}], "Column 'a' of table 't' mixes int and str"),
+    ([{"a": 1}, {"a": []}], "holds a list in row 2"),
+    ([1], "neither a dict of columns nor a list of rows"),
+]
+
+
+def test_what_makes_no_table_is_refused() -> None:
     """By table, column and row."""
-    with pytest.raises(DataError, match=problem):
-        table_script({"t": table}, "sqlite")
+    for table, problem in NO_TABLES:
+        with pytest.raises(DataError, match=problem):
+            table_script({"t": table}, "sqlite")
 
 
 @pytest.mark.parametrize("engine", SCRIPTS)
@@ -120,14 +119,6 @@ def test_a_policy_is_held_against_the_tables() -> None:
         pass
 
 
-@pytest.mark.parametrize("engine", SCRIPTS)
-def test_a_situation_is_loaded(engine: str) -> None:
-    """On graphs, too."""
-    with dqa.temporary_database(small_situation(), engine) as database:
-        schema = database.schema()
-        assert schema.tables or schema.nodes
-
-
 def test_a_database_that_is_there_is_opened_and_stays(tmp_path: Path) -> None:
     """By its path or URL, whatever engine is the usual one."""
     import duckdb
@@ -141,16 +132,14 @@ def test_a_database_that_is_there_is_opened_and_stays(tmp_path: Path) -> None:
     assert file.is_file()
 
 
-@pytest.mark.parametrize(
-    ("content", "engine", "problem"),
-    [
+def test_what_an_engine_cannot_hold_is_refused() -> None:
+    """With what to give instead."""
+    wrong: list[tuple[Any, str, str]] = [
         ({"t": {"x": [1]}}, "ladybug", "holds a graph, and tables do not say"),
         (3, "sqlite", "A int makes no database"),
         (Path("missing.sql"), "sqlite", "cannot be read: No such file"),
         (SCRIPTS["sqlite"], "mysql", "is not in memory: name where it is"),
-    ],
-)
-def test_what_an_engine_cannot_hold_is_refused(content: Any, engine: str, problem: str) -> None:
-    """With what to give instead."""
-    with pytest.raises(UsageError, match=problem), dqa.temporary_database(content, engine):
-        pass
+    ]
+    for content, engine, problem in wrong:
+        with pytest.raises(UsageError, match=problem), dqa.temporary_database(content, engine):
+            pass

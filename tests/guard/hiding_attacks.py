@@ -27,7 +27,8 @@ from dqa.core.situation import (
 )
 from dqa.guard import Audit, AuditEntry, Policy
 
-COUNT = 500
+COUNT = 100
+DEEP_COUNT = 500
 SECRETS = ("kq7", "zz8", "77001", "88002", "90001", "91002")
 """Is in each value that is hidden: of masked columns, and of rows that are left out."""
 INSERTED = ("1 = 0", "dqa_rows", "dqa_node_", "OFFSET 0", " AND (NOT ")

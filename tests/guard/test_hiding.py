@@ -15,10 +15,8 @@ import dqa
 from dqa.core.database import Database
 from dqa.core.errors import QueryError, RefusedStatementError, UsageError
 from dqa.deciders.samples import sampled_schema
-from dqa.evaluation.spec import RunSpec
-from dqa.guard import GuardedDatabase, Policy, check
+from dqa.guard import GuardedDatabase, Policy
 from dqa.guard.sql.views import telling_views
-from dqa.loaders.sources import GeneratedQuestions
 from tests.guard import hiding_attacks as attacks
 from tests.guard.hiding_cypher import CypherAttacks
 from tests.guard.hiding_sql import SqlAttacks
@@ -33,31 +31,29 @@ GRAPHS = (
 )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", ["sqlite", "duckdb"])
-def test_nothing_hidden_is_told_in_sql(backend: str) -> None:
-    """Two databases that differ in what is hidden alone answer 500 attacks alike."""
-    statements = list(SqlAttacks(backend, 15).statements(attacks.COUNT))
-    with attacks.opened(backend, SCRIPTS, SQL) as (one, two, twin, entries):
+@pytest.mark.parametrize("backend", ["sqlite", "duckdb", "ladybug"])
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(attacks.COUNT, marks=pytest.mark.slow),
+        pytest.param(attacks.DEEP_COUNT, marks=pytest.mark.deep),
+    ],
+)
+def test_no_attack_reveals_what_is_hidden(backend: str, count: int) -> None:
+    """Two databases that differ only in what is hidden give the same answers."""
+    is_graph = backend == "ladybug"
+    maker = CypherAttacks(backend, 15) if is_graph else SqlAttacks(backend, 15)
+    statements = list(maker.statements(count))
+    contents, policy = (GRAPHS, GRAPH) if is_graph else (SCRIPTS, SQL)
+    with attacks.opened(backend, contents, policy) as (one, two, twin, entries):
         outcome = attacks.attack(one, two, twin, entries, statements)
     assert not outcome.leaks, "\n".join(outcome.leaks[:5])
-    assert outcome.asked == attacks.COUNT
-    assert outcome.answered > attacks.COUNT // 3
+    assert outcome.asked == count
+    assert outcome.answered > count // 5
 
 
-@pytest.mark.slow
-def test_nothing_hidden_is_told_in_cypher() -> None:
-    """As in SQL, on LadybugDB."""
-    statements = list(CypherAttacks("ladybug", 15).statements(attacks.COUNT))
-    with attacks.opened("ladybug", GRAPHS, GRAPH) as (one, two, twin, entries):
-        outcome = attacks.attack(one, two, twin, entries, statements)
-    assert not outcome.leaks, "\n".join(outcome.leaks[:5])
-    assert outcome.answered > attacks.COUNT // 5
-
-
-@pytest.mark.slow
-def test_without_a_policy_the_same_attacks_get_at_it() -> None:
-    """What is shown above could have been seen."""
+def test_without_a_policy_the_same_attacks_reveal_it() -> None:
+    """The attacks can find a leak."""
     for backend, contents, made in (
         ("sqlite", SCRIPTS, SqlAttacks("sqlite", 1)),
         ("ladybug", GRAPHS, CypherAttacks("ladybug", 1)),
@@ -67,7 +63,7 @@ def test_without_a_policy_the_same_attacks_get_at_it() -> None:
         assert len(outcome.leaks) > 10
 
 
-@pytest.fixture(params=["sqlite", "duckdb"])
+@pytest.fixture(scope="module", params=["sqlite", "duckdb"])
 def hiding(request: pytest.FixtureRequest) -> Iterator[Database]:
     """Give tables of which some is hidden."""
     with dqa.temporary_database(SCRIPTS[0], request.param, policy=SQL) as database:
@@ -125,68 +121,53 @@ def test_an_error_is_told_where_no_row_is_in_it(hiding: Database) -> None:
         assert raised.value.__cause__ is None
 
 
+WRONG_TABLES: list[tuple[dict[str, object], str]] = [
+    ({"masks": {"customer.emial": None}}, "Did you mean 'customer.email'"),
+    ({"masks": {"email": None}}, "write 'owner.email'"),
+    ({"masks": {"customer.email": ["x"]}}, "must be null, a text, a number"),
+    ({"masks": {"customer.email": "a\\b"}}, "has a backslash"),
+    ({"masks": {"customer.salary": "secret"}}, "use values of the columns' types"),
+    ({"row_filters": {"custmer": "1 = 1"}}, "Did you mean 'customer'"),
+    ({"row_filters": {"customer": "regio = 'EU'"}}, "no column of it.* Did you mean 'region'"),
+    ({"row_filters": {"customer": "id IN (SELECT id FROM orders)"}}, "it may not have|needs a"),
+    ({"row_filters": {"customer": "1 = 1) OR (1 = 1"}}, "no single condition"),
+    ({"row_filters": {"customer": "1 = 1) LIMIT (1"}}, "no single condition"),
+    ({"row_filters": {"customer": "region = 'EU' -- all"}}, "a bracket is left open"),
+    ({"row_filters": {"customer": "CAST(note AS INTEGER) > 1"}}, "converts a column"),
+    ({"row_filters": {"customer": "id / 0 = 1"}}, "may not have DIV"),
+    ({"row_filters": {"customer": "max(id) = 1"}}, "may not have MAX"),
+    ({"unmasked": ["contatcs"]}, "Did you mean 'contacts'"),
+]
+WRONG_GRAPHS: list[tuple[dict[str, object], str]] = [
+    ({"masks": {"Person.emial": None}}, "Did you mean 'Person.email'"),
+    ({"row_filters": {"KNOWS": "n.since > 1"}}, "no such table or label"),
+    ({"row_filters": {"Person": "n.regio = 'EU'"}}, "Person has no property regio"),
+    ({"row_filters": {"Person": "n.id = 1) OR (n.id = 2"}}, "write comparisons"),
+    ({"row_filters": {"Person": "EXISTS { MATCH (n)-->(m) }"}}, "write comparisons"),
+    ({"row_filters": {"Person": "n.id = 1 // one"}}, "cannot be used"),
+]
+GRAPH_SCRIPT = """
+    CREATE NODE TABLE Person (id INT64 PRIMARY KEY, email STRING, region STRING, salary INT64);
+    CREATE REL TABLE KNOWS (FROM Person TO Person, since INT64);
+"""
+
+
 @pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ({"masks": {"customer.emial": None}}, "Did you mean 'customer.email'"),
-        ({"masks": {"email": None}}, "write 'owner.email'"),
-        ({"masks": {"customer.email": ["x"]}}, "must be null, a text, a number"),
-        ({"masks": {"customer.email": "a\\b"}}, "has a backslash"),
-        ({"masks": ["customer.email"]}, "must be an object by names"),
-        ({"masks": {"customer.salary": "secret"}}, "use values of the columns' types"),
-        ({"row_filters": {"custmer": "1 = 1"}}, "Did you mean 'customer'"),
-        ({"row_filters": {"customer": ""}}, "must be a condition as text"),
-        ({"row_filters": {"customer": "regio = 'EU'"}}, "no column of it.* Did you mean 'region'"),
-        ({"row_filters": {"customer": "customer.region = 'EU'"}}, "no column of it, written alone"),
-        ({"row_filters": {"customer": "id IN (SELECT id FROM orders)"}}, "it may not have|needs a"),
-        ({"row_filters": {"customer": "1 = 1) OR (1 = 1"}}, "no single condition"),
-        ({"row_filters": {"customer": "1 = 1) LIMIT (1"}}, "no single condition"),
-        ({"row_filters": {"customer": "region = 'EU' -- all"}}, "a bracket is left open"),
-        ({"row_filters": {"customer": "CAST(note AS INTEGER) > 1"}}, "converts a column"),
-        ({"row_filters": {"customer": "id / 0 = 1"}}, "may not have DIV"),
-        ({"row_filters": {"customer": "max(id) = 1"}}, "may not have MAX"),
-        ({"unmasked": ["contatcs"]}, "Did you mean 'contacts'"),
-    ],
+    ("backend", "script", "wrong"),
+    [("duckdb", SCRIPTS[0], WRONG_TABLES), ("ladybug", GRAPH_SCRIPT, WRONG_GRAPHS)],
 )
-def test_what_cannot_hide_is_found_when_a_database_is_opened(
-    given: dict[str, object], problem: str, tmp_path: Path
+def test_a_policy_that_cannot_hide_is_an_error_when_a_database_is_opened(
+    backend: str, script: str, wrong: list[tuple[dict[str, object], str]], tmp_path: Path
 ) -> None:
-    """Each with what to write instead."""
+    """Each error says what to write."""
     path = tmp_path / "policy.json"
-    path.write_text(json.dumps(given), "utf-8")
-    with (
-        pytest.raises(UsageError, match=problem),
-        dqa.temporary_database(SCRIPTS[0], "duckdb", policy=path),
-    ):
-        pass
-
-
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ({"masks": {"Person.emial": None}}, "Did you mean 'Person.email'"),
-        ({"row_filters": {"KNOWS": "n.since > 1"}}, "no such table or label"),
-        ({"row_filters": {"Person": "region = 'EU'"}}, "write comparisons of its properties"),
-        ({"row_filters": {"Person": "n.regio = 'EU'"}}, "Person has no property regio"),
-        ({"row_filters": {"Person": "n.id = 1) OR (n.id = 2"}}, "write comparisons"),
-        ({"row_filters": {"Person": "EXISTS { MATCH (n)-->(m) }"}}, "write comparisons"),
-        ({"row_filters": {"Person": "n.id = 1 // one"}}, "cannot be used"),
-    ],
-)
-def test_what_cannot_hide_in_a_graph_is_found_when_it_is_opened(
-    given: dict[str, object], problem: str
-) -> None:
-    """As for tables."""
-    script = """
-        CREATE NODE TABLE Person (id INT64 PRIMARY KEY, email STRING, region STRING, salary INT64);
-        CREATE REL TABLE KNOWS (FROM Person TO Person, since INT64);
-    """
-    policy = Policy(**given)  # type: ignore[arg-type]
-    with (
-        pytest.raises(UsageError, match=problem),
-        dqa.temporary_database(script, "ladybug", policy=policy),
-    ):
-        pass
+    for given, problem in wrong:
+        path.write_text(json.dumps(given), "utf-8")
+        with (
+            pytest.raises(UsageError, match=problem),
+            dqa.temporary_database(script, backend, policy=path, isolation="none"),
+        ):
+            pass
 
 
 def test_other_dialects_refuse_to_hide(tmp_path: Path) -> None:
@@ -203,29 +184,6 @@ def test_a_view_whose_definition_is_not_shown_could_read_anything() -> None:
     rows = [("unseen", ""), ("other", "select `temp` from `t`"), ("V", "select * from `db`.`Emp`")]
     found = telling_views(rows, "mariadb", {"emp"})
     assert found == {"unseen", "v"}
-
-
-def test_a_verdict_needs_no_database() -> None:
-    """What could not be rewritten is refused by the guard alone."""
-    assert check("SELECT * FROM customer", "postgres", SQL).allowed
-    assert not check("TABLE customer", "postgres", SQL).allowed
-    assert not check("EXPLAIN SELECT * FROM customer", "postgres", SQL).allowed
-    assert check("MATCH (n:Person) RETURN n.name", "neo4j", GRAPH).allowed
-    assert not check("MATCH (n:Person) RETURN n", "neo4j", GRAPH).allowed
-
-
-def test_a_run_keeps_its_masks_and_filters() -> None:
-    """In what it is written down as."""
-    spec = RunSpec(
-        questions=GeneratedQuestions(count=1),
-        deciders=("first",),
-        policy={"masks": {"customer.email": "***"}, "row_filters": {"customer": "region = 'EU'"}},
-    )
-    again = RunSpec.model_validate_json(spec.model_dump_json())
-    assert again.policy == {
-        "masks": {"customer.email": "***"},
-        "row_filters": {"customer": "region = 'EU'"},
-    }
 
 
 def test_another_reader_of_the_same_tables_is_looked_at() -> None:

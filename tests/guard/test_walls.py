@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,14 +33,10 @@ POLICIES = {
 }
 
 
-def ways(*kinds: str) -> list[tuple[str, str]]:
-    """Return dialects and statements; MariaDB's are MySQL's."""
-    return [
-        (dialect, statement.format(**NAMES))
-        for dialect in POLICIES
-        for kind in kinds
-        for statement in WAYS["mysql" if dialect == "mariadb" else dialect][kind]
-    ]
+def ways(dialect: str, kind: str) -> list[str]:
+    """Return the statements of a kind; MariaDB's are MySQL's."""
+    listed = WAYS["mysql" if dialect == "mariadb" else dialect][kind]
+    return [statement.format(**NAMES) for statement in listed]
 
 
 def allowed(statement: str, dialect: str, policy: Policy) -> bool:
@@ -47,29 +44,17 @@ def allowed(statement: str, dialect: str, policy: Policy) -> bool:
     return check(statement, dialect, policy).allowed
 
 
-@pytest.mark.parametrize(("dialect", "statement"), ways("reads", "tells"))
-def test_only_the_walls_refuse_what_is_outside(dialect: str, statement: str) -> None:
-    """Without walls, or where the policy opens every schema, the statement is a query as any."""
+@pytest.mark.parametrize("dialect", POLICIES)
+def test_nothing_outside_is_named_and_everything_inside_is_read(dialect: str) -> None:
+    """Without the scope, or where the policy opens every schema, the statements are allowed."""
     policy = POLICIES[dialect]
-    assert not allowed(statement, dialect, policy)
-    assert allowed(statement, dialect, Policy())
-    opened = Policy(walls=policy.walls, schema=policy.schema, schemas=frozenset({"*"}))
-    assert allowed(statement, dialect, opened)
-
-
-@pytest.mark.parametrize(("dialect", "statement"), ways("unread"))
-def test_what_the_guard_does_not_read_is_refused_with_walls_too(
-    dialect: str, statement: str
-) -> None:
-    """Should a newer parser read it, it has to name no schema outside."""
-    assert not allowed(statement, dialect, POLICIES[dialect])
-
-
-@pytest.mark.parametrize(("dialect", "statement"), ways("inside"))
-def test_the_own_schema_is_read_as_ever(dialect: str, statement: str) -> None:
-    """With its name or without."""
-    verdict = check(statement, dialect, POLICIES[dialect])
-    assert verdict.allowed, verdict.reason
+    opened = replace(policy, schemas=frozenset({"*"}))
+    outside = [*ways(dialect, "reads"), *ways(dialect, "tells")]
+    refused = [*outside, *ways(dialect, "unread")]
+    assert [one for one in refused if allowed(one, dialect, policy)] == []
+    assert [one for one in outside if not allowed(one, dialect, Policy())] == []
+    assert [one for one in outside if not allowed(one, dialect, opened)] == []
+    assert [one for one in ways(dialect, "inside") if not allowed(one, dialect, policy)] == []
 
 
 @pytest.mark.parametrize("dialect", POLICIES)
@@ -129,33 +114,19 @@ def test_a_search_path_of_several_schemas_is_inside() -> None:
 def test_a_name_that_leads_outside_needs_its_schema() -> None:
     """Where the server looks for names elsewhere, the table must be known or be qualified."""
     policy = Policy(walls=Walls.around(["sales"], ["public"]))
-    verdict = check("SELECT * FROM orders", "ansi", policy)
-    assert "write sales.orders" in verdict.reason
+    assert "write sales.orders" in check("SELECT * FROM orders", "ansi", policy).reason
     assert allowed("SELECT * FROM sales.orders", "ansi", policy)
-    misspelt = check("SELECT * FROM gods", "duckdb", POLICIES["duckdb"]).reason
-    assert "is no table of dqa_own_1. Did you mean 'goods'" in misspelt
 
 
-def test_the_reason_says_how_to_go_on() -> None:
-    """Without a word of what there is outside."""
-    reason = check("SELECT * FROM sales.orders", "postgres", POLICIES["postgres"]).reason
-    assert "sales.orders lies outside of dqa_own_1" in reason
-    assert "policy's schemas name 'sales'" in reason
-    reason = check("SELECT * FROM pg_class", "postgres", POLICIES["postgres"]).reason
-    assert "the tables that may be read are described already" in reason
-
-
-def test_functions_that_a_policy_names_may_be_called_whatever_they_tell() -> None:
-    """Who names them knows them."""
+def test_a_policy_may_name_a_function_that_reads_the_catalogue() -> None:
+    """The user who names it knows it."""
     policy = Policy(functions=frozenset({"duckdb_tables"}), walls=OWN)
     assert allowed("SELECT * FROM duckdb_tables()", "duckdb", policy)
 
 
-@pytest.mark.parametrize(
-    "table", ["main.sqlite_master", "MAIN.sqlite_master", "main.duckdb_tables"]
-)
-def test_duckdb_catalogue_lies_in_the_own_schema_of_a_file(table: str) -> None:
+def test_duckdb_catalogue_lies_in_the_own_schema_of_a_file() -> None:
     """A file's own schema is ``main``, in which the engine has views of every schema."""
     policy = Policy(walls=Walls.around(["main"]))
-    assert not allowed(f"SELECT * FROM {table}", "duckdb", policy)
+    for table in ("main.sqlite_master", "MAIN.sqlite_master", "main.duckdb_tables"):
+        assert not allowed(f"SELECT * FROM {table}", "duckdb", policy)
     assert allowed("SELECT * FROM main.goods", "duckdb", policy)

@@ -17,7 +17,7 @@ from time import perf_counter
 from tests.hostile.corpus import read_statements
 from tests.hostile.measuring import Measurement
 
-__all__ = ["Measurer", "broken_promises", "measurer", "pump", "resident_of"]
+__all__ = ["Measurer", "broken_promises", "measurer"]
 
 ROOT = Path(__file__).parents[2]
 _STARTING = 120.0
@@ -42,10 +42,15 @@ class Measurer:
         The limit of each statement.
     url
         The server; None for an embedded engine.
+    is_quick
+        Whether no pace is measured.
     """
 
-    def __init__(self, engine: str, seconds: float, url: str | None = None) -> None:
-        self._command = [sys.executable, "-m", "tests.hostile.measuring", engine, str(seconds)]
+    def __init__(
+        self, engine: str, seconds: float, url: str | None = None, *, is_quick: bool = False
+    ) -> None:
+        module = "tests.hostile.measuring"
+        self._command = [sys.executable, "-m", module, engine, str(seconds), str(is_quick)]
         self._environment = dict(os.environ, **({"DQA_HOSTILE_URL": url} if url else {}))
         self.seconds = seconds
         self._process: subprocess.Popen[str] | None = None
@@ -90,7 +95,7 @@ class Measurer:
             start_new_session=True,
         )
         self._process, self._lines = process, SimpleQueue()
-        Thread(target=pump, args=(process, self._lines), daemon=True).start()
+        Thread(target=_pump, args=(process, self._lines), daemon=True).start()
         line, why = self._line(process, _STARTING)
         if line != "ready\n":
             self.close()
@@ -106,7 +111,7 @@ class Measurer:
                 if line:
                     return line, ""
                 return None, f"the process ended with {_ending(process.wait())}"
-            if resident_of(process.pid) > _LARGEST:
+            if _resident_of(process.pid) > _LARGEST:
                 os.killpg(process.pid, signal.SIGKILL)
                 return None, f"the process had more than {_LARGEST} MB"
         os.killpg(process.pid, signal.SIGKILL)
@@ -114,16 +119,18 @@ class Measurer:
 
 
 @contextmanager
-def measurer(engine: str, seconds: float, url: str | None = None) -> Iterator[Measurer]:
+def measurer(
+    engine: str, seconds: float, url: str | None = None, *, is_quick: bool = False
+) -> Iterator[Measurer]:
     """Give a `Measurer`, and end it."""
-    made = Measurer(engine, seconds, url)
+    made = Measurer(engine, seconds, url, is_quick=is_quick)
     try:
         yield made
     finally:
         made.close()
 
 
-def pump(process: subprocess.Popen[str], lines: SimpleQueue[str]) -> None:
+def _pump(process: subprocess.Popen[str], lines: SimpleQueue[str]) -> None:
     """Put the lines of a process into a queue, and an empty one behind the last."""
     assert process.stdout is not None
     with process.stdout:
@@ -138,7 +145,7 @@ def _ending(code: int) -> str:
     return signal.Signals(-code).name
 
 
-def resident_of(number: int) -> float:
+def _resident_of(number: int) -> float:
     """Return the megabytes that a process holds; 0 where it is gone or nobody tells."""
     with suppress(OSError, IndexError, ValueError):
         pages = int(Path(f"/proc/{number}/statm").read_text().split()[1])
@@ -146,8 +153,8 @@ def resident_of(number: int) -> float:
     return 0.0
 
 
-def broken_promises(process: Measurer, engine: str, *, first: int) -> list[str]:
-    """Run the first statements of each file of an engine and return what they break.
+def broken_promises(process: Measurer, engine: str, *, first: int | None) -> list[str]:
+    """Run the first statements of each file (None: all) and return the promises they break.
 
     A machine that does much else may be late by more than a second without the fault of anybody.
     """

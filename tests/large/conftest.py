@@ -1,4 +1,4 @@
-"""A warehouse with 300,000 items, any of which can be chosen."""
+"""A warehouse with 30,000 items, any of which can be chosen."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ import pytest
 
 import dqa
 from dqa.core.database import Database
-from dqa.scenarios import catalogue
 
-COUNT = 300_000
-BEST = "SKU-123457"
+COUNT = 30_000
+BEST = "SKU-012347"
 _ITEMS = """
 CREATE TABLE item AS
-WITH RECURSIVE numbered(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbered WHERE n < 300000)
+WITH RECURSIVE numbered(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbered WHERE n < 30000)
 SELECT {sku} AS sku, n AS id, n % 7 AS shelf,
-  CASE WHEN n = 123457 THEN 5000.5 WHEN n % 10 = 0 THEN 0.0 ELSE (n * 7919) % 4999 END AS margin
+  CASE WHEN n = 12347 THEN 5000.5 WHEN n % 10 = 0 THEN 0.0 ELSE (n * 7919) % 4999 END AS margin
 FROM numbered
 """
+MARGINS = sorted(
+    5000.5 if n == 12_347 else 0.0 if n % 10 == 0 else n * 7919 % 4999
+    for n in range(1, COUNT + 1)
+)
+UNMOVED = MARGINS.count(0.0)
 _FOLDER = {
     "scenario.toml": """name = "promote-item"
 
@@ -72,17 +76,11 @@ def warehouse(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
                 _ITEMS.format(sku=sku)
                 .replace("WITH RECURSIVE numbered(n) AS", "WITH numbered(n) AS")
                 .replace(
-                    "(SELECT 1 UNION ALL SELECT n + 1 FROM numbered WHERE n < 300000)",
-                    "(SELECT * FROM range(1, 300001))",
+                    "(SELECT 1 UNION ALL SELECT n + 1 FROM numbered WHERE n < 30000)",
+                    "(SELECT * FROM range(1, 30001))",
                 )
             )
     return str(file)
-
-
-@pytest.fixture(autouse=True)
-def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget the scenarios of these tests behind each."""
-    monkeypatch.setattr(catalogue, "_registered", {})
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from contextlib import chdir
 from dataclasses import dataclass, field
 from time import perf_counter, process_time
 
-from dqa.guard import DIALECTS
+from dqa.guard import DIALECTS, Policy
 from dqa.guard.check import judge
 from tests.guard.fuzz.mutate import Mutator
 from tests.guard.fuzz.worlds import WORLDS, World
@@ -24,6 +24,7 @@ _BATCH = 200
 """Statements between two looks at a database's content."""
 _LONG = 0.5
 """Seconds of the processor that no verdict takes."""
+_SCOPED = Policy(tables=frozenset({"t", "u"}), denied_columns=frozenset({"t.secret", "ssn"}))
 
 
 @dataclass
@@ -65,10 +66,13 @@ def _allowed(statement: str, dialect: str, report: Report) -> bool:
     started = process_time()
     try:
         verdict = judge(statement, dialect)
+        took = process_time() - started
+        if judge(statement, dialect, _SCOPED).allowed and not verdict.allowed:
+            report.problems.append(f"{dialect}: a policy allows more: {statement!r}")
     except Exception as error:  # noqa: BLE001  (to be reported with its statement)
         report.problems.append(f"{dialect}: {type(error).__name__}: {error}: {statement!r}")
         return False
-    if process_time() - started > _LONG:
+    if took > _LONG:
         report.problems.append(f"{dialect}: slow: {statement!r}")
     return verdict.allowed
 

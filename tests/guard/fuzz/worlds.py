@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +13,10 @@ from typing import Protocol
 
 import duckdb
 import ladybug
+
+from dqa.core.errors import RefusedStatementError
+from dqa.guard.check import judge
+from dqa.guard.cypher import scoped
 
 __all__ = ["WORLDS", "World"]
 
@@ -92,8 +97,11 @@ class SqliteWorld:
         self._steps = -1_000
         pragmas = [
             self._connection.execute(f"PRAGMA {name}").fetchall()
-            for name in ("user_version", "application_id", "query_only", "database_list")
+            for name in ("user_version", "application_id", "query_only")
         ]
+        # Reading a setting of "temp" makes that database, which holds nothing then.
+        listed = self._connection.execute("PRAGMA database_list").fetchall()
+        pragmas.append([row for row in listed if row[1] != "temp"])
         return _hash(list(self._connection.iterdump()), pragmas)
 
 
@@ -189,9 +197,53 @@ class LadybugWorld:
         return rows
 
 
+_QUOTED = re.compile(
+    r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.DOTALL
+)
+_WRITES = re.compile(
+    r"(?:^|(?P<before>[\w$]+)|[)\]}0-9])\s*"
+    r"(?<![\w$.:|&!$@])\b(?:CREATE|MERGE|DELETE|DETACH|SET|REMOVE|FOREACH|LOAD|COPY|DROP|INSERT)\b"
+    r"(?=\s*[\w($])",
+    re.IGNORECASE,
+)
+_EXPECTS_A_VALUE = re.compile(
+    "(?i:AND|OR|XOR|NOT|AS|IN|BY|WHERE|RETURN|WITH|DISTINCT|UNWIND|WHEN|THEN|ELSE|CASE|SKIP|LIMIT|"
+    "OFFSET|CONTAINS|YIELD|IS|FROM|OR|ON|JOIN|CALL|ALL|HINT|INDEX|SCAN|SEEK)"
+)
+
+
+class Neo4jWorld:
+    """No server: a second opinion without a parser, and the scope that the statement gets."""
+
+    def run(self, statement: str) -> str | None:
+        if self._writes(statement):
+            return "a word that writes follows a value"
+        with suppress(RefusedStatementError):
+            once = scoped(statement, "only here")
+            if not judge(once, "neo4j").allowed:
+                return f"its scoped form is refused: {once}"
+            if scoped(once, "only here").count("`only here`") != 2 * once.count("`only here`"):
+                return "a second scope misses a pattern"
+        return None
+
+    def content(self) -> str:
+        return ""
+
+    def _writes(self, statement: str) -> bool:
+        bare = _QUOTED.sub(" 0 ", statement)
+        for match in _WRITES.finditer(bare):
+            before = match["before"]
+            if before is None or not _EXPECTS_A_VALUE.fullmatch(before):
+                following = bare[match.end() :].split(maxsplit=1)[:1]
+                if following and not _EXPECTS_A_VALUE.match(following[0]):
+                    return True
+        return False
+
+
 WORLDS: dict[str, Callable[[], World]] = {
     "sqlite": SqliteWorld,
     "duckdb": DuckdbWorld,
     "ladybug": LadybugWorld,
+    "neo4j": Neo4jWorld,
 }
-"""Databases that are there without a server."""
+"""Databases that need no server."""

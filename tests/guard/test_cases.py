@@ -1,0 +1,156 @@
+"""The specification of the guard: every case file, with one test per dialect.
+
+A test lists every mismatch. ``guard_cases/DIALECT.jsonl`` has attacks and harmless statements by
+class; ``guard_cases/policies.json`` has what each policy refuses and allows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.guard import DIALECTS, Policy, check
+
+CASES = Path(__file__).parent / "guard_cases"
+POLICIES = json.loads((CASES / "policies.json").read_text("ascii"))
+FILES = [dialect for dialect in DIALECTS if dialect != "ansi"]
+
+
+def cases(dialect: str) -> list[dict[str, Any]]:
+    """Return the cases of a dialect's file."""
+    lines = (CASES / f"{dialect}.jsonl").read_text("utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def harmless(dialect: str) -> list[str]:
+    """Return the statements of a dialect that only read."""
+    return [case["statement"] for case in cases(dialect) if case["allowed"]]
+
+
+def policy_of(fields: dict[str, Any]) -> Policy:
+    """Return the policy that a group of cases describes."""
+    read: dict[str, Any] = {
+        name: frozenset(value) if isinstance(value, list) else value
+        for name, value in fields.items()
+    }
+    if "schema" in read:
+        tables = (
+            TableInfo(name, tuple(Field(column, "text") for column in columns))
+            for name, columns in read["schema"].items()
+        )
+        read["schema"] = DatabaseSchema(tables=tuple(tables))
+    return Policy(**read)
+
+
+@pytest.mark.parametrize("dialect", FILES)
+def test_every_case_gets_its_verdict(dialect: str) -> None:
+    """An attack is refused with a reason of readable length; a harmless statement is allowed."""
+    found = cases(dialect)
+    wrong = []
+    for case in found:
+        verdict = check(case["statement"], dialect)
+        has_reason = verdict.allowed or 10 < len(verdict.reason) < 800
+        if verdict.allowed is not case["allowed"] or not has_reason:
+            wrong.append(f"{case['class']}: {case['statement']}: {verdict.reason}")
+    assert wrong == []
+    attacks = sum(not case["allowed"] for case in found)
+    assert attacks >= 130  # a file that shrinks by accident
+    assert len(found) - attacks >= 60
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_policy_gives_its_verdicts(dialect: str) -> None:
+    """What a policy denies cannot be read in any form; everything else can."""
+    wrong = []
+    for group in (group for group in POLICIES if dialect in group["dialects"]):
+        policy = policy_of(group["policy"])
+        for expected, key in ((False, "refused"), (True, "allowed")):
+            for statement in group.get(key, ()):
+                verdict = check(statement, dialect, policy)
+                if verdict.allowed is not expected:
+                    wrong.append(f"{group['what']}: {statement}: {verdict.reason}")
+        if group.get("allowed_without"):  # the policy alone refuses
+            without = [s for s in group["refused"] if not check(s, dialect).allowed]
+            wrong += [f"{group['what']}: refused without the policy: {s}" for s in without]
+    assert wrong == []
+
+
+def unreadable(
+    statements: list[str],
+    run: Callable[[str], object],
+    failures: Any,
+    is_syntax: Callable[..., bool],
+) -> list[str]:
+    """Return the statements that an engine cannot parse; other errors do not matter."""
+    wrong = []
+    for statement in statements:
+        try:
+            run(statement)
+        except failures as error:
+            if is_syntax(error):
+                wrong.append(f"{statement}: {error}")
+    return wrong
+
+
+def test_sqlite_can_parse_the_harmless_statements() -> None:
+    """Some need a newer SQLite."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        assert not unreadable(
+            harmless("sqlite"),
+            lambda statement: connection.execute(statement).fetchall(),
+            sqlite3.Error,
+            lambda error: "syntax error" in str(error) and 'near "ORDER"' not in str(error),
+        )
+
+
+def test_duckdb_can_parse_the_harmless_statements() -> None:
+    """Its tables are missing, which is another error."""
+    with duckdb.connect() as connection:
+        assert not unreadable(
+            harmless("duckdb"),
+            lambda statement: connection.execute(statement).fetchall(),
+            duckdb.Error,
+            lambda error: isinstance(error, duckdb.ParserException),
+        )
+
+
+@pytest.mark.integration
+@pytest.mark.skipif("DQA_TEST_POSTGRES_URL" not in os.environ, reason="no PostgreSQL server")
+def test_postgres_can_parse_the_harmless_statements() -> None:
+    """On a real server."""
+    import psycopg
+
+    url = os.environ["DQA_TEST_POSTGRES_URL"].replace("+psycopg", "")
+    with psycopg.connect(url, autocommit=True) as connection:
+        assert not unreadable(
+            harmless("postgres"),
+            lambda statement: connection.execute(statement.encode()),
+            psycopg.Error,
+            lambda error: isinstance(error, psycopg.errors.SyntaxError),
+        )
+
+
+@pytest.mark.integration
+@pytest.mark.skipif("DQA_TEST_MYSQL_URL" not in os.environ, reason="no MariaDB server")
+def test_mariadb_can_parse_the_harmless_statements() -> None:
+    """Its error 1064 is a syntax error."""
+    import sqlalchemy as sa
+
+    engine = sa.create_engine(os.environ["DQA_TEST_MYSQL_URL"])
+    with closing(engine.raw_connection()) as connection:
+        assert not unreadable(
+            harmless("mariadb"),
+            connection.cursor().execute,
+            engine.dialect.loaded_dbapi.Error,
+            lambda error: error.args[0] == 1064,
+        )
+    engine.dispose()

@@ -1,0 +1,170 @@
+"""No text makes the guard fail: deep, long, open or random input gets a verdict."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dqa.core.errors import UnknownNameError
+from dqa.guard import DIALECTS, GuardVerdict, check
+from dqa.guard.check import judge
+from dqa.guard.reading import read
+from dqa.guard.verdict import Refusal
+
+CYPHER = ("neo4j", "ladybug")
+NESTED = [
+    ("(", ")"),
+    ("abs(", ")"),
+    ("(SELECT ", ")"),
+    ("CASE WHEN ", " THEN 1 END"),
+    ("[", "]"),
+    ("CAST(", " AS int)"),
+    ("- (", ")"),
+    ("a[", "]"),
+]
+BAD_SQL = [
+    "",
+    "SELECT " + "x" * 10_000_000,
+    "SELECT '" + "\x01" * 10_000,
+    "SELECT " + "(" * 9_000,
+    "SELECT " + "NOT " * 4_900 + "1",
+    "SELECT " + "CASE WHEN " * 1_900,
+    "SELECT * FROM " + "t JOIN " * 2_500 + "t",
+    "SELECT " + "$a$ $b$ " * 2_000,
+    "SELECT " + "[" * 19_000,
+    "EXPLAIN" + " " * 19_000,
+    "SHOW TABLES LIKE" + " " * 19_000,
+    "\x00\xff\xfe",
+    "SELECT '\ud800'",
+]
+ODD_SQL = ["SELECT " + "$1" * 9_000, "SELECT" + " " * 19_000 + ";;"]
+"""Some dialects allow these; they only have to get a verdict."""
+BAD_CYPHER = [
+    "",
+    "RETURN " + "[" * 10_000,
+    "RETURN " + "CASE WHEN " * 1_900 + "1",
+    "RETURN " + "COUNT{MATCH " * 1_500,
+    "MATCH " + "((" * 9_000,
+    "MATCH (n:" + "(" * 9_000 + "A",
+    "RETURN " + "x(y{" * 4_000,
+    "RETURN '" + "\\" * 19_000,
+    "RETURN 1 " + "/*" * 9_000,
+    "RETURN " + "`" * 19_001,
+]
+LONG_CYPHER = [
+    "RETURN " + "NOT " * 4_000 + "true",
+    "RETURN [" + "1, " * 5_000 + "1]",
+    "MATCH " + "(a)--" * 3_000 + "(b) RETURN b",
+    "RETURN 1 AS x" + " UNION RETURN 1 AS x" * 900,
+]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_bad_input_is_refused(dialect: str) -> None:
+    """Empty, enormous, binary or deeply nested text gets a reason; long flat Cypher is allowed."""
+    is_graph = dialect in CYPHER
+    begin = "RETURN " if is_graph else "SELECT "
+    nested = [f"{begin}{opened * 3_000}1{closed * 3_000}" for opened, closed in NESTED]
+    statements = [*nested, *(BAD_CYPHER if is_graph else BAD_SQL)]
+    assert [one[:40] for one in statements if check(one, dialect).allowed] == []
+    assert all(check(one, dialect).reason for one in statements)
+    assert all(isinstance(check(one, dialect), GuardVerdict) for one in ODD_SQL)
+    if is_graph:
+        assert [one[:40] for one in LONG_CYPHER if not check(one, dialect).allowed] == []
+
+
+def _down(levels: int, statement: str, dialect: str) -> GuardVerdict:
+    return _down(levels - 1, statement, dialect) if levels else judge(statement, dialect)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_verdict_does_not_depend_on_the_callers_stack(dialect: str) -> None:
+    """A caller near the recursion limit gets the same verdict."""
+    begin = "RETURN " if dialect in CYPHER else "SELECT "
+    frame, used = sys._getframe(), 0
+    while frame.f_back is not None:
+        frame, used = frame.f_back, used + 1
+    levels = sys.getrecursionlimit() - used - 15
+    for opened, closed in NESTED:
+        statement = f"{begin}{opened * 45}1{closed * 45}"
+        assert _down(levels, statement, dialect) == judge(statement, dialect), opened
+
+
+def test_nesting_does_not_overflow_a_small_stack() -> None:
+    """Some systems give threads small stacks, and compiled code crashes at their end."""
+    program = """
+import threading
+from dqa.guard import DIALECTS, check
+def run():
+    for piece in ["a->", "a AND ", "a IS NOT ", "a::int", "SELECT 1 UNION ", "x -> ", "1||"]:
+        for dialect in DIALECTS:
+            check("SELECT " + piece * (19_000 // len(piece)) + "1", dialect)
+threading.stack_size(512 * 1024)
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+print("done")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "done\n", done.stderr
+
+
+def test_an_error_of_a_parser_is_a_refusal() -> None:
+    """The guard fails closed; only missing memory is raised, as it does not concern the text."""
+
+    def fail(error: type[Exception]) -> None:
+        raise error("of the parser")
+
+    for error in (RecursionError, KeyError, AssertionError, RuntimeError):
+        with pytest.raises(Refusal):
+            read(lambda error=error: fail(error))  # type: ignore[misc]
+    with pytest.raises(MemoryError):
+        read(lambda: fail(MemoryError))
+
+
+@given(st.sampled_from(DIALECTS), st.text(max_size=200))
+def test_any_text_gets_a_verdict(dialect: str, statement: str) -> None:
+    """A refusal has a reason."""
+    verdict = check(statement, dialect)
+    assert verdict.allowed or verdict.reason
+
+
+def test_an_unknown_dialect_is_an_error() -> None:
+    """A dialect that cannot be checked lets nothing run."""
+    with pytest.raises(UnknownNameError, match="There are: ansi, duckdb, ladybug"):
+        check("SELECT 1", "sqlight")
+
+
+_FIRST_STATEMENTS = """
+import threading
+from dqa import guard
+
+start, failed = threading.Barrier(8), []
+
+def ask(dialect):
+    start.wait()
+    try:
+        assert guard.check("SELECT a FROM t", dialect).allowed
+    except Exception as error:
+        failed.append(f"{dialect}: {error!r}")
+
+names = ["sqlite", "postgres", "duckdb", "mysql", "mariadb", "ansi", "sqlite", "postgres"]
+threads = [threading.Thread(target=ask, args=(name,)) for name in names]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert not failed, failed
+"""
+
+
+def test_eight_threads_may_be_the_first_to_ask() -> None:
+    """Dialects are imported when they are first needed, in a process of its own here."""
+    done = subprocess.run(
+        [sys.executable, "-c", _FIRST_STATEMENTS], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()

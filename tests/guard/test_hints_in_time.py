@@ -1,0 +1,81 @@
+"""An error message reads the schema only where it needs it, and within the statement's limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event
+from time import sleep
+
+import pytest
+
+from dqa.core.database import Kind, Limits, Rows
+from dqa.core.errors import StatementError, StatementTimeoutError, UnknownReferenceError
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.session import Session
+from dqa.databases.failures import timed_out
+from dqa.guard import GuardedDatabase
+
+SHOP = DatabaseSchema((TableInfo("shop", (Field("name", "TEXT"),), (), ()),))
+SHORT = Limits(seconds=0.05)
+
+
+class FailingSession(Session):
+    """A session whose statements fail and whose schema cannot be read before an event."""
+
+    kind: Kind = "relational"
+    dialect = "sqlite"
+    language = "SQL"
+    name = "shops"
+    namespace = None
+
+    def __init__(self, fail: Callable[[Limits], Exception]) -> None:
+        super().__init__()
+        self.may_be_read = Event()
+        self.reads = 0
+        self._fail = fail
+
+    def run(self, statement: str, limits: Limits) -> Rows:
+        """Fail."""
+        raise self._fail(limits)
+
+    def read_schema(self) -> DatabaseSchema:
+        """Return the schema when it may be read."""
+        self.reads += 1
+        self.may_be_read.wait()
+        return SHOP
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+
+def test_a_hint_waits_for_the_schema_no_longer_than_the_limit() -> None:
+    """A statement would otherwise take as long as describing thousands of tables takes."""
+    session = FailingSession(lambda _: UnknownReferenceError("no such column: nam", "nam"))
+    database = GuardedDatabase(session)
+    with pytest.raises(StatementError, match="could not be read in time; ask again"):
+        database.query("SELECT nam FROM shop", SHORT)
+    session.may_be_read.set()
+    assert database.schema() == SHOP
+    with pytest.raises(StatementError, match="Did you mean 'name'"):
+        database.query("SELECT nam FROM shop", SHORT)
+
+
+def test_an_error_that_is_not_about_names_reads_no_schema() -> None:
+    """A crashed engine would have to be opened and described again."""
+    session = FailingSession(lambda _: StatementError("The statement crashed the engine"))
+    with pytest.raises(StatementError, match="crashed"):
+        GuardedDatabase(session).query("SELECT name FROM shop", SHORT)
+    assert session.reads == 0
+
+
+def test_a_timeout_names_the_whole_limit() -> None:
+    """Otherwise the message differs each time, and a recording has no reply to it."""
+
+    class Confining(GuardedDatabase):
+        def _confined(self, statement: str, until: float) -> str:
+            sleep(0.15)
+            return statement
+
+    session = FailingSession(lambda limits: timed_out(limits, "relational"))
+    with pytest.raises(StatementTimeoutError, match=r"stopped after 2 seconds\. Write"):
+        Confining(session).query("SELECT name FROM shop", Limits(seconds=2.0))

@@ -1,0 +1,53 @@
+"""A policy as a file, and what the guard's author messages say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dqa.core.errors import RefusedStatementError, UsageError
+from dqa.guard import Policy, check, require
+from dqa.guard.sql.lists import lists
+
+
+def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
+    """JSON lists of names; anything else is an error that names the mistake."""
+    path = tmp_path / "policy.json"
+    path.write_text('{"tables": ["Emp"], "functions": ["f"]}', "utf-8")
+    assert Policy.read(path) == Policy(tables=frozenset({"emp"}), functions=frozenset({"f"}))
+    for wrong, problem in [
+        ("[]", "JSON object"),
+        ("{", "is no JSON"),
+        ('{"tabels": []}', "'tabels'"),
+        ('{"tables": "emp"}', "must be a list"),
+        ('{"columns": ["salary"]}', "write 'owner.salary'"),
+    ]:
+        path.write_text(wrong, "utf-8")
+        with pytest.raises(UsageError, match=problem):
+            Policy.read(path)
+
+
+def test_a_refusal_tells_the_author_what_to_write() -> None:
+    """The reason names the construct and, where one is known, the alternative."""
+    reasons = {
+        ("sqlite", "DELETE FROM t"): "begins with DELETE, and only a query may run",
+        ("sqlite", "SELECT 1; SELECT 2"): "one statement at a time",
+        ("postgres", "SELECT strpod(a, 'x') FROM t"): "Did you mean 'strpos'",
+        ("mysql", "SELECT '\\' OR SLEEP(1) -- '"): "servers read in two ways",
+        ("neo4j", "MATCH (n) SET n.x = 1"): "it contains SET, and only reading is allowed",
+        ("neo4j", "CALL db.label()"): "Did you mean 'db.labels'",
+        ("neo4j", "MATCH (n)"): "end it with RETURN",
+    }
+    for (dialect, statement), reason in reasons.items():
+        assert reason in check(statement, dialect).reason
+    with pytest.raises(RefusedStatementError, match=r"begins with DELETE.*SELECT"):
+        require("DELETE FROM t", "sqlite")
+
+
+def test_no_listed_function_has_effects() -> None:
+    """A word that may stand before a bracket must not be a function to call there."""
+    suspicious = {"glob", "query", "query_table", "sleep", "benchmark", "getenv", "load_extension"}
+    for dialect in ("mysql", "mariadb", "postgres", "duckdb", "ansi"):
+        assert not lists(dialect).syntax & suspicious
+        assert not lists(dialect).functions & suspicious

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dqa.core.errors import UnparsableReplyError
@@ -367,6 +367,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         max_size=30,
     ).map(" \n".join)
 )
+@example("Thought: \nSELECT 1 \nAction: \n```")  # an action of nothing but markup is none
 def test_shuffled_labels_are_read_or_refused(text: str) -> None:
     """Labels in any order, repeated or empty, never crash the parser.
 

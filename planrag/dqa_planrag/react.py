@@ -267,7 +267,8 @@ def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]
     tool, given = sections.get("action", ""), sections.get("action input")
     if given is None:
         tool, given = _call_in(tool)
-    idle = _word(tool) in _NOTHING and _word(given) in _NOTHING and bool(sections.get("action"))
+    # An action of nothing but markup is none at all; the model hears that it names no action.
+    idle = bool(_word(tool)) and _word(tool) in _NOTHING and _word(given) in _NOTHING
     if tool.strip(" `*\"'.") in tools or not (idle or is_thinking(tool)):
         return None
     said = named(tool)[1] if _word(given) in _NOTHING else _unwrapped(given)

@@ -41,12 +41,6 @@ def test_a_fraction_has_six_digits_and_nothing_else_changes(number: Value, shown
     assert type(found) is type(shown)
 
 
-def test_infinities_and_what_is_no_number_stay() -> None:
-    """There is nothing to round."""
-    text = Rows(("x",), ((float("nan"),), (float("inf"),), (1 / 3,))).to_text()
-    assert text.splitlines()[1:4] == ['["nan"]', '["inf"]', "[0.333333]"]
-
-
 def test_different_values_of_a_column_are_told_apart() -> None:
     """A ranking stays one; what differs by rounding alone looks the same, and shortly."""
     cells = (43.24280297123, 43.24280302456, 0.1 + 0.2, 0.3, 7 / 3)

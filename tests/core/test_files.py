@@ -119,13 +119,6 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     assert LINE_BYTES == 64_000_000
 
 
-def test_a_file_without_a_size_of_its_own_is_bounded_all_the_same() -> None:
-    """The system makes such ones up as they are read."""
-    assert Path("/proc/self/status").stat().st_size == 0
-    with pytest.raises(UnsuitableFileError, match="larger than"):
-        read_bytes("/proc/self/status", most=10)
-
-
 def test_links_stay_in_their_folder(tmp_path: Path) -> None:
     """Those of files, and of folders above them; the folder itself may be a link."""
     home, secret = tmp_path / "home", tmp_path / "secret"
@@ -142,14 +135,6 @@ def test_links_stay_in_their_folder(tmp_path: Path) -> None:
         with pytest.raises(UnsuitableFileError, match=r"it leads out of .*home: put the file"):
             read_bytes(home / name, home=home)
     assert read_text(home / "c.json") == "mine", "what a user names is the user's own"
-
-
-def test_lines_are_those_that_were_written_to_their_end(tmp_path: Path) -> None:
-    """And none where there is no file."""
-    file = tmp_path / "lines"
-    assert list(whole_lines(file)) == []
-    file.write_bytes(b"a\nb\nhalf")
-    assert list(whole_lines(file, home=tmp_path)) == [b"a\n", b"b\n"]
 
 
 @pytest.mark.parametrize("depth", [MOST_DEPTH + 1, 5_000, 2_000_000])

@@ -101,13 +101,6 @@ def test_prose_lists_with_then() -> None:
     assert texts("先找出A，然后计算B。") == ["先找出A，", "然后计算B。"]  # noqa: RUF001
 
 
-def test_a_list_of_one_step_is_one_step() -> None:
-    """A line below it goes on with it, and words around it are no step."""
-    assert texts("1. Look up\n   the home.") == ["Look up the home."]
-    assert texts("My plan:\n\nStep 1: look\n\nLet us begin.") == ["look"]
-    assert texts("Look up\n12) things") == ["Look up", "12) things"]
-
-
 def test_what_stands_beside_the_steps_is_kept() -> None:
     """Whoever shows a plan shows all of it."""
     found = read_plan("Here is my plan:\n\n1. Find A\n2. Add B\n\nLet me begin.")
@@ -129,14 +122,6 @@ def test_what_tells_an_agent_of_a_plan_begins_a_step(lines: list[str]) -> None:
     if len(listed) > 1:
         found = [step.text for step in steps_of("\n".join(lines))]
         assert len(found) >= len(listed)
-
-
-def test_numbers_in_a_step_begin_no_step() -> None:
-    """Factors, years and decimals are part of what a step says."""
-    assert texts("1. Multiply by\n1.05 and\n2024: add\n2. Stop") == [
-        "Multiply by 1.05 and 2024: add",
-        "Stop",
-    ]
 
 
 def test_a_single_line_without_numbers_is_its_sentences() -> None:

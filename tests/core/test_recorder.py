@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.core.database import Rows
 from dqa.core.decision import Ending, Usage
 from dqa.core.endings import EXPECTED_FAILURES, ending_of
 from dqa.core.errors import (
@@ -16,7 +15,7 @@ from dqa.core.errors import (
     RequestTooLongError,
     UnparsableReplyError,
 )
-from dqa.core.events import Event, WarningEvent, event_of
+from dqa.core.events import Event, WarningEvent
 from dqa.core.evidence import COMPARE, Evidence
 from dqa.core.recorder import DecisionWatcher, Recorder, watched_by
 
@@ -67,16 +66,6 @@ def recorded() -> Recorder:
     recorder.add_evidence(Evidence("{}", "sunny", tool="weather"))
     recorder.plans.append("1. look")
     return recorder
-
-
-def test_an_event_tells_what_was_shown_and_the_evidence_the_full_values() -> None:
-    """So that a trace holds them once."""
-    evidence = Evidence.of("SELECT 1", Rows(("x",), ((1 / 3,),), "rows", total=7))
-    event = event_of(evidence, 1)
-    assert event.data["observation"] == evidence.observation
-    assert event.data["total"] == evidence.total == 7
-    assert "exact" not in event.data
-    assert evidence.exact == ((0, (1 / 3,)),)
 
 
 def test_a_decision_is_made_of_the_record() -> None:

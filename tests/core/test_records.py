@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import pickle
 
 from dqa.core.records import Record, dump_line
 
@@ -24,15 +23,6 @@ def test_a_line_is_the_records_own() -> None:
     assert noted.to_json() == {"text": "ä"}
     assert noted.model_copy(update={"text": "b"}).json_line == '{"text":"b"}'
     assert noted.changed(text="c").json_line == '{"text":"c"}'
-
-
-def test_a_line_goes_to_another_process_with_its_record() -> None:
-    """Who keeps it there has nothing left to work out."""
-    noted = Noted(text="a")
-    line = noted.json_line
-    sent = pickle.loads(pickle.dumps(noted))  # noqa: S301  (our own)
-    assert sent == noted
-    assert sent.__dict__["json_line"] == line
 
 
 def test_half_a_character_is_escaped() -> None:

@@ -32,12 +32,6 @@ def test_what_is_no_answer_says_what_would_be(given: object, words: str) -> None
         dqa.ReviewAnswer.of(given)
 
 
-def test_an_answer_survives_json() -> None:
-    """As it comes from another process."""
-    answer = dqa.ReviewAnswer(action="correct", text="SELECT 1", reason="cheaper", by="ada")
-    assert dqa.ReviewAnswer.of(answer.to_json()) == answer
-
-
 def test_a_reviewer_and_what_is_reviewed_belong_together() -> None:
     """One without the other is a mistake that nobody would see."""
 

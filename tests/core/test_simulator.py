@@ -50,11 +50,6 @@ def test_behind_the_best_rounding_does_not_rank() -> None:
     assert [outcomes.rank(c) for c in "abcd"] == [1, 2, 2, 4]
 
 
-def test_exact_ties_are_not_decided_by_the_last_bit() -> None:
-    """Equal to the last bit, only table order picks among them."""
-    assert not profits(3.0, 3.0).decided_by_last_bit
-
-
 def test_a_gain_of_rounding_is_no_gain() -> None:
     """A best that betters doing nothing by a last bit leaves no share to measure regret by."""
     outcomes = profits(float(np.nextafter(1.0, 2.0)), 0.5)
@@ -74,17 +69,6 @@ def test_regret_is_what_was_given_away() -> None:
     outcomes = profits(1.0, 3.0, 2.0)
     assert [outcomes.regret(c) for c in "abc"] == [2.0, 0.0, 1.0]
     assert [outcomes.relative_regret(c) for c in "abc"] == [1.0, 0.0, 0.5]
-
-
-def test_ties_share_the_better_rank() -> None:
-    """Ranks count how many candidates are strictly better."""
-    outcomes = profits(3.0, 1.0, 3.0, 2.0)
-    assert [outcomes.rank(c) for c in "abcd"] == [1, 4, 1, 3]
-
-
-def test_where_all_tie_there_is_no_margin() -> None:
-    """Nothing is behind the best."""
-    assert profits(2.0, 2.0).margin == 0.0
 
 
 def test_without_a_baseline_nothing_is_gained() -> None:

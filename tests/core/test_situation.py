@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,14 +54,6 @@ def test_columns_cannot_be_written() -> None:
         situation()["place"]["size"][0] = 9.0
     with pytest.raises(TypeError):
         situation().tables["place"] = situation()["road"]  # type: ignore[index]
-
-
-def test_a_column_does_not_follow_the_array_it_came_from() -> None:
-    """The caller's array may change afterwards; the table may not."""
-    sizes = np.array([1.0, 2.0])
-    table = Table(PLACES, {"name": ["a", "b"], "size": sizes, "n": [1, 2], "on": [True, False]})
-    sizes[0] = 99.0
-    assert table["size"].tolist() == [1.0, 2.0]
 
 
 def test_equality_and_hash_look_at_every_value_but_not_at_the_name() -> None:

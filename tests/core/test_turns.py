@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock, Thread
 
-import pytest
-
-from dqa.core import turns
 from dqa.core.turns import Turns
 
 SOON = 20.0
@@ -62,64 +60,15 @@ def test_a_turn_within_a_turn_is_the_same() -> None:
     assert passed == [True]
 
 
-def test_waiting_while_it_waits_is_waiting_once() -> None:
-    """Opening a database waits, and asks a worker in it, which waits as well."""
-    ours, passed = Turns(), []
-    with ours.taking():
-        with ours.waiting():
-            with ours.waiting():
-                assert _takes(ours)
-            other = Thread(target=lambda: passed.append(_takes(ours)))
-            other.start()
-            other.join(SOON)
-            assert passed == [True]
-        assert ours.is_taken()
-    assert not ours.is_taken()
-
-
-def test_who_waits_unseen_delays_others_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second to come waits as long as anybody may; the third does not wait at all."""
-    monkeypatch.setattr(turns, "PATIENCE", 0.05)
-    monkeypatch.setattr(turns, "REST", SOON)
-    ours, leave, there = Turns(), Event(), Event()
-
-    def keep() -> None:
-        with ours.taking():
-            there.set()
-            leave.wait(SOON)
-
-    keeper = Thread(target=keep)
-    keeper.start()
-    assert there.wait(SOON)
-    try:
-        assert _takes(ours)
-        monkeypatch.setattr(turns, "PATIENCE", SOON)
-        other = Thread(target=_takes, args=(ours,))
-        other.start()
-        other.join(SOON / 2)
-        assert not other.is_alive()
-    finally:
-        leave.set()
-        keeper.join(SOON)
-
-
-def test_outside_of_a_turn_waiting_changes_nothing() -> None:
-    """A caller of a model who makes no decision of a run takes part in nothing."""
-    ours = Turns()
-    with ours.waiting():
-        assert _takes(ours)
-    assert _takes(ours)
-
-
 def _takes(ours: Turns) -> bool:
     with ours.taking():
         return True
 
 
-def _until(found: object) -> bool:
+def _until(found: Callable[[], bool]) -> bool:
     waited = Event()
     for _ in range(int(SOON / 0.01)):
-        if callable(found) and found():
+        if found():
             return True
         waited.wait(0.01)
     return False

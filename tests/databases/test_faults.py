@@ -24,7 +24,6 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.databases.duckdb import codes as of_duckdb
-from dqa.databases.duckdb.store import Store
 from dqa.databases.faults import Attempts, Failure, Fault, UnsettledError, error_of
 from dqa.databases.ladybug import codes as of_ladybug
 from dqa.databases.mysql import codes as of_mysql
@@ -277,14 +276,6 @@ def test_a_connection_that_breaks_is_replaced_and_blamed_on_who_breaks_it() -> N
         Server(Fault.CONNECTION, is_sent=False).attempts.run("odd", LIMITS)
 
 
-def test_a_statement_that_may_have_broken_its_connection_is_not_sent_again() -> None:
-    """It is at fault where the database answers another one."""
-    server = Server(Fault.CONNECTION)
-    with pytest.raises(StatementError, match="broke at this statement"):
-        server.attempts.run("odd", LIMITS)
-    assert server.asked == ["trivial"]
-
-
 def test_no_statement_takes_a_server_down_as_an_outage_twice() -> None:
     """The first time nobody can know; the second time the server was well before."""
     server = Server(Fault.CONNECTION, dies=True)
@@ -305,32 +296,3 @@ def test_a_statement_that_an_outage_met_is_not_blamed_later() -> None:
     server.is_away = server.dies = False
     assert server.attempts.run("innocent", LIMITS).rows == ((1,),)
     assert server.asked[-2:] == ["trivial", "innocent"]
-
-
-def test_a_bug_of_duckdbs_costs_one_statement(tmp_path: Path) -> None:
-    """In a file the database is opened anew where that is needed; the next statement runs."""
-    store = Store(tmp_path / "x.duckdb")
-    with store.writing() as connection:
-        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
-    assert store.recover()
-    with store.reading() as cursor:
-        assert cursor.execute("SELECT a FROM t").fetchall() == [(1,)]
-    store.release()
-
-
-def test_an_internal_error_of_duckdbs_is_the_statements(tmp_path: Path) -> None:
-    """It was a database that failed."""
-    database = _opened(tmp_path)
-    odd = "SELECT list_resize('a'::VARIANT, DATE '2020-01-01', array_value(1, 2))"
-    with pytest.raises(StatementError):
-        database.run(odd, LIMITS)
-    assert database.run("SELECT 1", LIMITS).rows == ((1,),)
-    assert not database.is_broken
-
-
-def _opened(folder: Path) -> Any:
-    from dqa.databases.duckdb.session import DuckdbSession
-    from dqa.databases.duckdb.store import acquire_store
-
-    duckdb.connect(str(folder / "y.duckdb")).close()
-    return DuckdbSession(acquire_store(folder / "y.duckdb"), "main", "y")

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-from pathlib import Path
+from datetime import date
 from time import perf_counter
 
-import duckdb
-import ladybug
 import pytest
 
 import dqa
@@ -22,59 +18,35 @@ SOLD = [
     *("- price: 1,000 distinct; 0.333333 to 333.333, mean 166.833",),
     *("- day: 28 distinct, 100 NULL; 2024-02-01 to 2024-02-28, mean 2024-02-14",),
 ]
-COLUMNS = "id INTEGER, kind VARCHAR(9), price DOUBLE, day DATE"
+SALES = [
+    {
+        "id": n,
+        "kind": "abc"[n % 3],
+        "price": n / 3.0,
+        "day": None if n % 10 == 0 else date(2024, 2, n % 28 + 1),
+    }
+    for n in range(1, 1_001)
+]
+GRAPH = """
+    CREATE NODE TABLE Sale (id INT64, kind STRING, price DOUBLE, day DATE, PRIMARY KEY (id));
+    UNWIND range(1, 1000) AS n CREATE (:Sale {id: n, price: n / 3.0,
+        kind: CASE n % 3 WHEN 0 THEN 'a' WHEN 1 THEN 'b' ELSE 'c' END,
+        day: CASE WHEN n % 10 = 0 THEN NULL ELSE date('2024-02-01') +
+             to_days(CAST(n % 28 AS INT64)) END});
+"""
+READING = {
+    "ladybug": "MATCH (s:Sale) RETURN s.id AS id, s.kind AS kind, s.price AS price, s.day AS day"
+}
 
 
-def rows() -> list[tuple[object, ...]]:
-    """Return a thousand sales."""
-    return [
-        (n, "abc"[n % 3], n / 3.0, None if n % 10 == 0 else f"2024-02-{n % 28 + 1:02d}")
-        for n in range(1, 1_001)
-    ]
-
-
-@pytest.fixture(params=["sqlite", "duckdb", "ladybug"])
-def sales(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
-    """Make the sales in each embedded database, and return where, and what reads them."""
-    file = tmp_path / f"sales.{'lbug' if request.param == 'ladybug' else request.param}"
-    if request.param == "sqlite":
-        with closing(sqlite3.connect(file)) as made, made:
-            made.execute(f"CREATE TABLE sale ({COLUMNS})")
-            made.executemany("INSERT INTO sale VALUES (?, ?, ?, ?)", rows())
-    elif request.param == "duckdb":
-        with closing(duckdb.connect(str(file))) as opened:
-            opened.execute(f"CREATE TABLE sale ({COLUMNS})")
-            opened.execute("BEGIN")
-            opened.executemany("INSERT INTO sale VALUES (?, ?, ?, ?)", rows())
-            opened.execute("COMMIT")
-    else:
-        database = ladybug.Database(str(file))
-        connected = ladybug.Connection(database)
-        connected.execute(
-            "CREATE NODE TABLE Sale (id INT64, kind STRING, price DOUBLE, day DATE, "
-            "PRIMARY KEY (id))"
-        )
-        connected.execute(
-            "UNWIND range(1, 1000) AS n CREATE (:Sale {id: n, "
-            "kind: CASE n % 3 WHEN 0 THEN 'a' WHEN 1 THEN 'b' ELSE 'c' END, price: n / 3.0, "
-            "day: CASE WHEN n % 10 = 0 THEN NULL ELSE date('2024-02-01') + "
-            "to_days(CAST(n % 28 AS INT64)) END})"
-        )
-        connected.close()
-        database.close()
-        return str(
-            file
-        ), "MATCH (s:Sale) RETURN s.id AS id, s.kind AS kind, s.price AS price, s.day AS day"
-    return str(file), "SELECT id, kind, price, day FROM sale"
-
-
-def test_a_cut_result_is_summed_up_alike_everywhere(sales: tuple[str, str]) -> None:
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb", "ladybug"])
+def test_a_cut_result_is_summed_up_alike_everywhere(engine: str) -> None:
     """Of all rows, with six digits, below the rows that are shown; a whole one is not."""
-    where, statement = sales
-    database = dqa.open_database(where)
-    seen = observe(database, statement, Limits(rows=5))
-    whole = observe(database, statement, Limits(rows=1_000, bytes=1_000_000))
-    database.close()
+    statement = READING.get(engine, "SELECT id, kind, price, day FROM sale")
+    content = GRAPH if engine == "ladybug" else {"sale": SALES}
+    with dqa.temporary_database(content, engine) as database:
+        seen = observe(database, statement, Limits(rows=5))
+        whole = observe(database, statement, Limits(rows=1_000, bytes=1_000_000))
     lines = seen.observation.split("\n")
     assert lines[6].startswith("(only the first 5 of 1,000 rows are shown, by the limit on rows;")
     assert lines[7] == "(what all 1,000 rows hold, by column:"
@@ -84,17 +56,15 @@ def test_a_cut_result_is_summed_up_alike_everywhere(sales: tuple[str, str]) -> N
     assert whole.observation.endswith("\n(1000 rows)") or whole.observation.endswith("(1,000 rows)")
 
 
-def test_masked_values_are_masked_in_a_summary(tmp_path: Path) -> None:
+def test_masked_values_are_masked_in_a_summary() -> None:
     """It is counted from what the guard let through."""
-    file = tmp_path / "people.db"
-    with closing(sqlite3.connect(file)) as made, made:
-        made.execute("CREATE TABLE person (id INTEGER, mail TEXT, pay REAL)")
-        people = [(n, f"{'x' if n % 2 else 'y'}@secret.org", 70_000.5 + n) for n in range(500)]
-        made.executemany("INSERT INTO person VALUES (?, ?, ?)", people)
+    people = [
+        {"id": n, "mail": f"{'x' if n % 2 else 'y'}@secret.org", "pay": 70_000.5 + n}
+        for n in range(500)
+    ]
     policy = dqa.Policy(masks={"person.mail": "hidden", "person.pay": None})
-    database = dqa.open_database(str(file), policy=policy)
-    seen = observe(database, "SELECT * FROM person", Limits(rows=3)).observation
-    database.close()
+    with dqa.temporary_database({"person": people}, policy=policy) as database:
+        seen = observe(database, "SELECT * FROM person", Limits(rows=3)).observation
     assert '- mail: 1 distinct; most often "hidden" (500)' in seen
     assert "- pay: NULL in every row" in seen
     assert not any(word in seen for word in ("secret", "70000", "70500"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.guard.hiding_sql import Attacks
+from tests.guard.hiding_sql import SHAPES, Attacks
 
 
 class CypherAttacks(Attacks):
@@ -57,7 +57,7 @@ class CypherAttacks(Attacks):
         )
 
     def _statement(self) -> str:
-        shape = self._rng.choice(_SHAPES)
+        shape = self._rng.choice(SHAPES["cypher"])
         return shape.format(
             node=self._node(),
             other=self._node("m"),
@@ -71,29 +71,3 @@ class CypherAttacks(Attacks):
             of_r=self._pick("count(r) AS c", "r", "r.word AS w", "*", "type(r) AS t"),
             of_p=self._pick("p", "nodes(p)", "[x IN nodes(p) | x.email]", "length(p) AS l"),
         )
-
-
-_SHAPES = (
-    "MATCH {node} WHERE {condition} RETURN {value}, {more}",
-    "MATCH {node} RETURN {value} AS v ORDER BY {more} LIMIT 3",
-    "MATCH {node} RETURN {value} AS v, count(*) AS c ORDER BY c, v",
-    "MATCH {node} WITH n AS m WHERE {of_other} RETURN {of_m}",
-    "MATCH {node} WITH collect(n) AS l UNWIND l AS x RETURN {of_x}",
-    "MATCH {node}-[r]->{other} RETURN {value}, {of_m}",
-    "MATCH {node}-[r:KNOWS]-(m) RETURN r.word, {of_m}, r.since",
-    "MATCH ()-[r:KNOWS]->() RETURN {of_r}",
-    "MATCH {node} OPTIONAL MATCH (n)-[:KNOWS]->(m:Person) WHERE {of_other} RETURN {value}, {of_m}",
-    "MATCH p = {node}-[:KNOWS]->(m:Person) RETURN {of_p}",
-    "MATCH {node}-[:KNOWS*1..2]->(m) RETURN {of_m}",
-    "MATCH {node} WITH n ORDER BY n.name RETURN max({value}) AS m, collect(n.email) AS l",
-    "MATCH {node} RETURN COUNT {{ MATCH (n)--(x) }} AS c, {value} AS v",
-    "MATCH (c:Company)<-[:WORKS_AT]-{node} RETURN c.email, {value}",
-    "MATCH (n:Person) RETURN {value} AS v UNION MATCH (n) RETURN {more} AS v",
-    "MATCH {node} WHERE n.email IN ['kq7ann', '***'] RETURN {value} AS v",
-    "{plan} MATCH {node} RETURN {value}",
-    "MATCH {node} RETURN [(n)-[:KNOWS]->(x) | x.email] AS l, {value} AS v",
-    "MATCH {node} WHERE (n)-->(:Person {{region: 'US'}}) RETURN {value} AS v",
-    "MATCH (n:Person {{id: size([(n)-->(x) WHERE {condition} | x.id])}}), (x) RETURN {value} AS v",
-    "CALL {{ MATCH {node} RETURN {value} AS v }} RETURN v",
-    "MATCH {node}, {other} WHERE n.email = m.email RETURN n.name, m.name, {of_m}",
-)

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
+
+SHAPES: dict[str, list[str]] = json.loads(
+    Path(__file__).with_name("guard_cases").joinpath("hiding.json").read_text("ascii")
+)
+"""By SQL dialect: statements that only that dialect has; and all shapes of Cypher statements."""
 
 
 class Attacks:
@@ -183,7 +190,7 @@ class SqlAttacks(Attacks):
 
     def _own(self) -> str:
         """Return what only this dialect has."""
-        return self._rng.choice(OWN[self._dialect]).format(
+        return self._rng.choice(SHAPES[self._dialect]).format(
             source=self._source(), value=self._value(), condition=self._condition()
         )
 
@@ -195,112 +202,3 @@ class SqlAttacks(Attacks):
         *(_plain, _plain, _plain, _star, _join, _using, _grouped, _ordered, _window, _with),
         *(_united, _viewed, _nested, _walked, _own, _own, _described),
     )
-
-
-OWN = {
-    "sqlite": (
-        "SELECT rowid, {value} AS v FROM customer c",
-        "SELECT _rowid_ FROM {source}",
-        "SELECT [email], `salary` FROM customer c WHERE {condition}",
-        "SELECT json_object('e', c.email, 's', c.salary) AS j FROM {source}",
-        "SELECT json_group_array(c.email) AS j FROM {source} WHERE {condition}",
-        "SELECT group_concat(c.email, ';') AS g FROM {source}",
-        "SELECT typeof(c.salary) AS t, hex(c.email) AS h, {value} AS v FROM {source}",
-        "SELECT * FROM customer c INDEXED BY i WHERE {condition}",
-        "SELECT * FROM customer NOT INDEXED WHERE {condition}",
-        "SELECT 1 AS one WHERE 'kq7ann@x' IN customer AND {condition}",
-        "SELECT m.name, {value} AS v FROM sqlite_master m, {source} WHERE m.type = 'table'",
-        "SELECT * FROM sqlite_stat1, {source}",
-        "SELECT * FROM pragma_table_info('customer') p, {source}",
-        "PRAGMA table_info(customer)",
-        "SELECT c.email, json_each.value FROM {source}, json_each('[1]') WHERE {condition}",
-        "VALUES ((SELECT max(email) FROM {source}))",
-    ),
-    "duckdb": (
-        "FROM {source} SELECT {value} AS v WHERE {condition}",
-        "FROM customer",
-        "SELECT COLUMNS('em.*|sal.*') FROM {source} WHERE {condition}",
-        "SELECT * EXCLUDE (id) FROM {source} WHERE {condition}",
-        "SELECT * REPLACE (c.email AS name) FROM {source}",
-        "SELECT c FROM {source} WHERE {condition}",
-        "SELECT to_json(c) AS j FROM {source}",
-        "SELECT list(c.email ORDER BY c.id) AS l, {value} AS v FROM {source} GROUP BY ALL",
-        "SELECT c['email'] AS v FROM {source} WHERE {condition}",
-        "SELECT customer.email, customer FROM customer",
-        "SELECT main.customer.email FROM main.customer",
-        "SUMMARIZE customer",
-        "SUMMARIZE SELECT * FROM {source} WHERE {condition}",
-        "PIVOT customer ON region USING max(email)",
-        "UNPIVOT customer ON email INTO NAME a VALUE b",
-        "SELECT * FROM (PIVOT (SELECT * FROM customer) ON region USING max(email))",
-        "SELECT #3 FROM customer c WHERE {condition}",
-        "SELECT rowid FROM {source}",
-        "SELECT stats(c.name) AS s, {value} AS v FROM {source} WHERE {condition}",
-        "SELECT v FROM {source}, LATERAL (SELECT {value} AS v) l WHERE {condition}",
-        "FROM histogram(customer, email)",
-        "FROM query_table('customer')",
-        "SELECT * FROM customer TABLESAMPLE 50%",
-        "SELECT * FROM orders POSITIONAL JOIN customer",
-        "SELECT * FROM orders ASOF JOIN customer c ON orders.id >= c.id",
-        "FROM e: customer SELECT e.email",
-        "SELECT c.email.upper() AS v FROM {source} WHERE {condition}",
-        "SELECT error(c.name) FROM {source} WHERE {condition}",
-        "SELECT TRY_CAST(c.email AS INTEGER) AS v, {value} AS w FROM {source} WHERE {condition}",
-        "SHOW customer",
-        "TABLE customer",
-    ),
-    "postgres": (
-        "SELECT c FROM {source} WHERE {condition}",
-        "SELECT row_to_json(c) AS j FROM {source} WHERE {condition}",
-        "SELECT to_jsonb(c.*) AS j, {value} AS v FROM {source}",
-        "SELECT (c).email, c.quote_literal FROM {source}",
-        "SELECT (c.*)::text AS t FROM {source} WHERE {condition}",
-        "SELECT c.to_json FROM {source}",
-        "SELECT ctid, xmin, {value} AS v FROM customer c",
-        "SELECT customer FROM customer WHERE id > 0",
-        "TABLE customer",
-        "TABLE contacts",
-        "SELECT * FROM ONLY customer",
-        "SELECT * FROM customer * WHERE id > 0",
-        "SELECT * FROM customer TABLESAMPLE SYSTEM (100)",
-        "SELECT x.c FROM customer AS x(a, b, c, d, e, f)",
-        "SELECT v FROM {source}, LATERAL (SELECT {value} AS v) l WHERE {condition}",
-        "SELECT string_agg(c.email, ',' ORDER BY c.id) AS s FROM {source}",
-        "SELECT c.email::int AS v FROM {source} WHERE {condition}",
-        "SELECT c.name::int AS v FROM {source} WHERE {condition}",
-        "SELECT count(*) FILTER (WHERE {condition}) AS n FROM {source}",
-        "SELECT public.customer.email FROM public.customer",
-        "SELECT * FROM public.contacts WHERE {condition}",
-        "SELECT most_common_vals FROM pg_stats WHERE tablename = 'customer'",
-        "SELECT DISTINCT ON (c.email) {value} AS v FROM {source} ORDER BY c.email, c.id",
-        "SELECT query_to_xml('SELECT * FROM customer', true, true, '')",
-        "SELECT xmlforest(c.email) AS x FROM {source} WHERE {condition}",
-        "SELECT (SELECT c FROM customer c WHERE c.id = o.customer_id) AS r FROM orders o",
-        "SELECT NULL::customer AS v, {value} AS w FROM {source}",
-        "EXPLAIN (VERBOSE, FORMAT JSON) SELECT * FROM {source} WHERE {condition}",
-    ),
-    "mariadb": (
-        "TABLE customer",
-        "SELECT `email`, {value} AS v FROM customer c WHERE {condition}",
-        "SELECT group_concat(c.email ORDER BY c.id SEPARATOR ';') AS g FROM {source}",
-        "SELECT JSON_OBJECT('e', c.email, 's', c.salary) AS j FROM {source} WHERE {condition}",
-        "SELECT extractvalue(1, concat(0x7e, (SELECT max(email) FROM {source}))) AS v",
-        "SELECT extractvalue(1, concat(0x7e, (SELECT max(name) FROM {source}))) AS v",
-        "SELECT updatexml(1, concat(0x7e, c.name), 1) AS v FROM {source} WHERE {condition}",
-        "SELECT * FROM customer PARTITION (p0)",
-        "SELECT * FROM customer USE INDEX (PRIMARY) WHERE id > 0",
-        "SELECT hex(c.email) AS h, ord(c.email) AS o, {value} AS v FROM {source}",
-        "SELECT * FROM (customer JOIN orders o ON o.customer_id = customer.id)",
-        "SELECT c.salary * 9223372036854775807 AS v FROM {source}",
-        "SELECT c.id * 9223372036854775807 AS v FROM {source} WHERE {condition}",
-        "SELECT (SELECT email FROM customer) AS v, {value} AS w FROM {source}",
-        "SHOW COLUMNS FROM orders WHERE (SELECT max(email) FROM customer) LIKE 'kq7%'",
-        "SHOW TABLES WHERE (SELECT max(email) FROM customer) LIKE 'kq7%'",
-        "SHOW WARNINGS",
-        "SHOW TABLE STATUS",
-        "DESCRIBE customer",
-        "SHOW INDEX FROM customer",
-        "ANALYZE SELECT {value} AS v FROM {source}",
-        "SELECT STRAIGHT_JOIN c.email, {value} AS v FROM orders o, {source} WHERE {condition}",
-    ),
-}  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,48 +13,15 @@ import pytest
 from dqa.core.errors import RefusedStatementError
 from dqa.guard.cypher import scoped
 
-SCOPED = [
-    ("MATCH (n) RETURN n.name", "MATCH (n:`x`) RETURN n.name"),
-    ("MATCH () RETURN 1", "MATCH (:`x`) RETURN 1"),
-    ("MATCH (n {a: 1}) RETURN n", "MATCH (n:`x` {a: 1}) RETURN n"),
-    ("MATCH (n:A)-->(:B) RETURN n", "MATCH (n:A&`x`)-->(:B&`x`) RETURN n"),
-    ("MATCH (n:A:B) RETURN n", "MATCH (n:A&B&`x`) RETURN n"),
-    (
-        "MATCH (a:A)-[:R|:S]->(b:A:B) WHERE a:C:D RETURN a",
-        "MATCH (a:A&`x`)-[:R|S]->(b:A&B&`x`) WHERE a:C&D RETURN a",
-    ),
-    ("MATCH (n:A|B {c: 1}) RETURN n", "MATCH (n:(A|B)&`x` {c: 1}) RETURN n"),
-    ("MATCH (n:!A&(B|C)) RETURN n", "MATCH (n:(!A&(B|C))&`x`) RETURN n"),
-    ("MATCH (n IS A WHERE n.b) RETURN n", "MATCH (n IS A&`x` WHERE n.b) RETURN n"),
-    ("MATCH (is) RETURN is", "MATCH (is:`x`) RETURN is"),
-    ("MATCH (n:$($l)) RETURN n", "MATCH (n:$($l)&`x`) RETURN n"),
-    ("MATCH (n // c)\n) RETURN n", "MATCH (n:`x` // c)\n) RETURN n"),
-    (
-        "MATCH p = (a) ((b)-->(c)){2} (d) RETURN p",
-        "MATCH p = (a:`x`) ((b:`x`)-->(c:`x`)){2} (d:`x`) RETURN p",
-    ),
-    (
-        "MATCH p = shortestPath((a)-[*]-(b)) RETURN p",
-        "MATCH p = shortestPath((a:`x`)-[*]-(b:`x`)) RETURN p",
-    ),
-    (
-        "MATCH (a) WHERE (a)-->() AND EXISTS { (b) } RETURN COUNT { MATCH (c) RETURN c }",
-        (
-            "MATCH (a:`x`) WHERE (a:`x`)-->(:`x`) AND EXISTS { (b:`x`) } "
-            "RETURN COUNT { MATCH (c:`x`) RETURN c }"
-        ),
-    ),
-    (
-        "RETURN [(a)-->(b) | b.c], [q = (d)--() | q], (1) - (2)",
-        "RETURN [(a:`x`)-->(b:`x`) | b.c], [q = (d:`x`)--(:`x`) | q], (1) - (2)",
-    ),
-    ("RETURN '(n)' AS `(m)` // (o)", "RETURN '(n)' AS `(m)` // (o)"),
-]
+CASES = json.loads(
+    Path(__file__).with_name("guard_cases").joinpath("scope.json").read_text("ascii")
+)
+"""Statements with their scoped form; and those that reach inside of a scope and outside of it."""
 
 
 def test_every_node_pattern_requires_the_label() -> None:
     """The label is added in the syntax of the pattern; it may hold any text."""
-    for statement, expected in SCOPED:
+    for statement, expected in CASES["scoped"]:
         assert scoped(statement, "x") == expected
     assert scoped("MATCH (n) RETURN n", "a`) DELETE (n") == "MATCH (n:`a``) DELETE (n`) RETURN n"
 
@@ -95,41 +64,13 @@ def session() -> Iterator[Any]:
         session.run("MATCH (n:dqa_guard_x|dqa_guard_y) DETACH DELETE n").consume()
 
 
-INSIDE = [
-    "MATCH (n) RETURN n.name",
-    "MATCH (n)-->(m:Person) RETURN n.name, m.name",
-    "MATCH (n:Person|Company) RETURN n.name",
-    "MATCH (n:!Company) RETURN n.name",
-    "MATCH (n:Person:Actor) RETURN n.name",
-    "MATCH (a:Person)-[:KNOWS|:X]->(b:Person:Actor) WHERE a:Person RETURN a.name",
-    "MATCH (n IS Person|Company) RETURN n.name",
-    "MATCH ()-[r]-() RETURN startNode(r).name, endNode(r).name",
-    "MATCH p = (a)-[*0..3]-(b) RETURN [x IN nodes(p) | x.name]",
-    "MATCH p = SHORTEST 5 (a)--*(b) RETURN [x IN nodes(p) | x.name]",
-    "MATCH (a) ((x)--(y))+ (b) RETURN b.name, [z IN x | z.name]",
-    "RETURN COLLECT { MATCH (c) RETURN c.name }",
-    "RETURN [(a)-->(b) | a.name]",
-    "MATCH (n) WHERE EXISTS { (:Company)<--(n) } RETURN n.name",
-    "CALL { MATCH (n) RETURN n } RETURN n.name",
-    "MATCH (n) WITH n MATCH (m) WHERE (n)-->(m) RETURN m.name",
-]
-OUTSIDE = [
-    "MATCH (n:dqa_guard_y) RETURN n.name",
-    "MATCH (n:!dqa_guard_x) RETURN n.name",
-    "MATCH (n:$('dqa_guard_y')) RETURN n.name",
-    "MATCH (n {name: 'a_dqa_guard_y'}) RETURN n.name",
-    "MATCH (n) WHERE (n)--(:Person {name: 'b_dqa_guard_y'}) RETURN n.name",
-    "MATCH (n) WHERE EXISTS { (:Person {name: 'b_dqa_guard_y'}) } RETURN n.name",
-]
-
-
 @pytest.mark.integration
 def test_a_server_returns_one_situation_only(session: Any) -> None:
     """Each scoped statement finds its situation, and nothing of the other one."""
-    for statement in INSIDE:
+    for statement in CASES["inside"]:
         found = str([record.values() for record in session.run(scoped(statement, "dqa_guard_x"))])
         assert "dqa_guard_x" in found, statement
         assert "dqa_guard_y" not in found, statement
         assert "dqa_guard_y" in str([record.values() for record in session.run(statement)])
-    for statement in OUTSIDE:
+    for statement in CASES["outside"]:
         assert not list(session.run(scoped(statement, "dqa_guard_x"))), statement

@@ -22,8 +22,7 @@ SELECT {sku} AS sku, n AS id, n % 7 AS shelf,
 FROM numbered
 """
 MARGINS = sorted(
-    5000.5 if n == 12_347 else 0.0 if n % 10 == 0 else n * 7919 % 4999
-    for n in range(1, COUNT + 1)
+    5000.5 if n == 12_347 else 0.0 if n % 10 == 0 else n * 7919 % 4999 for n in range(1, COUNT + 1)
 )
 UNMOVED = MARGINS.count(0.0)
 _FOLDER = {

@@ -24,7 +24,6 @@ from dqa.models.scripted.given import Request
 from dqa_bidder.events import (
     EVENTS,
     ExploredTreeEvent,
-    HiddenStatesEvent,
     ModeledActionEvent,
     ReturnsEvent,
 )
@@ -117,20 +116,6 @@ def test_requests_are_bounded(calls: int) -> None:
     assert f"bidder.calls={calls}" in warning.text
     (found,) = of_kind(recorder, ReturnsEvent)
     assert (found.best is None) == (calls == 1)
-
-
-def test_hidden_states_are_inferred_once_and_told_to_every_step() -> None:
-    """From then on every prompt has them."""
-    hidden = json.dumps({"hidden": {"second": {"mood": "Angry"}}})
-    model = talking(lambda kind, _last, _place: hidden if kind == "infer" else None)
-    _, recorder = decided(model, SECRET)
-    (found,) = of_kind(recorder, HiddenStatesEvent)
-    assert [(one.player, one.name, one.state) for one in found.hidden] == [
-        ("second", "mood", "angry")
-    ]
-    prompts = [prompt.messages[0][1] for prompt in of_kind(recorder, PromptEvent)]
-    assert "# Inferred of others" not in prompts[0]
-    assert all('- second, "mood": "angry"' in prompt for prompt in prompts[1:])
 
 
 @pytest.mark.parametrize(
@@ -251,10 +236,6 @@ def test_returns_are_the_papers() -> None:
     tree.nodes[1].rewards.clear()
     assert BellmanAggregation().aggregate(tree, 0.5)[0].value is None
     assert largest_return(2, 0.5) == 1.75
-
-
-def test_without_a_future_only_the_first_reward_counts() -> None:
-    """Beta 0."""
     tree = tree_of({"a": 0.5, "b": 0.6}, {"a": 1.0})
     assert [one.value for one in BellmanAggregation().aggregate(tree, 0.0)] == [0.5, 0.6]
 

@@ -13,7 +13,7 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import UsageError
 from dqa.core.events import PromptEvent
 from dqa.core.question import Question
 from dqa.core.world import Move
@@ -125,16 +125,6 @@ def test_scripted_models_play_every_world(world: str, history: History) -> None:
         assert "parse_failure" not in {event.kind for event in decision.trace}
 
 
-def test_a_move_is_decided_the_same_again(move: Move) -> None:
-    """Choice and trace."""
-    one, other = (decided("bidder", move.question, move.database, "random") for _ in range(2))
-    assert one.choice == other.choice
-    untimed = [
-        [{**event.to_json(), "seconds": 0} for event in decision.trace] for decision in (one, other)
-    ]
-    assert untimed[0] == untimed[1]
-
-
 def talking(said: Callable[[Request, str], str | None]) -> GivenReplies:
     """Return a model that says what a function gives, or what a script does."""
 
@@ -179,15 +169,6 @@ def test_thoughts_are_voted_on_and_bounded(suppliers: Database) -> None:
     ]
     asked = [event for event in decision.trace if isinstance(event, PromptEvent)]
     assert len(asked) == 2 * (1 + 2)
-
-
-def test_a_game_with_a_gap_is_no_question(move: Move, tmp_path: Path) -> None:
-    """The message names what is missing."""
-    with sqlite3.connect(tmp_path / "history.db") as made:
-        made.execute("UPDATE events SET number = 2")
-    made.close()
-    with pytest.raises(DataError, match="event"):
-        decided("bidder", move.question, move.database)
 
 
 def test_a_question_without_actions_is_refused(suppliers: Database) -> None:

@@ -58,16 +58,3 @@ def test_free_words_of_a_model_are_carried_out(name: str) -> None:
     assert 'Legal as well: "buy[...]", with words of your own' in told[0]
     if name != "tree-of-thoughts":
         assert '"buy[...]" with words of your own in place of the dots' in told[1]
-
-
-def test_planrag_plays_by_what_it_queries() -> None:
-    """It is told what can be chosen, and may write words of its own."""
-    prompts: list[str] = []
-
-    def reply(request: Request) -> str:
-        prompts.append(request.text)
-        return "Plan: buy it.\nFinal Answer: buy[a mug]"
-
-    run = dqa.play("errand", "planrag", games=1, model=GivenReplies(reply), options=HERE)
-    assert [r.value for r in run.results] == [0.5]
-    assert "Or else buy[...] with words of your own in place of the dots." in prompts[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
@@ -25,7 +24,6 @@ from dqa_ldm2 import (
     import_memory,
     open_memory,
 )
-from dqa_ldm2.memory.files import read_export
 from dqa_ldm2.memory.retrieving import RetrievingMemory
 
 FORMED = Origin("formation", "a test")
@@ -262,34 +260,6 @@ class MemoryContract:
             assert import_memory(other, file).batches == (4, 5, 6)
         again = import_memory(memory, file)
         assert again.batches == (4, 5, 6)
-
-    def test_of_two_imports_at_once_one_is_refused(
-        self, memory: Memory, location: str, tmp_path: object
-    ) -> None:
-        """Each looks in its own transaction, and only when nobody else writes."""
-        form_memory(memory, trajectories(3), RuleIndexer(), source="all")
-        file = f"{tmp_path}/memory.jsonl"
-        export_memory(memory, file)
-        read = read_export(file)
-        ready = threading.Barrier(4)
-        refused: list[str] = []
-
-        def add() -> None:
-            with open_memory(location) as mine:
-                ready.wait()
-                try:
-                    import_memory(mine, read)
-                except UsageError as error:
-                    refused.append(str(error))
-
-        threads = [threading.Thread(target=add) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(refused) == 3
-        assert all("imported into" in each and "already" in each for each in refused)
-        assert [each.origin.making for each in memory.versions()] == ["formation", "import"]
 
 
 def _by_batch(memory: Memory) -> list[list[int]]:

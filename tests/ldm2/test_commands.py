@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import dqa
 from dqa import plugins
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.trajectories import Trajectory
@@ -78,12 +77,3 @@ def test_where_nothing_can_be_kept_nothing_is_played(
         with pytest.raises(DqaError):
             run("build", "--world", "rooms", "--games", "6", "--memory", place)
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_a_run_with_nothing_to_remember_makes_no_memory(tmp_path: Path) -> None:
-    """What it lacks is told before there is a file."""
-    asked = dqa.generate(["locating"], count=1, seed=3)
-    dqa.evaluate(asked, ["first"], databases=["sqlite"], out=tmp_path / "first")
-    with pytest.raises(UsageError, match="can be remembered"):
-        run("build", "--run", str(tmp_path / "first"), "--memory", "kept.db")
-    assert not (tmp_path / "kept.db").exists()

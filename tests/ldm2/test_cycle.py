@@ -20,7 +20,6 @@ from dqa_ldm2.events import (
     RecallEvent,
 )
 from dqa_ldm2.progress import Progress
-from dqa_ldm2.refining.explorable import WorldExplorable
 from dqa_ldm2.refining.report import RefinementReport
 from dqa_ldm2.rendering import render
 from dqa_ldm2.settings import RefiningSettings
@@ -212,21 +211,6 @@ def test_a_world_that_errors_ends_a_path_and_no_other(built: Built) -> None:
     tree = [line for goal in report.goals for line in _shown(goal.exploration)]
     assert any("ended: The world is broken" in line for line in tree)
     assert any("pruned" in line for line in tree)
-
-
-def test_a_world_is_played_again_for_another_path() -> None:
-    """A path that goes on does not begin anew; states are the same each time."""
-    explorable = WorldExplorable(Rooms(USUAL, None), 4)
-    start = explorable.start()
-    bed = explorable.act(start, "go to the bed")
-    further = explorable.act(bed, "go to the sink")
-    assert explorable.replays == 0
-    sink = explorable.act(start, "go to the sink")
-    assert explorable.replays == 1
-    assert explorable.act(bed, "go to the sink").key == further.key != sink.key
-    assert [step.action for step in further.situation.steps] == ["go to the bed", "go to the sink"]
-    assert explorable.start() == start
-    explorable.close()
 
 
 def test_a_memory_is_named_where_it_is_missing(history: History, memory: Memory) -> None:

@@ -10,19 +10,18 @@ from pathlib import Path
 import pytest
 
 from dqa import plugins
-from dqa.core.budgets import DecisionBudget
 from dqa.core.database import Database
 from dqa.core.decider import EpisodeDecider
 from dqa.core.decision import Ending
-from dqa.core.events import PromptEvent, event_from_json
+from dqa.core.events import PromptEvent
 from dqa.core.question import Question
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
-from dqa.models.scripted import GivenReplies, scripted_model
+from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.given import Request
 from dqa.worlds.history import History
 from dqa_ldm2 import Memory
-from dqa_ldm2.events import EVENTS, ImitationEvent, RecallEvent, ReflectionEvent
+from dqa_ldm2.events import ImitationEvent, RecallEvent, ReflectionEvent
 from dqa_ldm2.factories import example_decider, remembering_decider
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory.base import Origin, Placed, StateAction
@@ -113,15 +112,6 @@ def test_the_answer_of_the_very_question_is_never_recalled(
         assert all('Done: "Bob"' not in text and 'Done: "Ada"' in text for text in texts)
 
 
-def test_a_spent_budget_is_decided_in_one_reply(memory: Memory, suppliers: Database) -> None:
-    """By what was read, without what is remembered."""
-    decided_before(memory, ("a custom/1", "Cy"), ("b custom/2", "Bob"))
-    factory = remembering_decider("ldm2", "", opener=lambda _: memory)
-    tight = Settings(budget=DecisionBudget(tokens=400))
-    decision = factory(scripted_model("analyst"), tight).decide(BUY, suppliers)
-    assert decision.ended_by == "budget: 400 tokens"
-
-
 @pytest.mark.parametrize("thinks", [False, True])
 def test_whole_examples_are_shown(built: Built, history: History, thinks: bool) -> None:
     """ReAct keeps what it thought from move to move."""
@@ -181,27 +171,3 @@ def test_a_model_that_does_not_name_an_action_ends_one_move(built: Built, histor
     assert [move.fallback for move in played.moves][:2] == [True, False]
     assert played.moves[0].decision.ending is Ending.UNPARSABLE
     assert played.returns is not None
-
-
-def test_events_are_read_back_from_json(built: Built, history: History) -> None:
-    """As a trace holds them."""
-    (played,) = play(deciding(built(games=4)), history, 5_000, RoomsSettings()).played
-    for move in played.moves:
-        for event in move.decision.trace:
-            if isinstance(event, EVENTS):
-                assert event_from_json(event.to_json(), EVENTS) == event
-    kinds = [event.model_fields["kind"].default for event in EVENTS]
-    assert len(set(kinds)) == len(kinds)
-
-
-def test_moves_of_other_worlds_are_decided_as_well(memory: Memory, history: History) -> None:
-    """What happened is what was done; nothing has to be found out by acting."""
-    factory = plugins.world("kuhn")
-    episode = factory.make(factory.settings(), history).start(2)
-    decided_before(memory, ("kuhn 900", "bet"), ("kuhn 901", "check"))
-    move = episode.next_move()
-    assert move is not None
-    decider = deciding(memory)
-    decider.check(move.question)
-    assert decider.decide(move.question, move.database).choice in move.position.actions
-    episode.close()

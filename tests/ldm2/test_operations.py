@@ -82,10 +82,8 @@ def test_an_action_is_named_among_the_legal_ones() -> None:
     [
         ({"go to the bed": 0.6, "go to the sink": 0.6}, [0.5, 0.5], 1.2, 0),
         ({"go to the bed": 0.7, "go to the sink": None}, [0.7, 0.3], 0.7, 1),
-        ({"go to the bed": None, "go to the sink": "?"}, [0.5, 0.5], None, 2),
         ({"go to the bed": "80%", "go to the sink": 0.2}, [0.8, 0.2], 1.0, 0),
         ({"go to the bed": 1.5, "go to the sink": -1}, [0.5, 0.5], 1.5, 1),
-        ({"go to the bed": 0, "go to the sink": 0}, [0.5, 0.5], 0.0, 0),
     ],
 )
 def test_confidences_add_up_to_one(
@@ -104,32 +102,6 @@ def test_confidences_add_up_to_one(
     lines = "\n".join(shown[0].lines)
     assert ("made to add up to 1" in lines) == (said not in (None, 1.0))
     assert ("without a confidence" in lines) == bool(missing)
-
-
-def test_illegal_actions_are_asked_for_again_then_dropped() -> None:
-    """Of several bad replies the one counts that names most legal actions."""
-    bad: list[object] = [
-        {
-            "actions": [
-                {"action": "fly", "confidence": 0.9},
-                {"action": "go to the bed", "confidence": 0.1},
-            ]
-        },
-        {"actions": [{"action": "fly"}]},
-        {"actions": [{"confidence": 1}, "go to the sink", "go to the bed"]},
-    ]
-    conversation, _ = saying(*bad)
-    found = explore(HERE, Known(), 4, conversation)
-    assert dict(found.actions) == {"go to the sink": 0.5, "go to the bed": 0.5}
-    assert found.dropped == 1
-    assert len(told(conversation)) == 3
-    assert all('{"actions": [{"action": "...", "confidence"' in one for one in told(conversation))
-    most = explore(
-        HERE, Known(), 1, saying({"actions": {"go to the bed": 0.2, "go to the sink": 0.8}})[0]
-    )
-    assert most.actions == (("go to the sink", 1.0),)
-    with pytest.raises(UnparsableReplyError):
-        explore(HERE, Known(), 4, saying(*[{"actions": ["fly"]}] * 3)[0])
 
 
 def processes(*actions: Sequence[str]) -> list[Trajectory]:

@@ -91,30 +91,6 @@ def decider(memory: str, model: ProgramModel | None = None, **own: object) -> Qu
     )
 
 
-def test_actions_are_statements_or_decisions() -> None:
-    """Both are read back as they were written, whatever stands in them."""
-    statement = "SELECT 'a]' || \"b\"\nFROM t"
-    assert statement_of(query_action(statement)) == statement
-    assert answer_of(decide_action(12)) == "12"
-    assert statement_of(decide_action("x")) is None
-    assert answer_of("decide") is None
-
-
-def test_a_question_is_the_same_by_its_target_or_its_words(questions: QuestionSet) -> None:
-    """Neither its id, nor its run, nor the words around it make it another one."""
-    one, other = questions.questions[:2]
-    identity = QuestionIdentity.of(one)
-    renamed = QuestionIdentity.of(replace(one, id="77", text="Which one?"))
-    custom = QuestionIdentity.of(replace(one, scenario="custom", target={}))
-    assert identity.is_same(renamed)
-    assert identity.is_same(custom)
-    assert not identity.is_same(QuestionIdentity.of(other))
-    source = identity.source("a run", one.key, "by somebody")
-    assert source.startswith("a run building/1 by somebody ")
-    assert identity.is_same(QuestionIdentity.in_source(source))
-    assert QuestionIdentity.in_source("household 17") is None
-
-
 def test_trajectories_are_what_agents_asked_and_decided(run: Run, questions: QuestionSet) -> None:
     """Of every agent, right ones; the others are counted by why they are left out."""
     found = trajectories_of(run, questions)

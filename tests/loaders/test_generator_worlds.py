@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from dqa import plugins
-from dqa.core.errors import DataError, UnknownNameError, UsageError
+from dqa.core.errors import UnknownNameError, UsageError
 from dqa.loaders.generator import (
     Difficulty,
     generate,
@@ -21,7 +20,7 @@ from dqa.loaders.generator import (
     write_generated,
 )
 from dqa.loaders.release import read_release
-from dqa_simulators.uncertain import LIKELIHOODS, UncertainFactor, UncertainWorld
+from dqa_simulators.uncertain import UncertainFactor, UncertainWorld
 from dqa_simulators.worlds import DrawnWorld, UncertainGenerator
 
 ALL = ("agriculture", "stocks")
@@ -155,20 +154,6 @@ def test_a_question_without_its_outcomes_is_left_out(tmp_path: Path) -> None:
         assert read.defects[0].line == 2
 
 
-def test_recorded_outcomes_stand_only_where_the_layout_has_them(tmp_path: Path) -> None:
-    """Neither lost in silence nor made up."""
-    made = generate(["agriculture"], 1, 8)
-    ((question, truth),) = made.labelled
-    untold = replace(made, truths={question.key: replace(truth, outcomes=None)})
-    with pytest.raises(DataError, match="needs recorded outcomes"):
-        write_generated(untold, tmp_path / "a", seed=8)
-    simulated = generate(["building"], 1, 8)
-    ((question, truth),) = simulated.labelled
-    told = replace(truth, outcomes=(1.0,) * len(question.candidates or ()))
-    with pytest.raises(DataError, match="no room for recorded outcomes"):
-        write_generated(replace(simulated, truths={question.key: told}), tmp_path / "b", seed=8)
-
-
 def test_what_cannot_be_asked_for_is_said() -> None:
     """Difficulty belongs to worlds that a simulator judges."""
     with pytest.raises(
@@ -179,10 +164,3 @@ def test_what_cannot_be_asked_for_is_said() -> None:
         UnknownNameError, match="agriculture, building, locating, placements, stocks"
     ):
         generate(["casino"])
-
-
-def test_the_words_weigh_as_deciders_read_them() -> None:
-    """So a decider that reads a report right believes the truth."""
-    from dqa_dellma.utilities.beliefs import WEIGHTS
-
-    assert {word: 1 + place for place, word in enumerate(LIKELIHOODS)} == dict(WEIGHTS)

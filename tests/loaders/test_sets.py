@@ -145,19 +145,6 @@ def test_what_differs_from_the_manifest_is_named(folder: Path, tmp_path: Path) -
         write_set("small", tmp_path / "again")
 
 
-def test_a_plan_that_is_wrong_names_the_field(folder: Path) -> None:
-    """Or that there is none of that name."""
-    (folder / "set.toml").write_text(PLAN.replace("rivals = 3", "rivals = 0"), "utf-8")
-    with pytest.raises(DataError, match=r"set.toml of the set 'small': rivals must be at least 1"):
-        read_set("small")
-    (folder / "set.toml").write_text(PLAN.replace("seed = 5", "sead = 5"), "utf-8")
-    with pytest.raises(DataError, match=r"set.toml of the set 'small': .*sead"):
-        read_set("small")
-    (folder / "set.toml").unlink()
-    with pytest.raises(DataError, match=r"set\.toml cannot be read.*install its package again"):
-        read_set("small")
-
-
 def test_an_unknown_set_lists_those_there_are() -> None:
     """By the names of the entry points."""
     with pytest.raises(UnknownNameError, match=r"no question set 'hard-2'\. There are: hard-1"):

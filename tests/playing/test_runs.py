@@ -23,7 +23,7 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.results import Outcome
@@ -259,40 +259,3 @@ def test_a_game_that_another_process_took_over_is_left_to_it(duel: WorldFactory)
         alone = RunOptions(isolation="none", workers=1)
         run = dqa.play("kuhn", "slow", "eager", games=3, history=file, options=alone)
     assert [result.question for result in run.results] == ["kuhn/2", "kuhn/3"]
-
-
-def test_what_is_asked_for_is_checked_before_anything_is_played() -> None:
-    """Names, settings, sides."""
-    with pytest.raises(
-        UsageError, match=r"player of kuhn 'nobody'\. Programs that play it: passive"
-    ):
-        dqa.play("kuhn", "nobody", "eager")
-    with pytest.raises(UnknownNameError, match="to be a reference"):
-        dqa.play("kuhn", "eager", "eager", reference="nobody")
-    with pytest.raises(UnknownNameError, match=r"setting of the world 'kuhn' 'kuhn\.cards'"):
-        dqa.play("kuhn", "eager", "eager", settings={"kuhn.cards": "4"})
-    with pytest.raises(UsageError, match="sets neither the world"):
-        dqa.play("kuhn", "eager", "eager", settings={"other.cards": "4"})
-    with pytest.raises(UsageError, match="against whom"):
-        dqa.play("kuhn", "eager")
-    with pytest.raises(UsageError, match="must be at least 1"):
-        dqa.play("kuhn", "eager", "eager", games=0)
-
-
-def test_copies_and_exports_hold_the_games(tmp_path: Path) -> None:
-    """Whole: the hash is the same, and figures can be worked out from the rows."""
-    run = played(out=tmp_path / "run", games=4)
-    copied = dqa.copy_run(tmp_path / "run", tmp_path / "runs.db#copy")
-    assert dqa.read_run(copied).content_hash == run.content_hash
-    assert dqa.read_run(copied).games == run.games
-    rows = dqa.export_rows(run)
-    assert [row.game for row in rows] == [result.game for result in run.results]
-    for name in ("rows.jsonl", "rows.csv", "rows.parquet"):
-        assert dqa.export_run(run, tmp_path / name).stat().st_size > 0
-    lines = (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()
-    assert [json.loads(line)["game"]["returns"]["player"] for line in lines] == [
-        result.value for result in run.results
-    ]
-    (stored,) = dqa.find_runs(tmp_path / "run")
-    assert (stored.games, stored.counts.played, stored.counts.complete) == (True, 16, True)
-    assert stored.questions == "4 games of kuhn, each with its mirror, seed 0"

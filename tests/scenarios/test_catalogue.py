@@ -12,7 +12,7 @@ import pytest
 
 from dqa import plugins
 from dqa.core.errors import PluginError, UnknownNameError, UsageError
-from dqa.scenarios import catalogue, register, registered, scenario_name, scenarios
+from dqa.scenarios import catalogue, register, registered, scenarios
 from dqa.scenarios.document import GeneratorPart
 from tests.scenarios.conftest import FIFTH
 
@@ -82,14 +82,6 @@ def test_two_scenarios_cannot_share_a_name(tmp_path: Path) -> None:
     (folder / "scenario.toml").write_text(text.replace('"suppliers"', '"stocks"', 1), "utf-8")
     with pytest.raises(UsageError, match="'stocks' is already used by a scenario of this"):
         register(folder)
-
-
-def test_a_folder_may_stand_for_a_name() -> None:
-    """And a name for itself, known or not."""
-    assert scenario_name(str(SUPPLIERS)) == "suppliers"
-    assert scenario_name("suppliers") == "suppliers"
-    assert scenario_name("locating") == "locating"
-    assert scenario_name("nobody") == "nobody"
 
 
 def test_a_missing_simulator_or_generator_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

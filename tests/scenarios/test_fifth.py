@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
-from string import Template
 
 import pytest
 
 from dqa import plugins
-from dqa.core.database import Database, Kind
+from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import DataError, UnknownNameError, UsageError
+from dqa.core.errors import DataError, UnknownNameError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.baselines import Oracle
 from dqa.deciders.simulation import Simulation
@@ -51,16 +49,6 @@ def test_no_scenario_is_known_before_somebody_names_its_folder() -> None:
         plugins.scenario("suppliers")
     with pytest.raises(DataError, match=r"no DQA release.*questions of 'suppliers': name the"):
         read_questions(FIFTH / "release")
-
-
-def test_it_is_listed_like_any_other(suppliers: Scenario) -> None:
-    """As a scenario and as a simulator, and not among those that are generated."""
-    assert plugins.scenario("suppliers") is suppliers
-    assert {"agriculture", "suppliers"} <= {*plugins.names("scenario")}
-    assert plugins.names("simulator") == ("building", "locating", "placements", "suppliers")
-    assert "suppliers" not in plugins.names("generator")
-    with pytest.raises(UsageError, match="'suppliers' has no generator"):
-        plugins.generator("suppliers")
 
 
 def test_a_release_in_its_own_layout_is_read(questions: QuestionSet) -> None:
@@ -122,35 +110,3 @@ def test_a_live_database_is_asked_itself(
     again = ask_scenario(plugins.scenario("suppliers"), database, target)
     assert again.candidates == ("Arnold", "Bell and Sons")
     assert again.text.startswith('You need 500 pieces of "bolt" within 5 days')
-
-
-def test_a_query_in_another_language_is_asked_of_what_is_read_back(
-    questions: QuestionSet, suppliers: Scenario, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """SQL alone is enough for a graph."""
-    bare = suppliers.listing.model_copy(update={"cypher": None})
-    sql: dict[Kind, Template] = {"relational": suppliers.outcome_queries["relational"]}
-    document = suppliers.document.model_copy(update={"candidates": bare})
-    only = replace(suppliers, document=document, outcome_queries=sql)
-    monkeypatch.setattr(plugins, "scenario", lambda _: only)
-    question = questions.questions[0]
-    situation = questions.situation_of(question)
-    with closing(plugins.backend("ladybug").load(situation)) as graph:
-        assert Simulation.of(question, graph).outcomes().answer == "O'Hara"
-        target = {"part": "bolt", "pieces": "500", "days": "5"}
-        assert ask_scenario(only, graph, target).candidates == ("Arnold", "Bell and Sons")
-
-
-def test_a_target_has_the_types_of_its_parameters(database: Database, suppliers: Scenario) -> None:
-    """A part has to be there and a number has to be one; what is missing is named."""
-    target = {"part": "bolt", "pieces": "5", "days": "5"}
-    with pytest.raises(DataError, match="'pieces' is 'many' and has to be a whole number"):
-        ask_scenario(suppliers, database, {**target, "pieces": "many"})
-    with pytest.raises(UnknownNameError, match=r"no part in .* 'bold'.*Did you mean 'bolt'"):
-        ask_scenario(suppliers, database, {**target, "part": "bold"})
-    with pytest.raises(
-        UnknownNameError, match=r"target of scenario 'suppliers' called 'warehouse'"
-    ):
-        ask_scenario(suppliers, database, {**target, "warehouse": "north"})
-    with pytest.raises(UsageError, match=r'--target pieces="\.\.\." --target days="\.\.\."'):
-        ask_scenario(suppliers, database, {"part": "bolt"})

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dqa import plugins
-from dqa.core.errors import ParseError, PluginError
+from dqa.core.errors import ParseError
 from dqa.core.simulator import counting_of
 from dqa.scenarios import catalogue
 from dqa.scenarios.checks import unstated_rule
-from dqa_simulators.locating.outcomes import SIMULATOR, LocatingSimulator
 
 ROOT = Path(__file__).parents[2] / "schemas"
 SCENARIOS = ("locating", "building")
@@ -61,15 +59,6 @@ def test_another_constant_is_not_the_one_it_begins_or_ends_with() -> None:
         assert counting is not None
         assert said in text
         assert unstated_rule(text.replace(said, changed), counting) is not None
-
-
-def test_every_rule_set_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A simulator that says nothing of one of its rule sets is refused, and told which it has."""
-    less = replace(SIMULATOR.counting, described={"released": "What the labels follow."})
-    monkeypatch.setattr(LocatingSimulator, "counting", less)
-    catalogue.register(copied("locating", tmp_path))
-    with pytest.raises(PluginError, match="than it has, released, clean, paper: describe each"):
-        plugins.simulator("copied")
 
 
 def copied(scenario: str, folder: Path) -> Path:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import isclose
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import strategies as st
 
@@ -79,16 +79,13 @@ def differences(outcomes: Outcomes, opinion: Mapping[Candidate, float]) -> list[
     """Return what two opinions on a question differ in: candidates, values, ties."""
     if {*outcomes.candidates} != {*opinion}:
         return [f"other candidates: {sorted(map(str, {*outcomes.candidates} ^ {*opinion}))}"]
-    values = np.array([opinion[candidate] for candidate in outcomes.candidates])
-    unlike = ~np.isclose(outcomes.values, values, rtol=CLOSE, atol=1e-300)
+    best = (max if outcomes.goal == "maximise" else min)(opinion.values())
     found = [
-        f"{outcomes.candidates[i]}: {outcomes.values[i]} and {values[i]}"
-        for i in np.flatnonzero(unlike).tolist()
+        f"ties: {one}" for one in outcomes.ties if not isclose(opinion[one], best, rel_tol=CLOSE)
     ]
-    best = values.max() if outcomes.goal == "maximise" else values.min()
-    tied = abs(values - best) <= CLOSE * abs(best)
-    if not {*outcomes.ties} <= {outcomes.candidates[i] for i in np.flatnonzero(tied).tolist()}:
-        found.append(f"ties: {outcomes.ties}")
+    for one, value in zip(outcomes.candidates, outcomes.values.tolist(), strict=True):
+        if not isclose(value, opinion[one], rel_tol=CLOSE, abs_tol=1e-300):
+            found.append(f"{one}: {value} and {opinion[one]}")
     return found
 
 

@@ -132,17 +132,6 @@ def test_who_lost_a_game_to_another_process_writes_nothing_more(tmp_path: Path) 
     taking.close()
 
 
-def test_a_damaged_history_is_told(tmp_path: Path) -> None:
-    """Not as a file that may not be written."""
-    file = tmp_path / "games.sqlite"
-    History(str(file)).close()
-    content = bytearray(file.read_bytes())
-    content[100:4096] = b"\xff" * 3996
-    file.write_bytes(content)
-    with pytest.raises(DataError, match=r"games\.sqlite is damaged .*malformed.*: put back a copy"):
-        History(str(file))
-
-
 def test_two_threads_play_into_one_history(tmp_path: Path) -> None:
     """Each game whole, and each under its own number."""
     history = open_history(tmp_path)

@@ -15,7 +15,6 @@ from dqa import plugins
 from dqa.core.decision import Ending
 from dqa.core.errors import (
     DataError,
-    MissingKeyError,
     UsageError,
     WorldUnavailableError,
 )
@@ -24,7 +23,6 @@ from dqa.core.world import Position
 from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.play import play_episode
 from dqa.worlds.base import PolicyDecider
-from dqa.worlds.experts import expert_trajectories
 from dqa.worlds.observed import AGENT, BEGINNING, ObservedPosition, read_events
 from dqa_simulators.household import tables
 from dqa_simulators.household.games import (
@@ -273,26 +271,3 @@ def test_wrong_official_games_are_named(game: HouseholdGame, tmp_path: Path) -> 
             make_world("household", games=str(tmp_path)).start(0)
     with pytest.raises(UsageError, match=r"There is no folder .*alfworld-download"):
         make_world("household", games=str(tmp_path / "none")).start(0)
-
-
-def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the command that installs it."""
-    found = tables._spec_of
-    monkeypatch.setattr(
-        tables, "_spec_of", lambda name: None if name == "textworld" else found(name)
-    )
-    with pytest.raises(MissingKeyError, match=r"'textworld' is not installed: pip .*\[household\]"):
-        tables.require_alfworld()
-
-
-def test_trajectories_of_experts(game: HouseholdGame) -> None:
-    """What was seen before each command, up to what was seen last."""
-    settings = HouseholdSettings(task="clean")
-    (one,) = expert_trajectories(FACTORY, [SEED], settings)
-    assert tuple(step.action for step in one.steps) == game.walkthrough
-    assert one.source == "household 7"
-    assert one.reward == 1.0
-    assert one.steps[0].observation.startswith("You are in the middle of a room.")
-    assert one.steps[1].observation.startswith("You arrive at loc ")
-    assert one.end.startswith("You put the ")
-    assert one.goal in one.steps[0].observation

@@ -11,7 +11,7 @@ from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.world import GameEvent
 from dqa.worlds.history import Game, History
-from dqa.worlds.observed import AGENT, BEGINNING, GOAL, read_observed, trajectory_of
+from dqa.worlds.observed import AGENT, BEGINNING, GOAL, read_observed
 
 LONG = "a page of text, " * 400
 
@@ -31,7 +31,3 @@ def test_a_long_history_is_read_whole(tmp_path: Path) -> None:
     assert position.goal == "Red shoes."
     with pytest.raises(UsageError, match="seen only once it is done"):
         position.after("click[1]")
-    told = trajectory_of(position.goal, position.events, "shop 1", 0.5)
-    assert len(told.steps) == 301
-    assert (told.steps[0].observation, told.steps[0].action) == (LONG, "click[2]")
-    assert told.end == position.observation

@@ -12,7 +12,7 @@ import pytest
 
 import dqa
 from dqa import plugins
-from dqa.core.errors import SituationError, UsageError
+from dqa.core.errors import SituationError
 from dqa.core.question_set import QuestionSet
 from dqa.core.world import World
 from dqa.evaluation.play import play_episode
@@ -145,25 +145,6 @@ def test_an_invalid_target_is_named() -> None:
         wrong = replace(question, target={**question.target, **values})
         with pytest.raises(SituationError, match=words):
             SIMULATOR.outcomes(situation, [wrong])
-
-
-def test_a_node_that_cannot_be_chosen_is_refused() -> None:
-    """By the game, by a position and by the simulator."""
-    episode = world().start(3)
-    move = episode.next_move()
-    assert move is not None
-    home = move.question.target["home"]
-    with pytest.raises(UsageError, match="is no candidate"):
-        episode.choose(home)
-    with pytest.raises(UsageError, match="no node where player"):
-        move.position.after(home)
-    for early in (episode.returns, episode.facts):
-        with pytest.raises(UsageError, match="not ended"):
-            early()
-    question = asked().questions[0]
-    situation = asked().situation_of(question)
-    with pytest.raises(SituationError, match="is no candidate"):
-        SIMULATOR.simulate(situation, question, question.target["home"])
 
 
 def test_methods_stand_in_one_table(tmp_path: Path) -> None:

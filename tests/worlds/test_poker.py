@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dqa.core.errors import MissingKeyError, UsageError
+from dqa.core.errors import UsageError
 from dqa.core.world import Move
-from dqa_simulators.games import openspiel
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.poker import PokerPosition
 from dqa_simulators.games.table import PokerEpisode, PokerWorld
@@ -193,13 +191,3 @@ def test_what_a_player_is_asked_tells_what_it_may_know() -> None:
             assert not any(DECK[card] in told for card in (*other, *later))
             assert f"Chips in the pot: {sum(position.bets)}" in told
             assert move.question.candidates == position.actions
-
-
-def test_without_openspiel_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Positions are read without it, games are not played."""
-    monkeypatch.setitem(sys.modules, "pyspiel", None)
-    openspiel.load_game.cache_clear()
-    with pytest.raises(MissingKeyError, match=r"pip install .*games"):
-        poker("kuhn").start(0)
-    monkeypatch.undo()
-    openspiel.load_game.cache_clear()

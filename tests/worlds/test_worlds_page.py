@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dqa import plugins
 from tests.worlds.playing import WORLDS, at_random, make_world, moves_of, open_history
 
 PAGE = (Path(__file__).parents[2] / "docs" / "worlds.md").read_text(encoding="utf-8")
@@ -47,11 +46,3 @@ def test_the_documented_statement_answers(tmp_path: Path) -> None:
     connection.close()
     history.close()
     assert {row[0] for row in rows} >= {"pre-flop", "bets", "first", "turn 1"}
-
-
-def test_every_world_is_documented() -> None:
-    """With each of its settings."""
-    for name in (*WORLDS, "household", "shop"):
-        (line,) = re.findall(rf"^\| `{name}` \|.*$", PAGE, re.MULTILINE)
-        for setting in plugins.world(name).settings.model_fields:
-            assert f"`{setting}`" in line

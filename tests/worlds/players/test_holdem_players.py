@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import builtins
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import pytest
 
-from dqa.core.errors import MissingKeyError
 from dqa.worlds.base import Policy
 from dqa.worlds.players import RandomPolicy
 from dqa.worlds.training import Trainer, Weights
@@ -121,22 +118,3 @@ def test_strength_is_the_share_of_showdowns_that_are_won() -> None:
     assert strength((48, 49), ()) == pytest.approx(0.852, abs=0.02)
     assert strength((0, 21), ()) == pytest.approx(0.346, abs=0.03)  # 7 and 2 of two suits
     assert strength((48, 49), (50, 51, 0)) > 0.99
-
-
-@pytest.fixture
-def _without_jax(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = builtins.__import__
-
-    def missing(name: str, *rest: Any, **more: Any) -> Any:
-        if name.startswith("open_spiel.python.jax"):
-            raise ImportError("No module named 'jax'", name="jax")
-        return whole(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-
-
-@pytest.mark.usefixtures("_without_jax")
-def test_a_missing_library_is_one_line() -> None:
-    """It says what to install, before anything is dealt."""
-    with pytest.raises(MissingKeyError, match=r"'dqn'.*pip install .*\[players\]"):
-        train(trainers.DQN, 0, 1)

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from dqa.core.errors import DataError, DqaError, UsageError
-from dqa_simulators.shop import arrays
 from dqa_simulators.shop.arrays import iterate_array
-from dqa_simulators.shop.generator import generate
 from dqa_simulators.shop.official import find_files, read_items
 from dqa_simulators.shop.records import NO_BOUND
 from dqa_simulators.shop.sources import Source
@@ -47,12 +45,11 @@ def write(
     items: Any = None,
     attributes: Any = None,
     instructions: Any = None,
-    suffix: str = "",
 ) -> Path:
     """Write the three files; what is a text is written as it is."""
     given = {
-        f"items_shuffle{suffix}.json": [ITEM] if items is None else items,
-        f"items_ins_v2{suffix}.json": {"B000000001": {"attributes": ["soft", "machine wash"]}}
+        "items_shuffle.json": [ITEM] if items is None else items,
+        "items_ins_v2.json": {"B000000001": {"attributes": ["soft", "machine wash"]}}
         if attributes is None
         else attributes,
         "items_human_ins.json": {"B000000001": [INSTRUCTION]}
@@ -109,49 +106,20 @@ def test_what_webshop_leaves_out_is_left_out(tmp_path: Path) -> None:
     assert len(list(read_items(find_files(tmp_path), 3))) == 1
 
 
-def as_official(folder: Path, count: int) -> Path:
-    """Write a generated catalogue as WebShop's three files."""
-    items, attributes, instructions = [], {}, {}
-    for product, goal in generate(count, 0):
-        options: dict[str, list[dict[str, Any]]] = {}
-        for option in product.options:
-            options.setdefault(option.name, []).append(
-                {"value": option.value, "price": option.price}
-            )
-        items.append(
-            {
-                "asin": product.asin,
-                "name": product.title,
-                "full_description": product.description,
-                "small_description": list(product.bullets),
-                "pricing": f"${product.price}",
-                "category": product.category,
-                "query": product.query,
-                "product_category": " \u203a ".join(product.path),
-                "customization_options": options,
-            }
-        )
-        attributes[product.asin] = {"attributes": list(product.attributes)}
-        if goal is not None:
-            instructions[product.asin] = [
-                {
-                    "instruction": goal.instruction.partition(", and price")[0],
-                    "instruction_attributes": list(goal.attributes),
-                    "instruction_options": list(goal.values),
-                }
-            ]
-    return write(folder, items, attributes, instructions, suffix="_1000")
-
-
 def test_a_shop_of_official_files_is_played(tmp_path: Path) -> None:
     """The expert is right there, too, and a file that changes is read anew."""
-    folder = as_official(tmp_path, 40)
-    shop = make_shop(None, products=None, items=str(folder))
-    assert shop.catalogue.products == 40
-    played = [visit(shop.start(seed), policy("expert")) for seed in range(5)]
-    assert [one.reward for one in played] == [1.0] * 5
-    as_official(tmp_path, 41)
-    assert shop.catalogue.products == 41
+    shop = make_shop(None, products=None, items=str(tmp_path))
+    for count in (4, 5):
+        ids = [f"B00000000{number}" for number in range(count)]
+        write(
+            tmp_path,
+            [{**ITEM, "asin": one} for one in ids],
+            {one: {"attributes": ["soft", "machine wash"]} for one in ids},
+            {one: [{**INSTRUCTION, "asin": one}] for one in ids},
+        )
+        assert shop.catalogue.products == count
+    played = [visit(shop.start(seed), policy("expert")) for seed in range(4)]
+    assert [one.reward for one in played] == [1.0] * 4
 
 
 def test_a_missing_folder_or_file_is_named(tmp_path: Path) -> None:
@@ -174,12 +142,10 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"items": '[\n{"asin":\n "B'}, r"items_shuffle\.json:3: "),
     ({"items": "[1]"}, "product 1: expected an object, found a number"),
     ({"items": _without("name")}, "product 2: 'name' is missing"),
-    ({"items": [{**ITEM, "query": 3}]}, "'query' has to be a text, not a number"),
     ({"items": [{**ITEM, "pricing": "soon"}]}, "'pricing' is 'soon'"),
     ({"items": [{**ITEM, "customization_options": [1]}]}, "has to be an object"),
     ({"items": [{**ITEM, "small_description": [1]}]}, "has to be a list of texts"),
     ({"attributes": '{\n"B000000001": '}, r"items_ins_v2\.json:2: "),
-    ({"attributes": {"B000000001": 3}}, "B000000001: expected an object"),
     (
         {"instructions": {"B000000001": [{**INSTRUCTION, "instruction_options": [3]}]}},
         "has a value that is no text",
@@ -195,20 +161,6 @@ def test_a_fault_is_named_with_its_place(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=told) as raised:
             open_catalogue(Source(None, 0, str(folder)))
         assert str(tmp_path) in str(raised.value)
-
-
-@pytest.mark.parametrize("piece", [1, 7, 1000])
-def test_an_array_is_read_in_pieces_of_any_size(
-    tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where a piece ends within a character."""
-    monkeypatch.setattr(arrays, "_PIECE", piece)
-    values = [{"name": "caf\u00e9 \u203a \U0001f45f", "n": [1, {"x": None}]}, {}, {"y": "]"}]
-    file = tmp_path / "items.json"
-    file.write_text(json.dumps(values, ensure_ascii=False, indent=2), encoding="utf-8")
-    assert list(iterate_array(file)) == values
-    file.write_text(" [ ] ", encoding="utf-8")
-    assert list(iterate_array(file)) == []
 
 
 def test_errors_are_ours_whatever_is_cut_off(tmp_path: Path) -> None:

@@ -54,17 +54,12 @@ PUBLIC = tuple(
 )
 
 
-def test_what_is_public_is_pinned() -> None:
-    """Whoever adds or takes away a name does so here, too."""
+def test_what_is_public_is_pinned_and_documented() -> None:
+    """By its own docstring, unless it is a name of a type."""
     assert sorted(dqa.__all__) == sorted(PUBLIC)
     assert dir(dqa) == sorted(PUBLIC)
-
-
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_public_name_is_there_and_documented(name: str) -> None:
-    """By its own docstring, unless it is a name of a type."""
-    found = getattr(dqa, name)
-    assert name in {"Candidate", "Reviewer"} or (found.__doc__ or "").strip()
+    bare = {name for name in PUBLIC if not (getattr(dqa, name).__doc__ or "").strip()}
+    assert bare <= {"Candidate", "Reviewer"}
 
 
 def test_types_and_names_agree() -> None:
@@ -83,12 +78,6 @@ def test_types_and_names_agree() -> None:
         assert any(
             value is getattr(dqa, name) for value in vars(importlib.import_module(module)).values()
         )
-
-
-def test_an_unknown_name_is_no_attribute() -> None:
-    """As of any module."""
-    with pytest.raises(AttributeError, match="nobody"):
-        _ = dqa.nobody  # type: ignore[attr-defined]
 
 
 def test_importing_it_imports_nothing_else() -> None:
@@ -193,12 +182,6 @@ def test_a_spec_may_be_changed_on_the_way() -> None:
     )
     run = dqa.evaluate(spec, ["random"], seed=4)
     assert run.spec == spec.changed(deciders=("random",), seed=4, rule_set="paper")
-
-
-def test_one_decider_is_one_name() -> None:
-    """A text is no list of letters."""
-    run = dqa.evaluate(dqa.generate(("locating",), 1), "first", databases="sqlite")
-    assert [result.decider for result in run.results] == ["first"]
 
 
 def test_a_set_knows_what_it_is_judged_by(release_dir: Path, tmp_path: Path) -> None:

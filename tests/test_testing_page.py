@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -29,9 +30,10 @@ def blocks(page: Path = PAGE) -> dict[str, str]:
 
 
 def run(folder: Path, *arguments: str) -> str:
-    """Run pytest there; return what it printed."""
+    """Run pytest there, without the servers of these tests; return what it printed."""
     command = [sys.executable, "-m", "pytest", "-W", "error", "-p", "no:cacheprovider", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    env = {name: value for name, value in os.environ.items() if not name.startswith("DQA_TEST")}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr
 
 
@@ -49,37 +51,22 @@ def test_every_block_of_python_is_a_module_that_is_run() -> None:
     assert PAGE.read_text("utf-8").count("```python") == len(blocks())
 
 
-def test_the_documented_modules_pass(written: Path) -> None:
-    """All of them at once; the first run records, the second one plays."""
-    for recording in ("missing", "none"):
-        said = run(written, *PASSING, f"--dqa-record={recording}")
-        assert f"{sum(PASSING.values())} passed" in said, said
-    kept = "cassettes/test_recorded/test_the_agent_decides_right.scripted-analyst.jsonl"
-    assert (written / kept).is_file()
-
-
-def test_the_documented_failure_is_what_pytest_shows(written: Path) -> None:
-    """Line by line, and the decision stands under its title."""
-    module = written / "test_suppliers.py"
-    module.write_text(module.read_text("utf-8").replace('answer("south")', 'answer("north")'))
-    said = run(written, "test_suppliers.py")
+def test_the_documented_modules_do_what_the_page_says(written: Path) -> None:
+    """They pass, the first run records, servers are skipped, a failure is shown line by line."""
+    right = (written / "test_suppliers.py").read_text("utf-8")
+    wrong = right.replace('answer("south")', 'answer("north")')
+    (written / "test_wrong.py").write_text(wrong, "utf-8")
+    (written / "conftest.py").write_text("import sys\nsys.modules['testcontainers'] = None\n")
+    options = ("--dqa-record=missing", "--dqa-containers=skip")
+    said = run(written, *PASSING, "test_servers.py", "test_wrong.py", *options)
+    assert f"1 failed, {sum(PASSING.values())} passed, 2 skipped" in said, said
     (report,) = _REPORT.findall(PAGE.read_text("utf-8"))
     shown = [line.removeprefix("E").strip() for line in said.splitlines()]
     assert all(line.strip() in shown for line in report.splitlines()), said
     assert "dqa: 1 decision -" in said
-
-
-@pytest.mark.parametrize(("mode", "outcome"), [("skip", "2 skipped"), ("require", "2 failed")])
-def test_the_documented_servers_are_skipped_only_where_that_is_asked_for(
-    written: Path, mode: str, outcome: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without testcontainers: an installed package of that name is hidden."""
-    for name in ("MYSQL", "POSTGRES"):
-        monkeypatch.delenv(f"DQA_TEST_{name}_URL", raising=False)
-    (written / "conftest.py").write_text("import sys\nsys.modules['testcontainers'] = None\n")
-    said = run(written, "test_servers.py", f"--dqa-containers={mode}")
-    assert outcome in said, said
-    assert ('pip install "decision-qa[testing]"' in said) is (mode == "require")
+    kept = "cassettes/test_recorded/test_the_agent_decides_right.scripted-analyst.jsonl"
+    assert (written / kept).is_file()
+    assert "1 passed" in run(written, "test_recorded.py", "--dqa-record=none")
 
 
 def test_the_readme_has_the_first_module() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from dqa import plugins
 from dqa.core.errors import DatabaseUnavailableError, MissingKeyError, UnknownNameError
 from dqa.testing import containers
 from dqa.testing.containers import (
-    SERVERS,
     engine_answers,
     run_container,
     wait_until_ready,
@@ -40,23 +38,6 @@ def engine() -> Any:
     client = DockerClient().client
     yield client
     client.close()
-
-
-@pytest.fixture
-def own_reaper() -> Iterator[Any]:
-    """Give testcontainers' settings as a new process finds them, and leave them as they are."""
-    config: Any = pytest.importorskip("testcontainers.core.config").testcontainers_config
-    before = config.ryuk_disabled, config.ryuk_image
-    containers._settle_reaper.cache_clear()
-    config.ryuk_disabled = False
-    yield config
-    config.ryuk_disabled, config.ryuk_image = before
-    containers._settle_reaper.cache_clear()
-
-
-def test_there_is_a_backend_for_every_server() -> None:
-    """The names are those of backends, which tell whether a server is ready."""
-    assert {plugins.backend(name).name for name in SERVERS} == set(SERVERS)
 
 
 @pytest.mark.usefixtures("no_engine")
@@ -96,39 +77,6 @@ def test_a_server_that_never_answers_is_not_waited_for_forever() -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_a_server_that_has_ended_is_not_waited_for() -> None:
-    """What tells that it ended says why."""
-    url = "postgresql+psycopg://dqa:secret@127.0.0.1:1/dqa"
-    with pytest.raises(DatabaseUnavailableError, match=r"^it fell over$"):
-        wait_until_ready("postgres", url, seconds=60.0, ended=lambda: "it fell over")
-
-
-@pytest.mark.integration
-@pytest.mark.slow
-@pytest.mark.usefixtures("engine")
-def test_an_image_that_cannot_be_had_is_named_with_its_variable(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """By argument and by variable; the argument goes first."""
-    monkeypatch.setenv("DQA_MYSQL_IMAGE", ABSENT)
-    why = why_no_container("mysql")
-    assert why is not None
-    assert f"'{ABSENT}' is not there and cannot be pulled" in why
-    assert why.endswith("in the variable DQA_MYSQL_IMAGE.")
-    with pytest.raises(DatabaseUnavailableError, match="'dqa-nor-this:none' is not there"):
-        run_container("mysql", image="dqa-nor-this:none").__enter__()
-
-
-@pytest.mark.integration
-@pytest.mark.slow
-@pytest.mark.usefixtures("engine")
-def test_the_reaper_is_off_where_its_image_cannot_be_had(own_reaper: Any) -> None:
-    """Else no container would start where no registry is in reach."""
-    own_reaper.ryuk_image = ABSENT
-    containers._settle_reaper()
-    assert own_reaper.ryuk_disabled
-
-
 @pytest.mark.integration
 @pytest.mark.slow
 def test_nothing_of_a_container_stays(engine: Any) -> None:
@@ -148,19 +96,3 @@ def test_nothing_of_a_container_stays(engine: Any) -> None:
     assert not mounted & {volume.id for volume in engine.volumes.list()}
     with pytest.raises(DatabaseUnavailableError):
         plugins.backend("mysql").examine(url)
-
-
-@pytest.mark.integration
-@pytest.mark.slow
-@pytest.mark.usefixtures("engine")
-def test_a_container_that_ends_is_an_error_with_the_end_of_its_log() -> None:
-    """It is not waited for: a server that lacks its settings says so and ends."""
-    why = why_no_container("neo4j")
-    if why is not None:
-        pytest.skip(why)
-    image = containers._image(containers._SERVERS["neo4j"], None)
-    with pytest.raises(
-        DatabaseUnavailableError, match="ended before its server was ready"
-    ) as caught:
-        run_container("mysql", image=image).__enter__()
-    assert "NEO4J_AUTH" in str(caught.value)

@@ -75,9 +75,3 @@ def test_the_message_goes_on_with_what_happened() -> None:
     with pytest.raises(AssertionError, match="Error: No reply could be read") as raised:
         assert_choice(BROKEN, "north")
     assert "No statement was asked." in str(raised.value)
-
-
-def test_an_ending_that_there_is_not_is_refused() -> None:
-    """A misspelt one would never hold."""
-    with pytest.raises(ValueError, match="answerd"):
-        assert_ending(MADE, "answerd")

@@ -70,41 +70,6 @@ def test_it(dqa_database, dqa_scripted, dqa_ask):
     assert "dqa/testing/decisions.py" not in done.stdout.str()
 
 
-def test_decisions_of_the_users_own_code_are_shown_the_last_ones(
-    pytester: pytest.Pytester,
-) -> None:
-    """No fixture takes part, and a test that passes shows none."""
-    pytester.makeini("[pytest]\ndqa_report_decisions = 2\n")
-    done = run(
-        pytester,
-        """
-import dqa
-
-def decide(count):
-    questions = dqa.generate(["locating"], count=count)
-    return dqa.evaluate(questions, ["first"], databases="sqlite", options=dqa.RunOptions(workers=1))
-
-def test_fails():
-    decide(3)
-    assert False
-
-def test_passes():
-    decide(1)
-""",
-        "-rA",
-    )
-    done.assert_outcomes(failed=1, passed=1)
-    done.stdout.fnmatch_lines(
-        [
-            "*- dqa: 3 decisions -*",
-            "(1 earlier; dqa_report_decisions says how many are shown)",
-            "locating/2 | sqlite | first",
-            "locating/3 | sqlite | first",
-        ]
-    )
-    assert done.stdout.str().count("| sqlite | first") == 2
-
-
 def test_replies_that_are_left_over_fail_the_test_that_passed(pytester: pytest.Pytester) -> None:
     """Unless that is allowed; a test that failed already says one thing only."""
     done = run(
@@ -173,11 +138,9 @@ def test_closed():
     done.assert_outcomes(passed=2)
 
 
-@pytest.mark.parametrize("how", ["option", "setting"])
-def test_the_usual_engine_is_an_option_or_a_setting(pytester: pytest.Pytester, how: str) -> None:
+def test_the_usual_engine_is_a_setting(pytester: pytest.Pytester) -> None:
     """What a test names itself goes first."""
-    if how == "setting":
-        pytester.makeini("[pytest]\ndqa_engine = duckdb\n")
+    pytester.makeini("[pytest]\ndqa_engine = duckdb\n")
     done = run(
         pytester,
         """
@@ -185,7 +148,6 @@ def test_it(dqa_database):
     assert dqa_database(SHOP).dialect == "duckdb"
     assert dqa_database(SHOP, engine="sqlite").dialect == "sqlite"
 """,
-        *(["--dqa-engine=duckdb"] if how == "option" else []),
     )
     done.assert_outcomes(passed=1)
 
@@ -253,7 +215,6 @@ def test_url(dqa_server):
     [
         ("require", {"passed": 1, "failed": 2}),
         ("auto", {"passed": 1, "skipped": 2}),
-        ("skip", {"passed": 1, "skipped": 2}),
     ],
 )
 def test_without_containers_tests_fail_unless_they_may_be_skipped(
@@ -295,22 +256,6 @@ def test_tests_that_need_a_server_are_marked(pytester: pytest.Pytester) -> None:
     assert "3 tests collected" in done.stdout.str()
 
 
-def test_a_server_that_is_there_is_used(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without a container; whether containers may run does not matter then."""
-    monkeypatch.setenv("DQA_TEST_MYSQL_URL", "mysql://somewhere/dqa")
-    done = run(
-        pytester,
-        """
-def test_it(dqa_server):
-    assert dqa_server("mysql") == "mysql://somewhere/dqa"
-""",
-        "--dqa-containers=skip",
-    )
-    done.assert_outcomes(passed=1)
-
-
 @pytest.mark.parametrize(
     ("setting", "problem"),
     [
@@ -326,15 +271,3 @@ def test_a_setting_that_is_none_is_refused(
     done = run(pytester, "def test_it():\n    pass\n")
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines([f"ERROR: {problem}"])
-
-
-def test_options_fixtures_and_marker_are_in_pytests_own_help(pytester: pytest.Pytester) -> None:
-    """In a group of their own, each with a line of its docstring."""
-    shown = run(pytester, "", "--help").stdout.str()
-    assert "decisions (dqa):" in shown
-    for name in ("--dqa-engine", "--dqa-containers", "--dqa-record", "dqa_cassettes (string)"):
-        assert name in shown
-    fixtures = run(pytester, "", "--fixtures").stdout.str()
-    for name in ("ask", "database", "scripted", "recorded", "questions", "server"):
-        assert f"dqa_{name}" in fixtures
-    assert "@pytest.mark.dqa_container:" in run(pytester, "", "--markers").stdout.str()

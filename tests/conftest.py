@@ -16,6 +16,10 @@ from hypothesis import HealthCheck, settings
 # is read when NumPy is imported, which is after this.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# Interpreters that tests start import nothing from the current directory. What the product starts
+# is safe without this, which `test_safe_path` shows.
+os.environ["PYTHONSAFEPATH"] = "1"
+
 # A shell without job control starts what is in its background with SIGINT ignored; so would be
 # whatever tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -61,6 +61,7 @@ def environment(folder: Path, path: str = "") -> dict[str, str]:
         **os.environ,
         "PYTHONPATH": path + os.environ.get("PYTHONPATH", ""),
         "DQA_CACHE": str(folder / "cache"),
+        "RAY_ADDRESS": "local",
     }
     variables.pop("PYTHONSAFEPATH", None)
     return variables
@@ -116,11 +117,12 @@ def test_commands_that_read_a_database(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", ["1", "2"])
-def test_an_evaluation(folder: Path, processes: str) -> None:
-    """In threads and in processes, with a scripted model."""
-    ran = run(folder, *DQA, *EVAL, "--deciders", "planrag,first", "--processes", processes)
-    assert "scripted:analyst" in ran
+@pytest.mark.parametrize("engine", [(), ("--processes", "2"), ("--engine", "ray")])
+def test_an_evaluation(folder: Path, engine: tuple[str, ...]) -> None:
+    """In threads, in processes and on a cluster, with a scripted model."""
+    if "ray" in engine:
+        pytest.importorskip("ray", reason="the ray extra is not installed")
+    assert "scripted:analyst" in run(folder, *DQA, *EVAL, "--deciders", "planrag", *engine)
 
 
 @pytest.mark.slow

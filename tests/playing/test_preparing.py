@@ -63,8 +63,7 @@ def started(
     monkeypatch.setattr(training, "processors", lambda: 2)
     found: list[tuple[str, Any]] = []
 
-    def start(*words: str, stderr: Any) -> subprocess.Popen[bytes]:
-        del stderr
+    def start(*words: str) -> subprocess.Popen[bytes]:
         at_once = [one for _, one in found if one.poll() is None]
         options = dict(zip(words[2::2], words[3::2], strict=True))
         player = options["--player"]

@@ -36,8 +36,8 @@ class Noting(Decider):
     folder
         Where notes are kept.
     does
-        ``"decide"``, ``"die"`` of the first decision, ``"orphan"``: kill what its process was
-        forked from then, or ``"wait"`` at every decision but one.
+        ``"decide"``, ``"die"`` of the first decision, ``"die again"`` of each, ``"orphan"``: kill
+        what its process was forked from then, or ``"wait"`` at every decision but one.
     """
 
     name = "noting"
@@ -49,8 +49,8 @@ class Noting(Decider):
         """Take the first candidate."""
         del database
         is_first = self._is_first()
-        if is_first and self._does in {"die", "orphan"}:
-            os.kill(os.getpid() if self._does == "die" else os.getppid(), signal.SIGKILL)
+        if self._does == "die again" or (is_first and self._does in {"die", "orphan"}):
+            os.kill(os.getppid() if self._does == "orphan" else os.getpid(), signal.SIGKILL)
             time.sleep(60.0)
         (self._folder / f"{os.getpid()} {question.id}").touch()
         if not is_first and self._does == "wait":
@@ -117,6 +117,15 @@ def test_a_dead_process_s_decisions_are_made_once(
     assert {question for _, question in noted} == {question.id for question in asked.questions}
     assert str(os.getpid()) not in {process for process, _ in noted}
     assert run.results == dqa.evaluate(asked, Noting(tmp_path), databases="sqlite").results
+
+
+@pytest.mark.slow
+def test_what_kills_every_process_is_told(tmp_path: Path) -> None:
+    """By the signal, for nobody knows that memory was short."""
+    asked = dqa.generate(("locating",), count=1, seed=1)
+    decider = Noting(tmp_path, "die again")
+    (result,) = dqa.evaluate(asked, decider, databases="sqlite", options=TWO).results
+    assert "it was killed by SIGKILL" in str(result.error)
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ DQA = (str(Path(sys.executable).with_name("dqa")),)
 MODULE = (sys.executable, "-m", "dqa")
 EVAL = ("eval", "--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
 TRAIN = ("train", "--world", "holdem", "--player", "cfr,dmc", "--budget", "1", "--workers", "2")
+PLAY = ("play", "--world", "household", "--player", "expert", "--games", "1")
 MCP = (
     {
         "method": "initialize",
@@ -155,6 +156,14 @@ def test_training(folder: Path) -> None:
     trained = run(folder, *DQA, *TRAIN)
     assert "cfr was trained: 1 iterations" in trained
     assert "dmc was trained: 1 iterations" in trained
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("alfworld") is None, reason="the household extra is not installed")
+def test_a_household(folder: Path) -> None:
+    """TextWorld has a process of its own."""
+    plant(folder, ("textworld", "alfworld", "fast_downward"))
+    run(folder, *DQA, *PLAY)
 
 
 OWN = """

@@ -11,11 +11,6 @@ from graphlib import TopologicalSorter
 from importlib.metadata import entry_points
 from pathlib import Path
 
-import pytest
-
-from dqa import plugins
-from dqa.core.errors import UnknownNameError
-
 ROOT = Path(__file__).parents[1]
 PACKAGES: Mapping[str, Path] = {
     "dqa": ROOT / "dqa",
@@ -257,13 +252,3 @@ def test_methods_do_not_name_each_other() -> None:
         if mine in methods:
             others = tuple(other for other in methods if other != mine)
             assert not [name for name in module.imported if name.startswith(others)], module.path
-
-
-def test_an_unknown_plug_in_lists_what_there_is() -> None:
-    """The message names the first twenty, counts the rest, and offers what is nearest."""
-    more = len(plugins.names("decider")) - 20
-    assert more > 0
-    with pytest.raises(UnknownNameError, match=rf"chain-of-thought, .*iterrag.* and {more} more"):
-        plugins.decider("nobody")
-    with pytest.raises(UnknownNameError, match=r"Did you mean 'singlerag'\?"):
-        plugins.decider("singelrag")

@@ -10,7 +10,6 @@ import pytest
 from dqa import open_database
 from dqa.core.database import Limits
 from dqa.core.errors import RefusedStatementError, UsageError
-from dqa.guard import Audit, AuditEntry, Policy
 from tests.databases.conftest import BACKENDS, small_situation
 
 
@@ -47,18 +46,6 @@ def test_limits_policy_and_audit_hold_for_every_statement(location: str, tmp_pat
         (allowed, True),
         (refused, False),
     ]
-
-
-def test_policy_and_audit_may_be_given_as_they_are(location: str) -> None:
-    """For callers in Python."""
-    told: list[AuditEntry] = []
-    policy = Policy(tables=frozenset(), labels=frozenset())
-    database = open_database(location, policy=policy, audit=Audit(told.append))
-    assert database.schema().to_text() == ""
-    with pytest.raises(RefusedStatementError):
-        database.query("MATCH (n) RETURN n" if database.kind == "graph" else "SELECT * FROM flow")
-    assert [entry.allowed for entry in told] == [False]
-    database.close()
 
 
 def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:

@@ -55,13 +55,6 @@ def test_what_can_be_chosen_is_shown_in_full() -> None:
     assert rows == ((0.123456789,), (0.987654,))
 
 
-@pytest.mark.parametrize("digits", [0, 17])
-def test_all_digits_can_be_asked_for(digits: int) -> None:
-    """Nothing is lost then."""
-    rows = Rows(("x",), ((0.1 + 0.2,), (2 / 3,)))
-    assert rows.to_text(digits).splitlines()[1:3] == ["[0.30000000000000004]", f"[{2 / 3!r}]"]
-
-
 _FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 _VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=5), _FLOATS),

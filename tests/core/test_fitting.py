@@ -91,15 +91,6 @@ def test_what_a_scenario_names_goes_before_all_else() -> None:
     assert (likeliest.name, likeliest.omitted) == ("archive_150", 0)
 
 
-def test_of_those_that_come_next_keys_joins_and_comments_are_shown() -> None:
-    """More tables are told so, and how many columns each has is said."""
-    fitted = fit_schema(wide(), "plants", most=1_000)
-    brief = [one for one in fitted.schema.tables if one.omitted]
-    assert 0 < len(brief) == fitted.shortened < len(fitted.schema.tables)
-    assert all(not one.columns and one.omitted == 11 for one in brief)
-    assert f"{brief[0].name}(... 11 columns)" in fitted.to_text()
-
-
 def test_a_schema_that_grows_by_samples_is_cut_again_in_the_same_order() -> None:
     """The likeliest tables stay."""
     fitted = fit_schema(wide(), "plants", most=1_000)

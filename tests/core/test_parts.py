@@ -11,7 +11,7 @@ import pytest
 
 import dqa
 from dqa.core.parts import add_descriptions, find_parts, look_at_rows
-from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
 from dqa.guard import GuardedDatabase, Policy
 
@@ -45,21 +45,6 @@ def test_a_scenario_describes_what_the_database_does_not() -> None:
         "lane(DAYS: INT /* on the way */) /* ways to warehouses */",
         "other(cost: INT)",
     ]
-
-
-def test_a_graph_is_described_by_the_tables_behind_it() -> None:
-    """Properties by their columns."""
-    graph = DatabaseSchema(
-        nodes=(NodeInfo("Site", (Field("yearly", "INT"),)), NodeInfo("Else", ())),
-        edges=(EdgeInfo("LANE", "Site", "Site", (Field("takes", "INT"),)),),
-    )
-    told = add_descriptions(graph, SAID)
-    assert told.nodes[0].properties[0].comment == "a year"
-    assert told.nodes[1] == graph.nodes[1]
-    assert (told.edges[0].comment, told.edges[0].properties[0].comment) == (
-        "ways to warehouses",
-        "on the way",
-    )
 
 
 @pytest.mark.parametrize("name", ["a b", '"a b"', "main.A B", ":a b", '"main"."a b"'])

@@ -110,11 +110,6 @@ def test_what_stands_beside_the_steps_is_kept() -> None:
     assert found.beside == ("So:", "My plan:", "Let me begin.")
 
 
-def test_capitals_and_punctuation_make_no_other_step() -> None:
-    """Both who shows a new plan and who measures it compare steps like that."""
-    assert PlanStep("Find  the *flow*.").bare == PlanStep("find the flow").bare == "find the flow"
-
-
 @given(st.lists(st.text(">*_#- \tstep12.):x", max_size=12), min_size=2, max_size=4))
 def test_what_tells_an_agent_of_a_plan_begins_a_step(lines: list[str]) -> None:
     """The narrow reading is a part of the wide one: what reads on has no fewer steps."""

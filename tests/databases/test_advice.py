@@ -126,22 +126,3 @@ def test_roles_of_neo4js_enterprise_edition() -> None:
     assert advice.mend.startswith("REVOKE ROLE admin FROM me;")
     (advice,) = of_neo4j(["editor"], user="ann@example.org").advice
     assert advice.mend.startswith("REVOKE ROLE editor FROM `ann@example.org`;")
-
-
-def test_procedures_and_files_of_neo4j() -> None:
-    """APOC without a list, procedures that go around rights, and LOAD CSV."""
-    seen = of_neo4j(
-        ["reader"],
-        **{
-            "dbms.security.procedures.allowlist": "*",
-            "dbms.security.procedures.unrestricted": "apoc.*",
-            "dbms.security.allow_csv_import_from_file_urls": "true",
-            "dbms.security.auth_enabled": "false",
-        },
-    )
-    assert [one.mend.partition("=")[0].rpartition(".")[2] for one in seen.advice] == [
-        "auth_enabled",
-        "allow_csv_import_from_file_urls",
-        "unrestricted",
-        "allowlist",
-    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import pytest
 from benchmarks.wide_generator import make_wide_schema
 from benchmarks.wide_schema import make_duckdb, make_sqlite
 from dqa import plugins
-from dqa.core.database import Database
 from dqa.core.schema import Field
 from dqa.guard import Policy
 
@@ -36,20 +34,14 @@ def shop(tmp_path: Path) -> Path:
     return file
 
 
-@pytest.fixture
-def database(shop: Path) -> Iterator[Database]:
-    """The same, open."""
-    opened = plugins.backend("duckdb").open(str(shop))
-    yield opened
-    opened.close()
-
-
-def test_comments_are_read_and_shown_on_their_line(database: Database) -> None:
+def test_comments_are_read_and_shown_on_their_line(shop: Path) -> None:
     """Nothing in a comment ends it."""
-    orders, seen = database.schema().tables
+    with closing(plugins.backend("duckdb").open(str(shop))) as database:
+        schema = database.schema()
+    orders, seen = schema.tables
     assert (orders.comment, seen.comment) == ("What customers buy; see salary", "ids alone")
     assert orders.columns[2] == Field("salary", "INTEGER", comment="of the clerk")
-    text = database.schema().to_text()
+    text = schema.to_text()
     assert "total: INTEGER /* in euros * / DROP TABLE */," in text
     assert text.count("\n") == 1
     assert text.splitlines()[0].endswith(") /* What customers buy; see salary */")

@@ -10,15 +10,12 @@ from typing import Any
 import pytest
 
 import dqa
-from dqa import plugins
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DataError,
-    MissingKeyError,
     RefusedStatementError,
     UsageError,
 )
-from dqa.databases.base import Backend
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -122,15 +119,6 @@ def test_no_other_file_can_be_read(folder: Path) -> None:
                     cursor.execute(text)
 
 
-def test_a_large_csv_is_read_where_it_lies(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Parquet is; statements give the same."""
-    monkeypatch.setattr("dqa.databases.duckdb.data_files._LOADED_BYTES", 10)
-    with closing(dqa.open_database(folder / "sales.csv")) as database:
-        assert database.query("SELECT max(amount) FROM sales").rows == ((2.5,),)
-        with pytest.raises(RefusedStatementError):
-            database.query("SELECT * FROM read_csv('sales.csv')")
-
-
 def test_many_csv_files_are_loaded_until_the_memory_for_them_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,25 +133,20 @@ def test_many_csv_files_are_loaded_until_the_memory_for_them_is_full(
         assert database.query("SELECT sum(x) FROM d").rows == ((1234 * 5_000,),)
 
 
-@pytest.mark.parametrize(
-    ("location", "words"),
-    [
-        ("nothing.csv", "There is no file"),
-        ("empty", "holds no data file"),
-        ("x*.parquet", "No data file matches"),
-        ("twice", "would both be the table a"),
-    ],
-)
-def test_what_is_no_database_of_files_is_one_line(
-    tmp_path: Path, location: str, words: str
-) -> None:
+def test_what_is_no_database_of_files_is_one_line(tmp_path: Path) -> None:
     """Before anything is read."""
     (tmp_path / "empty").mkdir()
     (tmp_path / "twice").mkdir()
     for name in ("a.csv", "A.tsv"):
         (tmp_path / "twice" / name).write_text("id\n1\n", "utf-8")
-    with pytest.raises(UsageError, match=words):
-        dqa.open_database(tmp_path / location)
+    for location, words in (
+        ("nothing.csv", "There is no file"),
+        ("empty", "holds no data file"),
+        ("x*.parquet", "No data file matches"),
+        ("twice", "would both be the table a"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            dqa.open_database(tmp_path / location)
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
@@ -171,21 +154,3 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.parquet").write_text("no parquet", "utf-8")
     with pytest.raises(DataError, match=r"broken\.parquet' cannot be read as PARQUET"):
         dqa.open_database(tmp_path)
-
-
-def test_nothing_is_loaded_into_files(folder: Path) -> None:
-    """They are only read."""
-    backend = plugins.backend("files")
-    assert backend.loaded(str(folder)) == ()
-    with pytest.raises(UsageError, match="only read"):
-        backend.unload(str(folder), "sales")
-
-
-def test_without_duckdb_the_hint_names_its_extra(
-    folder: Path,
-) -> None:
-    """Which is called as the engine, not as the backend."""
-    made = plugins.backend("files")
-    missing = Backend(**{**vars(made), "driver": "duckdb_is_not_here"})
-    with pytest.raises(MissingKeyError, match=r"\[duckdb\]"):
-        missing.open(str(folder))

@@ -157,7 +157,7 @@ def test_a_crash_is_the_statements_error(situation: Situation) -> None:
             return graph.query(f"RETURN {number}", PATIENT).rows == ((number,),)
 
         with ThreadPoolExecutor(3) as threads:
-            assert all(threads.map(work, range(12)))
+            assert all(threads.map(work, range(7)))
 
 
 def resident() -> int:
@@ -166,6 +166,7 @@ def resident() -> int:
     return int(pages) * os.sysconf("SC_PAGESIZE")
 
 
+@pytest.mark.slow
 def test_memory_is_the_workers_and_bounded(shop: Database) -> None:
     """A statement that wants 15 GB fails, and this process does not grow."""
     before = resident()
@@ -188,6 +189,7 @@ def test_many_threads_share_one_database(shop: Database) -> None:
         assert all(isinstance(future.exception(), StatementTimeoutError) for future in bad)
 
 
+@pytest.mark.slow
 def test_a_wait_for_a_worker_is_the_databases_error(
     shop_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,6 +258,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL], ids=["interrupt", "kill"])
 def test_a_signal_to_the_asker_ends_the_worker(shop_file: Path, sent: signal.Signals) -> None:
     """Ctrl-C leaves a database that works; nothing survives a process that is killed."""
@@ -305,6 +308,7 @@ def test_a_fork_of_this_process_has_workers_of_its_own(shop: Database) -> None:
     assert shop.query("SELECT 1").rows == ((1,),)
 
 
+@pytest.mark.slow
 def test_a_process_that_is_not_forked_serves_as_well(
     shop_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -316,6 +320,7 @@ def test_a_process_that_is_not_forked_serves_as_well(
         assert database.query("SELECT sum(price) FROM shop").rows == ((6.0,),)
 
 
+@pytest.mark.slow
 def test_a_worker_that_cannot_start_is_one_clear_error(shop_file: Path) -> None:
     """No Python, no memory or no right to start a process."""
     program = (
@@ -364,6 +369,7 @@ def test_a_replaced_file_is_an_error(tmp_path: Path, engine: Literal["sqlite", "
             database.query("SELECT name FROM shop")
 
 
+@pytest.mark.slow
 def test_situations_are_loaded_into_a_file_that_is_open(
     situation: Situation, tmp_path: Path
 ) -> None:

@@ -40,17 +40,6 @@ def test_a_server_that_answers_is_there() -> None:
         assert is_there(probe, 30.0)
 
 
-def test_a_server_that_drops_a_connection_is_greeted_again() -> None:
-    """Where memory is short, it may lose some."""
-
-    def drop_one(listener: socket.socket) -> None:
-        listener.accept()[0].close()
-        answer(listener)
-
-    with listening(drop_one) as probe:
-        assert is_there(probe, 30.0)
-
-
 def test_a_stopped_server_is_not_there() -> None:
     """Its system takes connections, and it says nothing."""
     with listening(lambda _: None) as probe:
@@ -78,8 +67,3 @@ def test_bolt_is_greeted_as_its_url_says(location: str, greeting: bytes) -> None
     assert probe[:2] == ("somewhere", 7688 if "7688" in location else 7687)
     assert probe.greeting.startswith(greeting)
     assert b"secret" not in probe.greeting
-
-
-def test_a_cluster_is_not_greeted() -> None:
-    """Which of its members has a statement, its router tells."""
-    assert Address.parse("neo4j://somewhere").probe is None

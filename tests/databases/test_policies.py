@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from dqa import plugins
-from dqa.core.database import Limits
 from dqa.core.errors import RefusedStatementError, StatementError, UsageError
 from dqa.core.schema import describe
 from dqa.core.situation import Situation
@@ -92,17 +91,6 @@ def test_columns_are_resolved_by_the_databases_own_schema(name: str, situation: 
     joined = "SELECT local_value FROM country JOIN trade_node ON home_node = trade_node"
     assert len(database.query(joined).rows) == 2
     assert len(database.query("SELECT * FROM flow").rows) == 2
-    database.close()
-
-
-def test_statements_cost_what_the_database_was_opened_with(
-    backend: Backend, situation: Situation
-) -> None:
-    """Unless their caller says otherwise."""
-    database = backend.load(situation, limits=Limits(rows=1))
-    statement = ALLOWED[backend.kind]
-    assert database.query(statement).cut == "rows"
-    assert database.query(statement, Limits()).cut is None
     database.close()
 
 

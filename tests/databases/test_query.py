@@ -190,6 +190,7 @@ def test_many_threads_share_one_database(database: Database) -> None:
         assert list(threads.map(work, range(16))) == [3] * 16
 
 
+@pytest.mark.slow
 def test_a_greedy_statement_does_not_fail_its_neighbours(
     situation: Situation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,25 +39,16 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        None,
-        Policy(denied_columns=frozenset({"customers.secret"})),
-        Policy(schemas=frozenset({"*"})),
-    ],
-)
-def test_a_store_is_neither_shown_nor_read(shared: Path, policy: Policy | None) -> None:
+def test_a_store_is_neither_shown_nor_read(shared: Path) -> None:
     """Neither by its tables' names, nor by a catalogue, whatever else a policy says."""
-    readable = "SELECT count(*) FROM customers"
-    with closing(dqa.open_database(str(shared), policy=policy)) as database:
-        assert [table.name for table in database.schema().tables] == ["customers"]
-        assert database.query(readable).rows == ((1,),)
-        for statement in SECRETIVE:
-            with pytest.raises(RefusedStatementError):
-                database.query(statement)
-        with pytest.raises(RefusedStatementError, match="the policy's tables name it"):
-            database.query(SECRETIVE[0])
+    hiding = Policy(denied_columns=frozenset({"customers.secret"}))
+    for policy in (None, hiding, Policy(schemas=frozenset({"*"}))):
+        with closing(dqa.open_database(str(shared), policy=policy)) as database:
+            assert [table.name for table in database.schema().tables] == ["customers"]
+            assert database.query("SELECT count(*) FROM customers").rows == ((1,),)
+            for statement in SECRETIVE:
+                with pytest.raises(RefusedStatementError):
+                    database.query(statement)
 
 
 def test_a_policy_may_name_tables_of_a_store(shared: Path) -> None:

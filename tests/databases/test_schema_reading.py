@@ -8,14 +8,11 @@ from pathlib import Path
 
 import duckdb
 import pytest
-import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ENUM
 
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.errors import RefusedStatementError
 from dqa.core.schema import Field
-from dqa.databases.relational import _type_of
 from dqa.guard import GuardedDatabase, Policy
 from dqa.scenarios.column_types import column_type
 
@@ -231,19 +228,6 @@ def test_no_column_of_an_index_reveals_another(tmp_path: Path, is_mask: bool) ->
             database.query(statement)
     assert database.query("SELECT title FROM older WHERE title LIKE 'o%'").rows == (("one",),)
     database.close()
-
-
-def test_an_enumeration_with_a_name_is_told_with_its_values() -> None:
-    """By its name alone nobody knows what to compare it with."""
-    engine = sa.create_engine("postgresql+psycopg://")
-
-    def told(*values: str) -> str:
-        kind = ENUM(*values, name="mood")
-        return _type_of({"name": "m", "type": kind, "nullable": True, "default": None}, engine)
-
-    assert told("low", "it's") == "mood ENUM('low', 'it''s')"
-    assert told(*map(str, range(40))).endswith("'29', ... 10 more)")
-    assert column_type(told("low", "[high]")) == "text"
 
 
 def test_a_bit_of_duckdb_is_a_string_of_bits(tmp_path: Path) -> None:

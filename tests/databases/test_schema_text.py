@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dqa import plugins
 from dqa.core.schema import (
     DatabaseSchema,
     EdgeInfo,
     Field,
     NodeInfo,
     TableInfo,
-    describe,
 )
 
 
@@ -34,16 +32,3 @@ def test_every_database_quotes_in_its_own_way() -> None:
         edges=(EdgeInfo("PART OF", "Order", "Place", ()),),
     )
     assert graph.to_text() == "(:`Order` {`to`: STRING key})\n(:`Order`)-[:`PART OF` {}]->(:Place)"
-
-
-def test_keys_and_references_are_shown() -> None:
-    """They say how tables join."""
-    shown = TableInfo("a", (Field("b", ""),), ("b",), (("b", "c", "d"),))
-    assert DatabaseSchema((shown,)).to_text() == "a(b) key (b) b -> c.d"
-
-
-def test_a_scenario_is_described_in_both_readings() -> None:
-    """The tables by their columns, the graph by labels, types and properties."""
-    text = describe(plugins.scenario("locating").schema).to_text()
-    assert "flow(source: text, dest: text, flow: float) key (source, dest)" in text
-    assert "(:Trade_node)-[:source {flow: float}]->(:Trade_node)" in text

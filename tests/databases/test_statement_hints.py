@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from dqa.core.database import Database
@@ -15,8 +14,6 @@ from dqa.core.errors import RefusedStatementError, StatementError
 from dqa.core.situation import Situation
 from dqa.databases.duckdb import backend as duckdb_backend
 from dqa.databases.sqlite import backend as sqlite_backend
-
-_SQLITE = f"; this is SQLite {sqlite3.sqlite_version}."
 
 
 @pytest.fixture(scope="module")
@@ -87,18 +84,6 @@ def test_an_ambiguous_column_is_told_with_its_tables(relational: Database) -> No
         "ambiguous column name: country_name. 'country_name' is in c (country) and node_country: "
         "write which one is meant, as in c.country_name."
     )
-
-
-def test_the_version_is_told_of_what_is_not_understood(
-    relational: Database, duck: Database
-) -> None:
-    """Another one may have it; of other errors nothing is said."""
-    assert told(relational, "SELECT median(development) FROM country").startswith(
-        f"no such function: median{_SQLITE} In place of median use "
-    )
-    union = "SELECT 1 FROM country ORDER BY 1 UNION SELECT 2"
-    assert f"; this is DuckDB {duckdb.__version__}." in told(duck, union)
-    assert "; this is" not in told(relational, "SELECT sum(sum(flow)) FROM flow")
 
 
 def test_sqlite_says_what_to_use_instead(relational: Database) -> None:

@@ -103,22 +103,6 @@ def test_a_script_that_the_engine_refuses_is_told_in_its_words(engine: str) -> N
         pass
 
 
-def test_a_policy_is_held_against_the_tables() -> None:
-    """A name that is not there is a mistake, as it is with a file."""
-    tables = {"supplier": {"name": ["north"]}, "salary": {"name": ["ann"]}}
-    with dqa.temporary_database(
-        tables, policy=dqa.Policy(tables=frozenset({"supplier"}))
-    ) as database:
-        assert [table.name for table in database.schema().tables] == ["supplier"]
-        with pytest.raises(QueryError):
-            database.query("SELECT * FROM salary")
-    with (
-        pytest.raises(UsageError, match="suplier"),
-        dqa.temporary_database(tables, policy=dqa.Policy(tables=frozenset({"suplier"}))),
-    ):
-        pass
-
-
 def test_a_database_that_is_there_is_opened_and_stays(tmp_path: Path) -> None:
     """By its path or URL, whatever engine is the usual one."""
     import duckdb

@@ -26,12 +26,6 @@ def test_status_of_a_new_state_folder_is_absent(tmp_path: Path) -> None:
     assert list((tmp_path / "state").iterdir()) == []
 
 
-def test_env_is_empty_while_nothing_runs(tmp_path: Path) -> None:
-    """The environment for tests names running servers only."""
-    done = run("env", "--state", tmp_path / "state")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
 def test_url_of_a_server_never_started_is_one_clear_error(tmp_path: Path) -> None:
     """The error says which server, and what to do."""
     done = run("url", "neo4j", "--state", tmp_path / "state")
@@ -45,11 +39,6 @@ def test_kill_and_restart_need_a_server(tmp_path: Path) -> None:
         done = run(command, "mariadb", "--state", tmp_path / "state")
         assert (done.returncode, done.stdout) == (1, "")
         assert "mariadb has not been started" in done.stderr
-
-
-def test_stopping_nothing_is_fine(tmp_path: Path) -> None:
-    """A clean-up may run whether or not anything was started."""
-    assert run("stop", "--state", tmp_path / "state").returncode == 0
 
 
 def test_a_state_folder_that_others_can_write_to_is_refused(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -163,12 +162,3 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     folder.rmdir()
     with pytest.raises(UsageError, match="no statement is answered"):
         sink(AuditEntry("x", "sqlite", "SELECT 1", allowed=True))
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
-def test_a_pipe_is_no_audit_file(tmp_path: Path) -> None:
-    """To open it would wait for somebody who reads it, maybe for ever."""
-    pipe = tmp_path / "audit.jsonl"
-    os.mkfifo(pipe)
-    with pytest.raises(UsageError, match=r"it is a pipe, where a file is expected\. Name a file"):
-        Audit.to_file(pipe)

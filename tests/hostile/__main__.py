@@ -7,14 +7,11 @@ as the integration tests find them. Exit code 1 where a promise was broken.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections import Counter
-from dataclasses import asdict
-from pathlib import Path
 
-from tests.hostile.corpus import EMBEDDED, ENGINES, STATEMENTS, HostileStatement, read_statements
+from tests.hostile.corpus import EMBEDDED, ENGINES, HostileStatement, read_statements
 from tests.hostile.measuring import Measurement
 from tests.hostile.supervising import measurer
 
@@ -39,28 +36,18 @@ def main() -> int:
     """Run the statements of some engines and print a line for each."""
     parser = argparse.ArgumentParser(description="Run hostile statements.")
     parser.add_argument("--engine", nargs="+", default=list(EMBEDDED), choices=ENGINES)
-    parser.add_argument("--kind", nargs="+", default=[], help="files that are run (default: all)")
-    parser.add_argument("--first", type=int, help="statements of each file (default: all)")
     parser.add_argument("--seconds", type=float, default=2.0, help="limit (default: 2)")
-    parser.add_argument("--folder", type=Path, default=STATEMENTS)
-    parser.add_argument("--json", type=Path, help="a file to write the measurements to, one a line")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
-    written = options.json.open("w", encoding="utf-8") if options.json else None
     for engine in options.engine:
         with measurer(engine, options.seconds, url_of(engine)) as process:
-            for given in read_statements(
-                engine, options.kind, first=options.first, folder=options.folder
-            ):
+            for given in read_statements(engine):
                 found = process.measure(given.text)
                 problems = found.problems(options.seconds)
                 counts[f"{engine} run"] += 1
                 counts[f"{engine} broken"] += bool(problems)
                 sys.stdout.write(_line(given, found, problems))
                 sys.stdout.flush()
-                if written is not None:
-                    record = {**asdict(given), **asdict(found), "problems": problems}
-                    written.write(json.dumps(record) + "\n")
     for name, count in sorted(counts.items()):
         sys.stdout.write(f"{name}: {count}\n")
     return 1 if any(count for name, count in counts.items() if name.endswith("broken")) else 0

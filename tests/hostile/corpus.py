@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dqa
 
-__all__ = ["EMBEDDED", "ENGINES", "SERVERS", "HostileStatement", "files_of", "read_statements"]
+__all__ = ["EMBEDDED", "ENGINES", "SERVERS", "HostileStatement", "read_statements"]
 
 EMBEDDED = ("sqlite", "duckdb", "ladybug")
 SERVERS = ("mariadb", "postgres", "neo4j")
@@ -42,13 +42,8 @@ class HostileStatement:
         return f"{self.engine}/{self.kind}:{self.line}"
 
 
-def files_of(engine: str, folder: Path = STATEMENTS) -> list[Path]:
-    """Return the files of an engine, in order."""
-    return sorted([*(folder / engine).glob("*.sql"), *(folder / engine).glob("*.cypher")])
-
-
 def read_statements(
-    engine: str, kinds: Sequence[str] = (), *, first: int | None = None, folder: Path = STATEMENTS
+    engine: str, kinds: Sequence[str] = (), *, first: int | None = None
 ) -> list[HostileStatement]:
     """Return the statements of an engine.
 
@@ -58,11 +53,9 @@ def read_statements(
         The files that are read; () for all.
     first
         How many of each file; None for all.
-    folder
-        Where the engines' folders are.
     """
     found = []
-    for file in files_of(engine, folder):
+    for file in sorted((STATEMENTS / engine).iterdir()):
         if kinds and file.stem not in kinds:
             continue
         checked = dqa.check_files([file], engine)

@@ -40,6 +40,7 @@ def history(tmp_path: Path) -> Iterator[History]:
 @pytest.fixture
 def move(history: History) -> Iterator[Move]:
     """The second move of a game of Leduc poker."""
+    pytest.importorskip("pyspiel")
     factory = plugins.world("leduc")
     episode = factory.make(factory.settings(), history).start(3)
     episode.choose("raise")
@@ -114,6 +115,7 @@ def test_every_decider_decides_an_ordinary_question(name: str, suppliers: Databa
 @pytest.mark.parametrize("world", ["kuhn", "leduc", "holdem", "negotiation"])
 def test_scripted_models_play_every_world(world: str, history: History) -> None:
     """BIDDER against the other methods, to the end of a game, without a reply that fails."""
+    pytest.importorskip("pyspiel")
     factory = plugins.world(world)
     made = factory.make(factory.settings(), history)
     model = scripted_model("analyst")

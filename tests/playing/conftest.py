@@ -12,6 +12,7 @@ from tests.worlds.errand import register as register_errand
 @pytest.fixture
 def duel(monkeypatch: pytest.MonkeyPatch) -> WorldFactory:
     """Let Kuhn poker be played by `tests.playing.duel`'s programs."""
+    pytest.importorskip("pyspiel")
     return register(monkeypatch)
 
 

@@ -19,6 +19,8 @@ from dqa_simulators.negotiation.position import NegotiationPosition, parse, wort
 from dqa_simulators.negotiation.world import Negotiation, NegotiationEpisode, NegotiationSettings
 from tests.worlds.playing import at_random, moves_of
 
+pytest.importorskip("pyspiel")
+
 
 def negotiation(**settings: Any) -> Negotiation:
     """Return the world."""

@@ -16,6 +16,7 @@ from dqa_simulators.games.table import PokerEpisode, PokerWorld
 from dqa_simulators.holdem.hands import DECK, strength
 from tests.worlds.playing import at_random, make_world, moves_of
 
+pytest.importorskip("pyspiel")
 GAMES = {"holdem": 150, "kuhn": 60, "leduc": 100}
 
 

@@ -17,6 +17,7 @@ def test_the_documented_game_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """To its end, into a file."""
+    pytest.importorskip("pyspiel")
     monkeypatch.chdir(tmp_path)
     code, *_ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     exec(compile(code, "worlds.md", "exec"), {})  # noqa: S102
@@ -26,6 +27,7 @@ def test_the_documented_game_is_played(
 
 def test_the_documented_visit_to_the_shop_is_played(capsys: pytest.CaptureFixture[str]) -> None:
     """By the expert, who gets all."""
+    pytest.importorskip("bm25s")
     section = PAGE.partition("## The shop")[2]
     code, *_ = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     exec(compile(code, "worlds.md", "exec"), {})  # noqa: S102

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from dqa import plugins
@@ -14,6 +15,7 @@ from dqa.worlds.base import Policy, PolicyDecider
 
 def world_of(name: str) -> World:
     """Make a world by its own settings, without a history."""
+    pytest.importorskip("pyspiel")
     factory = plugins.world(name)
     return factory.make(factory.settings(), None)
 

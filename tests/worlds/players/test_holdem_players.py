@@ -80,6 +80,7 @@ def test_the_seed_decides_what_is_learnt(name: str, learnt: MappingProxyType[str
 )
 def test_dqn_learns_by_its_seed_and_plays_without_jax(tmp_path: Path, is_repeated: bool) -> None:
     """Another library trains it; a trained player does not import that library."""
+    pytest.importorskip("jax")
     weights = train(trainers.DQN, 3, TINY["dqn"])
     if is_repeated:
         again = train(trainers.DQN, 3, TINY["dqn"])

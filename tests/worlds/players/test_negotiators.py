@@ -15,6 +15,7 @@ from dqa_simulators.negotiation.players.search import (
 from dqa_simulators.negotiation.position import AGREE, NegotiationPosition
 from tests.worlds.players.matches import interval, pairs, play, world_of
 
+pytest.importorskip("pyspiel")
 OPEN = NegotiationPosition("opponent", (2, 1, 1), (4, 1, 1), 6)
 
 

@@ -27,6 +27,8 @@ from dqa_simulators.shop.words import STOP_WORDS, words_of
 from dqa_simulators.shop.world import ShopSettings
 from tests.worlds.shop.shops import PRODUCTS
 
+pytest.importorskip("bm25s")
+
 
 @pytest.fixture(name="catalogue")
 def _catalogue() -> Catalogue:

@@ -17,6 +17,8 @@ from dqa_simulators.shop.sources import Source
 from dqa_simulators.shop.storage.catalogue import open_catalogue
 from tests.worlds.shop.shops import make_shop, policy, visit
 
+pytest.importorskip("bm25s")
+
 ITEM: dict[str, Any] = {
     "asin": "B000000001",
     "name": "Cotton Socks",

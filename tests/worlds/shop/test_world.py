@@ -15,6 +15,8 @@ from dqa_simulators.shop.pages import BACK, BUY, NEXT, PREVIOUS, click
 from tests.worlds.playing import open_history
 from tests.worlds.shop.shops import Scripted, make_shop, policy, visit
 
+pytest.importorskip("bm25s")
+
 
 @pytest.mark.parametrize("count", [10, pytest.param(100, marks=pytest.mark.deep)])
 def test_the_expert_is_right_and_the_fair_players_lie_between(count: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
-from dqa.guard.unknown import unknown_name
+from dqa.guard.hints import unknown_name
 
 
 def table(name: str, *columns: str, joins: str | None = None) -> TableInfo:

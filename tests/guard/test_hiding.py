@@ -17,7 +17,7 @@ from dqa.core.errors import QueryError, RefusedStatementError, UsageError
 from dqa.deciders.samples import sampled_schema
 from dqa.evaluation.spec import RunSpec
 from dqa.guard import GuardedDatabase, Policy, check
-from dqa.guard.sql.views import telling_views
+from dqa.guard.views import telling_views
 from dqa.loaders.sources import GeneratedQuestions
 from tests.guard import hiding_attacks as attacks
 from tests.guard.hiding_cypher import CypherAttacks
@@ -34,15 +34,20 @@ GRAPHS = (
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", attacks.KINDS)
 @pytest.mark.parametrize("backend", ["sqlite", "duckdb"])
-def test_nothing_hidden_is_told_in_sql(backend: str) -> None:
-    """Two databases that differ in what is hidden alone answer 500 attacks alike."""
-    statements = list(SqlAttacks(backend, 15).statements(attacks.COUNT))
-    with attacks.opened(backend, SCRIPTS, SQL) as (one, two, twin, entries):
-        outcome = attacks.attack(one, two, twin, entries, statements)
+def test_no_sql_attack_reveals_what_is_hidden(backend: str, kind: str) -> None:
+    """Two databases that differ only in what is hidden give the same answers as their twin."""
+    policy, contents = attacks.KINDS[kind]
+    count = attacks.COUNT if kind == "masks and rows" else attacks.COUNT // 3
+    statements = list(SqlAttacks(backend, 15).statements(count))
+    with attacks.opened(backend, contents, policy) as (one, two, twin, entries):
+        outcome = attacks.attack(
+            one, two, twin, entries, statements, secrets=attacks.hidden_by(kind)
+        )
     assert not outcome.leaks, "\n".join(outcome.leaks[:5])
-    assert outcome.asked == attacks.COUNT
-    assert outcome.answered > attacks.COUNT // 3
+    assert outcome.asked == count
+    assert outcome.answered > count // 3 or kind != "masks and rows"
 
 
 @pytest.mark.slow
@@ -78,7 +83,7 @@ def test_a_view_of_what_is_hidden_is_neither_shown_nor_read(hiding: Database) ->
     """Nor one of such a view; one of other tables is."""
     assert [table.name for table in hiding.schema().tables] == ["customer", "orders", "totals"]
     for view in ("contacts", "deep", "CONTACTS", '"deep"'):
-        with pytest.raises(RefusedStatementError, match="reads a table that hides some"):
+        with pytest.raises(RefusedStatementError, match=f"there is no table {view.strip(chr(34))}"):
             hiding.query(f"SELECT count(*) FROM {view}")
     assert hiding.query("SELECT total FROM totals ORDER BY 1").rows == ((5,), (30,), (30,))
 
@@ -120,7 +125,7 @@ def test_an_error_is_told_where_no_row_is_in_it(hiding: Database) -> None:
     with pytest.raises(QueryError, match=r"(?i)argument|match"):
         hiding.query("SELECT substr(email) FROM customer")
     if hiding.dialect == "duckdb":
-        with pytest.raises(QueryError, match="What the database says of it is not told") as raised:
+        with pytest.raises(QueryError, match="own words are not shown") as raised:
             hiding.query("SELECT CAST(note AS INTEGER) FROM customer")
         assert raised.value.__cause__ is None
 
@@ -133,16 +138,22 @@ def test_an_error_is_told_where_no_row_is_in_it(hiding: Database) -> None:
         ({"masks": {"customer.email": ["x"]}}, "must be null, a text, a number"),
         ({"masks": {"customer.email": "a\\b"}}, "has a backslash"),
         ({"masks": ["customer.email"]}, "must be an object by names"),
-        ({"masks": {"customer.salary": "secret"}}, "use values of the columns' types"),
+        ({"masks": {"customer.salary": "secret"}}, "use values of the types"),
         ({"row_filters": {"custmer": "1 = 1"}}, "Did you mean 'customer'"),
         ({"row_filters": {"customer": ""}}, "must be a condition as text"),
-        ({"row_filters": {"customer": "regio = 'EU'"}}, "no column of it.* Did you mean 'region'"),
-        ({"row_filters": {"customer": "customer.region = 'EU'"}}, "no column of it, written alone"),
+        (
+            {"row_filters": {"customer": "regio = 'EU'"}},
+            "not a column of it.* Did you mean 'region'",
+        ),
+        (
+            {"row_filters": {"customer": "customer.region = 'EU'"}},
+            "not a column of it, written alone",
+        ),
         ({"row_filters": {"customer": "id IN (SELECT id FROM orders)"}}, "it may not have|needs a"),
-        ({"row_filters": {"customer": "1 = 1) OR (1 = 1"}}, "no single condition"),
-        ({"row_filters": {"customer": "1 = 1) LIMIT (1"}}, "no single condition"),
-        ({"row_filters": {"customer": "region = 'EU' -- all"}}, "a bracket is left open"),
-        ({"row_filters": {"customer": "CAST(note AS INTEGER) > 1"}}, "converts a column"),
+        ({"row_filters": {"customer": "1 = 1) OR (1 = 1"}}, "not a single condition"),
+        ({"row_filters": {"customer": "1 = 1) LIMIT (1"}}, "not a single condition"),
+        ({"row_filters": {"customer": "region = 'EU' -- all"}}, "cannot be read"),
+        ({"row_filters": {"customer": "CAST(note AS INTEGER) > 1"}}, "may not have CAST"),
         ({"row_filters": {"customer": "id / 0 = 1"}}, "may not have DIV"),
         ({"row_filters": {"customer": "max(id) = 1"}}, "may not have MAX"),
         ({"unmasked": ["contatcs"]}, "Did you mean 'contacts'"),
@@ -205,13 +216,10 @@ def test_a_view_whose_definition_is_not_shown_could_read_anything() -> None:
     assert found == {"unseen", "v"}
 
 
-def test_a_verdict_needs_no_database() -> None:
-    """What could not be rewritten is refused by the guard alone."""
-    assert check("SELECT * FROM customer", "postgres", SQL).allowed
-    assert not check("TABLE customer", "postgres", SQL).allowed
-    assert not check("EXPLAIN SELECT * FROM customer", "postgres", SQL).allowed
-    assert check("MATCH (n:Person) RETURN n.name", "neo4j", GRAPH).allowed
-    assert not check("MATCH (n:Person) RETURN n", "neo4j", GRAPH).allowed
+def test_without_a_schema_a_part_of_a_table_cannot_be_hidden() -> None:
+    """The guard alone refuses what only a database can check."""
+    assert not check("SELECT * FROM customer", "postgres", SQL).allowed
+    assert check("SELECT * FROM orders", "postgres", SQL).allowed
 
 
 def test_a_run_keeps_its_masks_and_filters() -> None:

@@ -9,25 +9,30 @@ import pytest
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard import Policy, check
-from dqa.guard.walls import Walls
+from dqa.guard.scope import SchemaScope
 
 WAYS = json.loads(Path(__file__).with_name("walls.json").read_text("utf-8"))
 """By dialect: what ``reads`` another schema, what ``tells`` of one without a row, what goes
-``unread`` by this guard whatever the walls, and what is ``inside``. tests/integration/test_walls.py
+``unread`` by this guard in any case, what is ``described`` from the own schema
+without the engine, and what is ``inside``. tests/integration/test_walls.py
 runs them on the servers."""
 NAMES = {"own": "dqa_own_1", "other": "dqa_other_2", "database": "worlds"}
 NAMES |= {"OWN": NAMES["own"].upper(), "OTHER": NAMES["other"].upper()}
 TABLES = ("goods", "building", "own_view")
-OWN = Walls.around([NAMES["own"]])
+SCHEMA = DatabaseSchema(
+    tables=tuple(
+        TableInfo(name, tuple(Field(column, "text") for column in ("code", "goods_name", "id")))
+        for name in TABLES
+    )
+)
+OWN = SchemaScope.of([NAMES["own"]])
 POLICIES = {
-    "postgres": Policy(walls=OWN),
-    "mysql": Policy(walls=OWN),
-    "mariadb": Policy(walls=OWN),
+    "postgres": Policy(schema_scope=OWN, schema=SCHEMA),
+    "mysql": Policy(schema_scope=OWN),
+    "mariadb": Policy(schema_scope=OWN),
     "duckdb": Policy(
-        walls=Walls.around([NAMES["own"]], [NAMES["own"], "main"]),
-        schema=DatabaseSchema(
-            tables=tuple(TableInfo(name, (Field("code", "bigint"),)) for name in TABLES)
-        ),
+        schema_scope=SchemaScope.of([NAMES["own"]], [NAMES["own"], "main"]),
+        schema=SCHEMA,
     ),
 }
 
@@ -53,7 +58,9 @@ def test_only_the_walls_refuse_what_is_outside(dialect: str, statement: str) -> 
     policy = POLICIES[dialect]
     assert not allowed(statement, dialect, policy)
     assert allowed(statement, dialect, Policy())
-    opened = Policy(walls=policy.walls, schema=policy.schema, schemas=frozenset({"*"}))
+    opened = Policy(
+        schema_scope=policy.schema_scope, schema=policy.schema, schemas=frozenset({"*"})
+    )
     assert allowed(statement, dialect, opened)
 
 
@@ -65,7 +72,7 @@ def test_what_the_guard_does_not_read_is_refused_with_walls_too(
     assert not allowed(statement, dialect, POLICIES[dialect])
 
 
-@pytest.mark.parametrize(("dialect", "statement"), ways("inside"))
+@pytest.mark.parametrize(("dialect", "statement"), ways("inside", "described"))
 def test_the_own_schema_is_read_as_ever(dialect: str, statement: str) -> None:
     """With its name or without."""
     verdict = check(statement, dialect, POLICIES[dialect])
@@ -75,11 +82,11 @@ def test_the_own_schema_is_read_as_ever(dialect: str, statement: str) -> None:
 @pytest.mark.parametrize("dialect", POLICIES)
 def test_a_policy_opens_schemas_and_single_tables(dialect: str) -> None:
     """What it names may be read beside the own schema, and nothing else."""
-    walls = POLICIES[dialect].walls
+    scope = POLICIES[dialect].schema_scope
     schema = POLICIES[dialect].schema
-    sales = Policy(schemas=frozenset({"sales"}), walls=walls, schema=schema)
-    catalogue = Policy(schemas=frozenset({"information_schema"}), walls=walls, schema=schema)
-    table = Policy(tables=frozenset({"goods", "sales.orders"}), walls=walls, schema=schema)
+    sales = Policy(schemas=frozenset({"sales"}), schema_scope=scope, schema=schema)
+    catalogue = Policy(schemas=frozenset({"information_schema"}), schema_scope=scope, schema=schema)
+    table = Policy(tables=frozenset({"goods", "sales.orders"}), schema_scope=scope, schema=schema)
     orders = "SELECT * FROM sales.orders"
     columns = "SELECT column_name FROM information_schema.columns"
     for policy in (sales, catalogue, table):
@@ -111,7 +118,7 @@ def test_names_are_compared_as_the_server_would_fold_them(
     dialect: str, own: str, inside: list[str], outside: list[str]
 ) -> None:
     """What could be another schema's name is one."""
-    policy = Policy(walls=Walls.around([own]))
+    policy = Policy(schema_scope=SchemaScope.of([own]))
     for table in inside:
         assert allowed(f"SELECT * FROM {table}", dialect, policy), table
     for table in outside:
@@ -120,7 +127,7 @@ def test_names_are_compared_as_the_server_would_fold_them(
 
 def test_a_search_path_of_several_schemas_is_inside() -> None:
     """PostgreSQL finds names in the user's schema and in public."""
-    policy = Policy(walls=Walls.around(["alice", "public"]))
+    policy = Policy(schema_scope=SchemaScope.of(["alice", "public"]))
     assert allowed("SELECT * FROM t, public.t AS p, alice.t AS a", "postgres", policy)
     assert not allowed("SELECT * FROM bob.t", "postgres", policy)
     assert not allowed("SELECT * FROM pg_temp.t", "postgres", policy)
@@ -128,12 +135,12 @@ def test_a_search_path_of_several_schemas_is_inside() -> None:
 
 def test_a_name_that_leads_outside_needs_its_schema() -> None:
     """Where the server looks for names elsewhere, the table must be known or be qualified."""
-    policy = Policy(walls=Walls.around(["sales"], ["public"]))
+    policy = Policy(schema_scope=SchemaScope.of(["sales"], ["public"]))
     verdict = check("SELECT * FROM orders", "ansi", policy)
     assert "write sales.orders" in verdict.reason
     assert allowed("SELECT * FROM sales.orders", "ansi", policy)
     misspelt = check("SELECT * FROM gods", "duckdb", POLICIES["duckdb"]).reason
-    assert "is no table of dqa_own_1. Did you mean 'goods'" in misspelt
+    assert "is not a table of dqa_own_1. Did you mean 'goods'" in misspelt
 
 
 def test_the_reason_says_how_to_go_on() -> None:
@@ -142,12 +149,12 @@ def test_the_reason_says_how_to_go_on() -> None:
     assert "sales.orders lies outside of dqa_own_1" in reason
     assert "policy's schemas name 'sales'" in reason
     reason = check("SELECT * FROM pg_class", "postgres", POLICIES["postgres"]).reason
-    assert "the tables that may be read are described already" in reason
+    assert "SHOW TABLES and DESCRIBE work" in reason
 
 
 def test_functions_that_a_policy_names_may_be_called_whatever_they_tell() -> None:
     """Who names them knows them."""
-    policy = Policy(functions=frozenset({"duckdb_tables"}), walls=OWN)
+    policy = Policy(functions=frozenset({"duckdb_tables"}), schema_scope=OWN)
     assert allowed("SELECT * FROM duckdb_tables()", "duckdb", policy)
 
 
@@ -156,6 +163,6 @@ def test_functions_that_a_policy_names_may_be_called_whatever_they_tell() -> Non
 )
 def test_duckdb_catalogue_lies_in_the_own_schema_of_a_file(table: str) -> None:
     """A file's own schema is ``main``, in which the engine has views of every schema."""
-    policy = Policy(walls=Walls.around(["main"]))
+    policy = Policy(schema_scope=SchemaScope.of(["main"]))
     assert not allowed(f"SELECT * FROM {table}", "duckdb", policy)
     assert allowed("SELECT * FROM main.goods", "duckdb", policy)

@@ -330,10 +330,8 @@ class _Check:
         known, own = self._columns()
         for node in self.parsed.nodes:
             if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
-                row = node.this.this if isinstance(node.this, exp.Paren) else node.this
-                is_row = isinstance(row, exp.Column) and row.name.casefold() in sources - own
-                if not isinstance(node.parent, exp.DataType | exp.Dot | exp.Cast):
-                    self._check_attribute(node.expression.name, known, is_row=is_row)
+                if not _is_type(node):
+                    self._check_attribute(node.expression.name, known or frozenset())
             elif isinstance(node, exp.Column) and node.table and not _is_collation(node):
                 owner, name = node.table.casefold(), node.name.casefold()
                 if owner not in {*sources, *functions}:
@@ -341,13 +339,12 @@ class _Check:
                 if owner in functions and name not in {"*", *functions[owner]}:
                     raise Refusal(f"{node.table}.{node.name} is not a column of that function")
                 if self.dialect == "postgres" and name not in own and owner not in others:
-                    self._check_attribute(node.name, known, is_row=True)
+                    self._check_attribute(node.name, known)
 
-    def _check_attribute(self, name: str, known: frozenset[str] | None, *, is_row: bool) -> None:
-        if (known is None and is_row) or (known is not None and name.casefold() in known):
-            return
-        hint = closest(name, known or (), quote=self.policy.quote)
-        raise Refusal(f".{name} is not a column that is known, and could call a function.{hint}")
+    def _check_attribute(self, name: str, known: frozenset[str] | None) -> None:
+        if known is not None and name.casefold() not in known:
+            hint = closest(name, known, quote=self.policy.quote)
+            raise Refusal(f".{name} is not a known column, and could call a function.{hint}")
 
     def _columns(self) -> tuple[frozenset[str] | None, frozenset[str]]:
         """Return what may stand behind a dot, None without a schema, and the statement's own."""
@@ -401,6 +398,13 @@ def _own_names(node: exp.Expr) -> Iterator[str]:
         yield node.name.casefold()
     elif isinstance(node, exp.TableAlias):
         yield from (column.name.casefold() for column in node.columns)
+
+
+def _is_type(node: exp.Expr) -> bool:
+    """Whether a name with dots is the name of a type."""
+    while isinstance(node.parent, exp.Dot):
+        node = node.parent
+    return isinstance(node.parent, exp.DataType) or node.arg_key == "to"
 
 
 def _is_collation(node: exp.Expr) -> bool:

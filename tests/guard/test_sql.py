@@ -163,6 +163,11 @@ ATTRIBUTES = {
     "SELECT g.hash_record FROM goods g": False,
     "SELECT x.pg_sleep FROM generate_series(5, 5) AS x": False,
     "SELECT (x.n).pg_sleep FROM (SELECT 5 AS n) x, (SELECT 1 AS pg_sleep) y": False,
+    "SELECT (id).pg_sleep FROM goods, (SELECT 1) id": False,
+    "SELECT CAST((0.5).set_limit AS text)": False,
+    "SELECT ((0.5).set_limit).id FROM goods": False,
+    "SELECT (0.5).set_limit.id FROM goods": False,
+    "SELECT NULL::pg_catalog.int4 FROM goods": True,
     "SELECT (x).to_regclass FROM (SELECT 'a'::text AS x) x, (SELECT 1 AS to_regclass) y": False,
     "SELECT ('goods'::text).to_regclass": False,
 }

@@ -57,7 +57,7 @@ def test_only_the_walls_refuse_what_is_outside(dialect: str, statement: str) -> 
     """Without walls, or where the policy opens every schema, the statement is a query as any."""
     policy = POLICIES[dialect]
     assert not allowed(statement, dialect, policy)
-    assert allowed(statement, dialect, Policy())
+    assert allowed(statement, dialect, Policy(schema=policy.schema))
     opened = Policy(
         schema_scope=policy.schema_scope, schema=policy.schema, schemas=frozenset({"*"})
     )

@@ -42,6 +42,8 @@ _SPARE_NODES, _NODES = 500, 2
 """How many nodes sqlglot may make for a statement, and for each of its tokens."""
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
+_CHAINING = _CLOSING | {TokenType.DOT, TokenType.VAR, TokenType.IDENTIFIER}
+"""What stands before a bracket that continues a chain."""
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _VALUES = frozenset(
     {*_NAMES, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN, TokenType.R_BRACKET}
@@ -238,23 +240,32 @@ def _refuse_too_large(tokens: Sequence[Token]) -> None:
     for kind, (most, what) in _COUNTED.items():
         if counts[kind] > most:
             raise Refusal(f"it has more than {most} {what}; write it in parts")
-    depth = run = 0
+    run = 0
+    for token in tokens:
+        is_value = token.token_type in _VALUES or token.token_type is TokenType.COMMA
+        run = 0 if is_value else run + (token.token_type not in _OPENING)
+        if run > _LONGEST_RUN:
+            raise Refusal(f"it has {_LONGEST_RUN} operators in a row; write it flatter")
+    _refuse_nested(tokens)
+
+
+def _refuse_nested(tokens: Sequence[Token]) -> None:
+    """Refuse brackets that nest too deeply, and chains of calls or subscripts that are too long."""
     chains = [0]
-    for number, token in enumerate(tokens):
+    before = tokens[0].token_type
+    for token in tokens:
         kind = token.token_type
-        run = 0 if kind in _VALUES or kind is TokenType.COMMA else run + 1
         if kind in _OPENING:
-            if number and tokens[number - 1].token_type not in {*_CLOSING, TokenType.DOT}:
-                chains[-1] = chains[-1] if tokens[number - 1].token_type in _NAMES else 0
-            depth += 1
+            if before not in _CHAINING:
+                chains[-1] = 0
             chains.append(0)
         elif kind in _CLOSING and len(chains) > 1:
-            depth -= 1
             chains.pop()
             chains[-1] += 1
         elif kind is TokenType.COMMA:
             chains[-1] = 0
-        if depth > _DEEPEST or run > _LONGEST_RUN:
+        before = kind
+        if len(chains) > _DEEPEST:
             raise Refusal(f"it is nested more than {_DEEPEST} deep; write it flatter with WITH")
         if chains[-1] > _LONGEST_CHAIN:
             raise Refusal("it has too many calls or subscripts in one chain; write it in parts")

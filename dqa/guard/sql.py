@@ -29,7 +29,7 @@ QUERIES = (exp.Query, exp.Values, exp.Pivot, exp.Summarize)
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
 _SYSTEM_FUNCTIONS = {"postgres": "pg_catalog"}
 """The schema in which a dialect has its own functions."""
-_LONGEST_TEXT = 1_000_000
+_LARGEST = 1_000_000
 _JSON_TEXTS = re.compile(r'"([^"]*)"(?!\s*:)')
 _QUERY_SOURCES = (exp.Subquery, exp.CTE, exp.Values, exp.Pivot)
 _SAMPLES = frozenset({"bernoulli", "reservoir", "system"})
@@ -298,18 +298,26 @@ class _Check:
         sizes: dict[int, float] = {}
         for node in reversed(self.parsed.nodes):  # children come behind their parents
             inner = [sizes.get(id(child), 1.0) for child in node.iter_expressions()]
-            if isinstance(node, exp.Literal):
-                sizes[id(node)] = float(node.this) if node.is_number else float(len(node.this) or 1)
-                continue
+            size = cost = max(inner, default=1.0)
             name = str(node.this).removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
-            is_long = name in self.known.long_texts or isinstance(node, exp.Trim | exp.Overlay)
-            multiplies = is_long or isinstance(node, exp.Mul)
-            sizes[id(node)] = (
-                prod(max(size, 1.0) for size in inner) if multiplies else max(inner, default=1.0)
-            )
-            if is_long and sizes[id(node)] > _LONGEST_TEXT:
+            if isinstance(node, exp.Literal):
+                size, cost = _literal_size(node), 1.0
+            elif isinstance(node, exp.Mul) or name in self.known.long_texts:
+                size = prod(max(one, 1.0) for one in inner)
+                cost = size if name else 1.0
+            elif name in {"lpad", "rpad"}:
+                cost = size
+            elif name in {"replace", "regexp_replace"} and len(inner) > 2:
+                size = cost = inner[0] * max(1.0, inner[2] / max(inner[1], 1.0))
+            elif name in self.known.searching_functions or isinstance(node, exp.Trim | exp.Overlay):
+                size, cost = inner[0], prod(max(one, 1.0) for one in inner)
+            else:
+                cost = 1.0
+            sizes[id(node)] = size
+            if cost > _LARGEST:
                 raise Refusal(
-                    f"{name or 'TRIM'} could build a text of more than {_LONGEST_TEXT} characters"
+                    f"{name or type(node).__name__.upper()} could work on more than {_LARGEST:,} "
+                    "characters or values; use smaller numbers"
                 )
 
     def _check_structure(self, node: exp.Anonymous) -> None:
@@ -382,6 +390,11 @@ class _Check:
                 own |= {name, *self.known.function_columns}
                 functions[called_as] = functions.get(called_as, frozenset()) | own
         return functions, frozenset(sources), frozenset(others)
+
+
+def _literal_size(node: exp.Literal) -> float:
+    """Return the value of a number, and the length of a text."""
+    return abs(float(node.this)) if node.is_number else float(len(node.this))
 
 
 def _function_name(node: exp.Expr) -> str:

@@ -46,6 +46,7 @@ class AllowLists:
     string_types: frozenset[str]
     silent_words: frozenset[str]
     long_texts: frozenset[str]
+    searching_functions: frozenset[str]
     index_functions: frozenset[str]
     pragmas: frozenset[str]
     file_endings: frozenset[str]
@@ -82,6 +83,7 @@ def lists(dialect: str) -> AllowLists:
         function_columns=words_of("columns of functions"),
         string_types=words_of("types before a string"),
         silent_words=words_of("words that change nothing"),
+        searching_functions=words_of("functions that search"),
         long_texts=words_of("functions of long texts"),
         index_functions=words_of("functions of indexes"),
         pragmas=words_of("pragmas"),

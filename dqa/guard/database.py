@@ -173,7 +173,8 @@ class GuardedDatabase:
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
         self._as_described = {}
-        if self.policy.needs_schema and self.policy.schema is None:
+        is_needed = self.policy.hides if self.kind == "graph" else self.policy.needs_schema
+        if is_needed and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._read_schema())
         if self.policy.hides or self.policy.restricts_columns:
             self.policy = protected(self.policy, self._session)

@@ -129,6 +129,8 @@ def parse(statement: str, dialect: str, functions: frozenset[str] = frozenset())
         It cannot be read, is more than one statement, or is too large.
     """
     text, tokens = read_text(statement, dialect)
+    if any(MARK in token.text for token in tokens if token.token_type in _NAMES):
+        raise Refusal(f"a name has the letter {MARK}, which is not supported")
     known = lists(dialect)
     _refuse_too_large(tokens)
     allowed = known.functions | {name.rpartition(".")[2] for name in functions}

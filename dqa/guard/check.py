@@ -113,7 +113,8 @@ def _with_first(reason: str, statement: str, dialect: str, policy: Policy) -> st
     if reason != SEVERAL:
         return reason
     first = next(split(statement, dialect), None)
-    verdict = judge(first.text, dialect, policy) if first is not None else None
+    is_part = first is not None and first.problem is None and first.text != statement
+    verdict = judge(first.text, dialect, policy) if first is not None and is_part else None
     if verdict is None or verdict.allowed or verdict.reason == reason:
         return reason
     return f"{reason}. Besides, the first may not run at all: {verdict.reason}"

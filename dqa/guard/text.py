@@ -26,6 +26,21 @@ _COMMAND = re.compile(
 )
 _RUNS = re.compile(r"/\*M?!")
 """A comment that MySQL or MariaDB runs."""
+_RETURN = r"\r(?!\n)"
+_ALSO = {
+    "mysql": r"|/\*M?!|--[\x00-\x08\x0e-\x1f]",
+    "mariadb": r"|/\*M?!|--[\x00-\x08\x0e-\x1f]",
+    "ansi": r"|/\*M?!",
+}
+_DOUBTFUL = {
+    dialect: re.compile(_RETURN + _ALSO.get(dialect, ""))
+    for dialect in ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi")
+}
+"""Between tokens: line ends and comments that not every server or client takes for such."""
+_ESCAPING = frozenset({"mysql", "mariadb", "postgres", "ansi"})
+"""Where a setting decides whether a backslash escapes a quote."""
+_ESCAPED_QUOTE = re.compile(r"\\['\"]")
+_MORE = re.compile(r";\s*\S")
 _WORDS = re.compile(r"[\w$]+(?:\s+[\w$]+)*")
 _NUMBER = re.compile(r"(?:\d[\d_]*\.?[\d_]*|\.\d+)(?:[eE][-+]?\d+)?|0[xXbBoO][0-9a-fA-F_]+")
 _SIGNS = re.compile(r"[-+*/%<>=!~^&|@#?.,:()\[\]{}$]+")
@@ -77,27 +92,58 @@ def read_text(statement: str, dialect: str) -> StatementText:
 
 
 def spans(script: str, dialect: str) -> Iterator[Span]:
-    """Yield where the statements of a script stand."""
+    """Yield where the statements of a script stand.
+
+    Other programs may run the script as it was written. What servers could split in different ways
+    is therefore one statement with a problem, up to the end.
+    """
     problem, place = "", len(script)
     try:
         tokens = _tokens(script, dialect)
     except Refusal as refusal:
         problem = str(refusal)
         place, tokens = _readable(script, dialect)
+    doubt = _first_doubt(script[:place], tokens, dialect)
+    if doubt is not None:
+        problem, place = "from here on it can be read in two ways; write plain text", doubt
+        tokens = [token for token in tokens if token.end < place]
     first: Token | None = None
     last = 0
     for token in tokens:
         if token.token_type is not TokenType.SEMICOLON:
             first = first or token
-            last = token.end + 1
         elif first is not None:
             yield Span(first.start, last)
             first = None
+        last = token.end + 1
     if problem:
-        start = place if first is None else first.start
-        yield Span(start, len(script), problem, place)
+        start = last + len(script[last:]) - len(script[last:].lstrip())
+        yield Span(start if first is None else first.start, len(script), problem, place)
     elif first is not None:
         yield Span(first.start, last)
+
+
+def _first_doubt(script: str, tokens: Sequence[Token], dialect: str) -> int | None:
+    """Return the first place that servers or their clients could read in different ways."""
+    found = [gap.start() for gap in _gaps(script, tokens, _DOUBTFUL[dialect])]
+    if dialect in _ESCAPING:
+        for token in tokens:
+            raw = script[token.start : token.end + 1]
+            ends_elsewhere = token.token_type is TokenType.STRING and _ESCAPED_QUOTE.search(raw)
+            if ends_elsewhere and _MORE.search(script, token.start):
+                found.append(token.start)
+    return min(found, default=None)
+
+
+def _gaps(
+    statement: str, tokens: Sequence[Token], pattern: re.Pattern[str]
+) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern in what stands between the tokens."""
+    position = 0
+    for token in tokens:
+        yield from pattern.finditer(statement, position, token.start)
+        position = token.end + 1
+    yield from pattern.finditer(statement, position)
 
 
 def _readable(script: str, dialect: str) -> tuple[int, list[Token]]:
@@ -158,12 +204,9 @@ def _refuse_run_comments(statement: str, tokens: Sequence[Token], dialect: str) 
     """Refuse comments that a server would run; all others are left out of the text."""
     if "/*" not in statement or dialect not in {"mysql", "mariadb", "ansi"}:
         return
-    position = 0
-    for end in (*(token.start for token in tokens), len(statement)):
-        for match in _GAP.finditer(statement, position, end):
-            if _RUNS.match(statement, match.start()):
-                raise Refusal("it has a comment that the server would run (/*! ... */); remove it")
-        position = end
+    for gap in _gaps(statement, tokens, _GAP):
+        if _RUNS.match(statement, gap.start()):
+            raise Refusal("it has a comment that the server would run (/*! ... */); remove it")
 
 
 def _written(statement: str, tokens: Sequence[Token], dialect: str) -> str:

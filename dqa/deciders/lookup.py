@@ -34,7 +34,7 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.text import estimate_tokens, shortened
 from dqa.deciders.samples import sampled_schema
 from dqa.deciders.tools import Arguments, EvidenceTool, Text, observe
-from dqa.guard.names import closest
+from dqa.guard.hints import closest
 
 _ROWS = Limits(rows=5, bytes=4_000, cell=100)
 """What a look at a table may return."""

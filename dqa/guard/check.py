@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from dqa.core.errors import UnknownNameError
 from dqa.guard import cypher, sql
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.reading import read
 from dqa.guard.script import ScriptStatement, with_lines
-from dqa.guard.verdict import ALLOWED, SEVERAL, GuardVerdict, Refusal, not_run, refused
+from dqa.guard.verdict import SEVERAL, GuardVerdict, Refusal, not_run, refused
 
 _LONGEST = 20_000
 """Characters: far more than a query needs, and little enough to read at once."""
@@ -92,33 +91,33 @@ def forget() -> None:
 
 
 def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
-    """Return the verdict without looking whether it is known; as `check` otherwise."""
+    """Return the verdict on a statement, without the cache; see `check`."""
     if _NO_TEXT.search(statement):
-        return refused("it holds a character that is no text (NUL or a lone surrogate); remove it")
+        return refused("it has a character that is not text (NUL or a lone surrogate); remove it")
     language = cypher if dialect in _CYPHER else sql
     try:
-        read(partial(language.refuse_unless_reading, statement, dialect, policy))
+        return GuardVerdict(True, statement=language.judge(statement, dialect, policy))
     except Refusal as refusal:
-        reason = str(refusal)
-        if ";" in statement.rstrip().rstrip(";"):
-            reason += _of_several(reason, statement, dialect, policy)
-        return refused(reason)
-    return ALLOWED
+        return refused(_with_first(str(refusal), statement, dialect, policy))
+    except RecursionError:
+        return refused("it is nested too deeply; write it flatter")
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  (a parser's mistake must not let a statement run)
+        name = type(error).__name__
+        return refused(f"it cannot be read: the parser failed on it ({name}); write it more simply")
 
 
-def _of_several(reason: str, statement: str, dialect: str, policy: Policy) -> str:
-    """Return what `reason` does not say of several statements: their number, or the first's own."""
-    language = cypher if dialect in _CYPHER else sql
-    try:
-        spans = read(lambda: list(language.spans(statement, dialect)))
-    except Refusal:
-        return ""
-    if len(spans) < 2 or any(span.problem for span in spans):
-        return ""
+def _with_first(reason: str, statement: str, dialect: str, policy: Policy) -> str:
+    """Return why several statements may not run, with the reason of the first, if it has one."""
     if reason != SEVERAL:
-        return f". Besides, {SEVERAL}"
-    first = judge(statement[spans[0].start : spans[0].end], dialect, policy)
-    return "" if first.allowed else f". Besides, the first may not run at all: {first.reason}"
+        return reason
+    first = next(split(statement, dialect), None)
+    is_part = first is not None and first.problem is None and first.text != statement
+    verdict = judge(first.text, dialect, policy) if first is not None and is_part else None
+    if verdict is None or verdict.allowed or verdict.reason == reason:
+        return reason
+    return f"{reason}. Besides, the first may not run at all: {verdict.reason}"
 
 
 _cached = lru_cache(maxsize=_KEPT)(judge)

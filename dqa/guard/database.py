@@ -1,11 +1,12 @@
-"""A database behind the guard: what whoever asks is given, and the way of every statement.
+"""A database behind the guard: the only way to a session.
 
-There is no other way to a session: a statement is checked, approved if somebody wants to be asked,
-run within its limits, and written down.
+A statement is checked, approved where a person has to approve it, run within its limits, and
+recorded.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import copy
@@ -34,16 +35,18 @@ from dqa.core.spans import Span, start_span
 from dqa.core.turns import waiting
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
-from dqa.guard.hints import with_hints
-from dqa.guard.once import query_once
+from dqa.guard.cypher import hiding as graph_hiding
+from dqa.guard.describe import answer
+from dqa.guard.hidden import without_inserted
+from dqa.guard.hints import unknown_name, with_hints
+from dqa.guard.opening import filtered_otherwise, protected
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.protecting import filtered_otherwise, protected
-from dqa.guard.rewriting import run_rewritten
+from dqa.guard.replay import query_once
+from dqa.guard.scope import SchemaScope
+from dqa.guard.tables import reads_filtered
 from dqa.guard.translation import translations
-from dqa.guard.unknown import unknown_name
-from dqa.guard.verdict import ALLOWED, GuardVerdict, not_run
+from dqa.guard.verdict import GuardVerdict, not_run
 from dqa.guard.visible import visible_schema
-from dqa.guard.walls import Walls
 
 _SYSTEMS: Mapping[str, str] = {
     "oracle": "oracle.db",
@@ -51,6 +54,13 @@ _SYSTEMS: Mapping[str, str] = {
     "tsql": "microsoft.sql_server",
 }
 """What OpenTelemetry calls a database system, where its dialect has another name."""
+_DESCRIBING = frozenset({"desc", "describe", "explain", "pragma", "show"})
+_PLACE = re.compile(r" at character \d+")
+_UNTOLD = (
+    "The statement failed on a value that it met, or on the types of its arguments. The database's "
+    "own words are not shown, because not all rows of what it reads may be read; look at "
+    "conversions, divisions, arguments and sub-queries of one row."
+)
 _TELLING = 0.5
 """Seconds beyond a statement's limit in which what helps its author has to be found."""
 _AT_ONCE = 0.1
@@ -88,7 +98,7 @@ class GuardedDatabase:
         self.language, self.name = session.language, session.name
         self._session = session
         self._holds_store = False
-        self.policy = self._walled(DEFAULT)
+        self.policy = self._scoped(DEFAULT)
         self.audit: Audit | None = None
         self.limits = DEFAULT_LIMITS
         self._schema: DatabaseSchema | None = None
@@ -98,13 +108,14 @@ class GuardedDatabase:
         self._closed = False
         self._closes_session = True
 
-    def _walled(self, policy: Policy) -> Policy:
-        """Return a policy within the walls of the session, where statements can name others."""
+    def _scoped(self, policy: Policy) -> Policy:
+        """Return a policy within the schemas of the session, where statements can name others."""
         policy = replace(policy, holds_store=self._holds_store)
         own = self._session.schemas
         if own is None:
             return policy
-        return replace(policy, walls=Walls.around(own, self._session.search_path))
+        scope = SchemaScope.of(own, self._session.search_path)
+        return replace(policy, schema_scope=scope)
 
     def _confined(self, statement: str, until: float) -> str:  # noqa: ARG002
         """Return an allowed statement as it runs, for backends that have to keep it to a part."""
@@ -157,14 +168,15 @@ class GuardedDatabase:
         """
         if checked and policy is not None and policy.names_anything:
             policy.check([self._read_schema()], fold=self.dialect == "ladybug")
-        self.policy = self._walled(DEFAULT if policy is None else policy)
+        self.policy = self._scoped(DEFAULT if policy is None else policy)
         self.audit = audit
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
         self._as_described = {}
-        if self.policy.needs_schema and self.policy.schema is None:
+        is_needed = self.policy.hides if self.kind == "graph" else self.policy.needs_schema
+        if is_needed and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._read_schema())
-        if self.policy.hides:
+        if self.policy.hides or self.policy.restricts_columns:
             self.policy = protected(self.policy, self._session)
         return self
 
@@ -245,10 +257,23 @@ class GuardedDatabase:
 
     def check(self, statement: str) -> GuardVerdict:
         """Return whether `query` would run a statement, which is not run, and if not, why."""
-        verdict = check(statement, self.dialect, self.policy)
-        if not verdict.allowed and any(self._translations(statement)):
-            return ALLOWED
+        verdict = self._verdict(statement)
+        if not verdict.allowed:
+            for translated in self._translations(statement):
+                return check(translated, self.dialect, self.policy)
         return verdict
+
+    def _verdict(self, statement: str, seconds: float = _TELLING) -> GuardVerdict:
+        """Return the verdict on a statement; with the schema, if it may not run without."""
+        verdict = check(statement, self.dialect, self.policy)
+        if verdict.allowed or self.kind == "graph" or self.policy.schema is not None:
+            return verdict
+        if "." not in statement and ":" not in statement:
+            return verdict
+        schema = self._schema_by(monotonic() + seconds)
+        if schema is None:
+            return verdict
+        return check(statement, self.dialect, replace(self.policy, schema=schema))
 
     def query(self, statement: str, limits: Limits | None = None) -> Rows:
         """Run one read-only statement; see `dqa.core.database.Database.query`.
@@ -319,61 +344,84 @@ class GuardedDatabase:
                 self._session.close()
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
-        verdict = check(statement, self.dialect, self.policy)
+        verdict = self._verdict(statement, limits.seconds)
         problem: RefusedStatementError | NotUnderstoodError
         if verdict.allowed:
             self._require_approval(statement, verdict)
             try:
-                return self._run(statement, limits)
+                return self._run(statement, verdict.statement, limits)
             except (RefusedStatementError, NotUnderstoodError) as error:
                 problem = error
         else:
             problem = not_run(verdict.reason)
         for translated in self._translations(statement):
-            self._require_approval(translated, check(translated, self.dialect, self.policy))
+            verdict = check(translated, self.dialect, self.policy)
+            self._require_approval(translated, verdict)
             try:
-                return replace(self._run(translated, limits), translated=translated)
+                rows = self._run(translated, verdict.statement, limits)
+                return replace(rows, translated=translated)
             except NotUnderstoodError:
-                continue  # its author knows what was written and not what became of it
+                continue  # its author knows what was written, and not the translation
         raise self._public(problem, statement) from problem.__cause__
 
     def _translations(self, statement: str) -> Iterator[str]:
-        """Yield what a statement may have meant in SQL, as this database allows it."""
+        """Yield what a statement may mean in SQL, as this database allows it."""
         if self.kind == "relational":
-            yield from translations(statement, self.dialect, self.policy, self._known_names)
+            yield from translations(statement, self.dialect, self.policy)
 
-    def _known_names(self) -> frozenset[str] | None:
-        """Return the names of tables and columns that may be read; None where that takes long.
-
-        What a policy hides is not among them: whether a name is there could be told by what becomes
-        of a statement.
-        """
-        schema = self._schema_by(monotonic() + _TELLING)
-        if schema is None:
-            return None
-        tables = {table.name for table in schema.tables}
-        return frozenset(tables.union(c.name for table in schema.tables for c in table.columns))
-
-    def _run(self, statement: str, limits: Limits) -> Rows:
-        """Run an allowed statement; a name that is not known is told with what there is."""
+    def _run(self, statement: str, text: str, limits: Limits) -> Rows:
+        """Run the text of an allowed statement; an unknown name is told with what there is."""
         self._refuse_if_closed()
         until = monotonic() + limits.seconds + _TELLING
         try:
-            if not self.policy.hides:
-                return self._ran(statement, limits, until)
-            return run_rewritten(
-                *(statement, self.dialect, self.policy),
-                lambda ran: self._ran(ran, limits, until),
-            )
-        except UnknownReferenceError as error:
-            raise self._unknown(error.problem, error.name, statement, until) from error
-        except NotUnderstoodError:
-            raise
+            described = self._described(text)
+            if described is not None:
+                return described
+            rows = self._ran(text, limits, until)
+            return self._named(rows, statement, text) if self._is_rewritten else rows
         except StatementError as error:
-            told = self._with_hints(error, statement, until)
-            if told is error:
-                raise
-            raise told from error.__cause__
+            problem = self._without_hidden(error, statement, text) if self._is_rewritten else error
+        if isinstance(problem, UnknownReferenceError):
+            raise self._unknown(
+                problem.problem, problem.name, statement, until
+            ) from problem.__cause__
+        if isinstance(problem, NotUnderstoodError):
+            raise problem
+        raise self._with_hints(problem, statement, until) from problem.__cause__
+
+    def _described(self, text: str) -> Rows | None:
+        """Return the answer to a statement that describes the database; None for any other."""
+        first = text.split(maxsplit=1)[0].lower()
+        if self.kind == "graph" or first not in _DESCRIBING:
+            return None
+        return answer(text, self.dialect, self.schema(), self.namespace or self.name)
+
+    @property
+    def _is_rewritten(self) -> bool:
+        """Whether the text that runs can have conditions and values that the policy adds."""
+        return self.policy.hides or self.policy.restricts_columns
+
+    def _named(self, rows: Rows, statement: str, text: str) -> Rows:
+        """Return rows whose columns are not called by what the policy adds."""
+        columns = tuple(
+            name if without_inserted(name, statement, text) == name else f"column_{number}"
+            for number, name in enumerate(rows.columns, start=1)
+        )
+        return replace(rows, columns=columns)
+
+    def _without_hidden(self, error: StatementError, statement: str, text: str) -> StatementError:
+        """Return an error without what the policy adds to a statement, and without hidden values.
+
+        It has no cause: that would have the engine's own words.
+        """
+        reads = graph_hiding.reads_filtered if self.kind == "graph" else reads_filtered
+        if type(error) is StatementError and reads(statement, self.dialect, self.policy):
+            return StatementError(_UNTOLD)
+        if isinstance(error, UnknownReferenceError):
+            problem = without_inserted(_PLACE.sub("", error.problem), statement, text)
+            return UnknownReferenceError(problem, error.name)
+        problem = without_inserted(_PLACE.sub("", str(error)), statement, text)
+        return type(error)(problem)
 
     def _ran(self, statement: str, limits: Limits, until: float) -> Rows:
         confined = self._confined(statement, until)

@@ -14,7 +14,7 @@ from dqa.core.paths import read_text_file
 from dqa.core.run_stores import MEMORY_LABELS, is_store_table
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
 from dqa.guard.hidden import Mask, Protection, masks_of, row_filters_of
-from dqa.guard.walls import Walls
+from dqa.guard.scope import SchemaScope
 
 ANY_SCHEMA = "*"
 """In a policy's `schemas`: every schema may be read, and the catalogue."""
@@ -69,8 +69,9 @@ class Policy:
     schema
         The tables and columns there are: with it `*` and columns without their table's name are
         resolved; without it they are refused where columns are limited.
-    walls
-        Which schemas are the database's own, where it has walls; set by whoever opens it.
+    schema_scope
+        Which schemas are the database's own, where statements can name others; set when it is
+        opened.
     protection
         What the database was found to have that masks and row filters must know of; set by whoever
         opens it.
@@ -99,7 +100,7 @@ class Policy:
     row_filters: Mapping[str, str] = field(default_factory=dict)
     unmasked: frozenset[str] = frozenset()
     schema: DatabaseSchema | None = field(default=None, repr=False)
-    walls: Walls | None = field(default=None, repr=False)
+    schema_scope: SchemaScope | None = field(default=None, repr=False)
     protection: Protection | None = field(default=None, repr=False)
     holds_store: bool = field(default=False, repr=False)
 
@@ -124,26 +125,26 @@ class Policy:
         return hash(tuple(getattr(self, item.name) for item in fields(self)))
 
     @cached_property
-    def limits_tables(self) -> bool:
-        """Whether there are tables that may not be read, other than by `walls`."""
-        if self.tables is not None or self.holds_store:
-            return True
-        return self.walls is None and self._limits_schemas
+    def restricts(self) -> bool:
+        """Whether a policy hides tables, columns, values or rows."""
+        limits_tables = self.tables is not None or self.holds_store
+        limits_tables |= self.schema_scope is None and self._limits_schemas
+        return limits_tables or self.restricts_columns or self.hides
 
     @cached_property
     def _limits_schemas(self) -> bool:
         return self.schemas is not None and ANY_SCHEMA not in self.schemas
 
     @cached_property
-    def closed(self) -> Walls | None:
-        """The walls, unless every schema may be read."""
-        return None if ANY_SCHEMA in (self.schemas or ()) else self.walls
+    def scope(self) -> SchemaScope | None:
+        """The schema scope, unless every schema may be read."""
+        return None if ANY_SCHEMA in (self.schemas or ()) else self.schema_scope
 
     @cached_property
     def needs_schema(self) -> bool:
-        """Whether the tables and columns that there are have to be known."""
-        finds_others = self.closed is not None and self.closed.finds_others
-        return self.limits_columns or self.hides or finds_others
+        """Whether the tables and columns of the database have to be known."""
+        finds_others = self.scope is not None and self.scope.finds_others
+        return self.restricts or finds_others
 
     @cached_property
     def hides(self) -> bool:
@@ -151,9 +152,14 @@ class Policy:
         return bool(self.masks) or bool(self.row_filters)
 
     @cached_property
-    def limits_columns(self) -> bool:
+    def restricts_columns(self) -> bool:
         """Whether there are columns that may not be read."""
         return bool(self.columns) or bool(self.denied_columns)
+
+    @property
+    def quote(self) -> str:
+        """The character that quotes a name in the database."""
+        return self.schema.quote if self.schema is not None else '"'
 
     @cached_property
     def memory_labels(self) -> frozenset[str]:
@@ -276,15 +282,15 @@ class Policy:
     def allows_table(self, name: str, schema: str = "") -> bool:
         """Whether a table may be read, by its name and the schema it was written with, if any.
 
-        Whether the schema is within the walls is not asked here.
+        Whether the schema is within the schema scope is not checked here.
         """
         name, schema = name.casefold(), schema.casefold()
-        is_limited = self.walls is None and self._limits_schemas and schema
+        is_limited = self.schema_scope is None and self._limits_schemas and schema
         if is_limited and schema not in (self.schemas or ()):
             return False
         if self.tables is None:
             return not (self.holds_store and is_store_table(name))
-        own = None if self.walls is None else self.walls.folded
+        own = None if self.schema_scope is None else self.schema_scope.folded
         if schema:
             is_meant = own is None or schema in own
             return f"{schema}.{name}" in self.tables or (is_meant and name in self.tables)
@@ -299,15 +305,38 @@ class Policy:
             return False
         return table not in self._limited_tables or f"{table}.{column}" in (self.columns or ())
 
-    def limits_columns_of(self, table: str) -> bool:
-        """Whether some column of a table may not, or perhaps may not, be read."""
+    def shows_table(self, name: str) -> bool:
+        """Whether a table or view of the database's own may be read."""
+        telling = self.protection.telling if self.protection is not None else frozenset()
+        is_telling = name.casefold() in telling - self.unmasked
+        return self.allows_table(name) and not is_telling
+
+    def restricts_columns_of(self, table: str) -> bool:
+        """Whether some of a table may not, or perhaps may not, be read."""
         name = table.casefold()
-        known = self._known_columns.get(name)
-        if known:  # none has what was broken when the schema was read, and may be mended since
-            return not all(self.allows_column(name, column) for column in known)
-        return name in self._limited_tables or any(
-            "." not in denied or denied.rpartition(".")[0] == name for denied in self.denied_columns
+        is_masked = any(mask.rpartition(".")[0] == name for mask in self._folded_masks)
+        return (
+            bool(self.filter_of(table))
+            or is_masked
+            or name in self._limited_tables
+            or any("." not in d or d.rpartition(".")[0] == name for d in self.denied_columns)
         )
+
+    def mask_of(self, table: str, column: str) -> tuple[Mask] | None:
+        """Return the mask of a column in a tuple, since it may be None."""
+        return self._folded_masks.get(f"{table}.{column}".casefold())
+
+    def filter_of(self, table: str) -> str:
+        """Return the condition of a table's visible rows; nothing for all rows."""
+        return self._folded_filters.get(table.casefold(), "")
+
+    @cached_property
+    def _folded_masks(self) -> Mapping[str, tuple[Mask]]:
+        return {name.casefold(): (mask,) for name, mask in self.masks.items()}
+
+    @cached_property
+    def _folded_filters(self) -> Mapping[str, str]:
+        return {name.casefold(): condition for name, condition in self.row_filters.items()}
 
     def columns_of(self, table: str) -> tuple[str, ...] | None:
         """Return the columns of a table in lower case, or None where the schema is not known."""
@@ -348,7 +377,7 @@ class Policy:
 
 _OF_BOTH = ("masks", "row_filters")
 """What has a value for each name, of tables or of a graph."""
-_SET_BY_OPENER = frozenset({"schema", "walls", "protection", "holds_store"})
+_SET_BY_OPENER = frozenset({"schema", "schema_scope", "protection", "holds_store"})
 _LISTS = tuple(
     item.name for item in fields(Policy) if item.name not in _SET_BY_OPENER.union(_OF_BOTH)
 )

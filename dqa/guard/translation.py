@@ -1,126 +1,86 @@
-"""Statements written in another dialect than the database's.
+"""Translate a statement of another dialect, if the database cannot read it as it was written.
 
-The paper's models write MySQL, and many write it wherever they are, or mix functions of others into
-what they write. A statement is tried in the database's own dialect first; only where that cannot be
-read is it translated, and the guard judges what comes out as it would judge anything else. What the
-guard does not let run in the dialect that it is read in is never translated.
+The paper's models write MySQL wherever they are, and many models mix functions of several dialects.
+The guard judges a statement in the dialect that it is read in, and judges its translation again.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import lru_cache, partial
+from collections.abc import Iterator
+from functools import lru_cache
 
-from sqlglot import exp
+from sqlglot import TokenType, exp
+from sqlglot.errors import SqlglotError
 
-from dqa.core.schema import sql_name
 from dqa.guard.check import check
+from dqa.guard.dialects import dialect_of
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.quotes import around, may_only_be_name, split
-from dqa.guard.reading import read
-from dqa.guard.sql.dialects import dialect_of
-from dqa.guard.sql.text import spaced
-from dqa.guard.verdict import Refusal
+from dqa.guard.text import read_text
 
 _SPEAK_MYSQL = frozenset({"mysql", "mariadb"})
-_CONCATENATION = "||"
-"""Two texts joined, in every dialect but MySQL's, where it is OR."""
-_GIVES_NAME = re.compile(r"\bAS\s+$", re.IGNORECASE)
-_IS_GIVEN = re.compile(r"\s*AS\s*\(", re.IGNORECASE)
-_NAMES: Mapping[str, str] = {"ansi": ""}
-"""What sqlglot calls a dialect, where that is not what the guard calls it."""
+_OTHER_VALUES = (exp.HexString, exp.BitString, exp.ByteString, exp.National)
+"""Literals whose value another dialect reads differently."""
+_NUMBER = re.compile(r"\d\w*")
 
 
-def translations(
-    statement: str,
-    dialect: str,
-    policy: Policy = DEFAULT,
-    names: Callable[[], Collection[str] | None] = frozenset,
-) -> Iterator[str]:
-    """Yield what a statement that `dialect` cannot read may have meant, each thing once.
-
-    What stands in double quotes is a text in MySQL, unless the statement says that it is a name:
-    one of `names` that could not be written without quotes, or one where only names can be, such as
-    behind a FROM. Then all of `names` in it are, and those that it gives itself. Where `names`
-    gives None, nobody knows them, and such a statement is not read as MySQL's.
+def translations(statement: str, dialect: str, policy: Policy = DEFAULT) -> Iterator[str]:
+    """Yield what a statement that `dialect` cannot read may mean, each text once.
 
     It is read as MySQL's, and as the dialect's own with functions of others (``IF``,
-    ``STRING_AGG``); the other way round where it joins texts with ``||``, which are OR in MySQL.
-    It is read as no third: formats of ``TO_CHAR`` come out as others, and run.
+    ``STRING_AGG``). In MySQL ``||`` is OR, and double quotes are texts: a statement with ``||``
+    and without backticks is read as the dialect's own alone, and double quotes are read as names
+    unless the statement has backticks.
     """
     if dialect in _SPEAK_MYSQL:
         return
-    sources = ["mysql", dialect]
-    if _CONCATENATION in statement:
-        sources.reverse()
+    sources = ["mysql", dialect] if "`" in statement or "||" not in statement else [dialect]
     found: set[str] = set()
-    as_mysql = _with_backticks(statement, names) if '"' in statement else statement
     for source in sources:
-        written = as_mysql if source == "mysql" else statement
-        translated = None if written is None else translate(written, source, dialect, policy)
+        written = _with_backticks(statement) if source == "mysql" else statement
+        translated = _translate(written, source, dialect, policy)
         if translated is not None and translated not in found:
             found.add(translated)
             yield translated
 
 
-def _with_backticks(statement: str, names: Callable[[], Collection[str] | None]) -> str | None:
-    """Return a statement with names in backticks that are meant as such by their double quotes.
-
-    None where nobody can tell which are: a name that is taken for a text gives rows that are wrong.
-    """
-    parts = split(statement, "mysql")
-    texts = [part.text for part in parts]
-    quoted = [at for at, part in enumerate(parts) if part.kind == "quoted"]
-    places = {at: around(parts, at) for at in quoted if texts[at].startswith('"')}
-    if not places or any(texts[at].startswith("`") for at in quoted):
+def _with_backticks(statement: str) -> str:
+    """Return a statement without backticks with its names in double quotes in backticks."""
+    if '"' not in statement or "`" in statement:
         return statement
-    there = names()
-    if there is None:
-        return None
-    known = {name.lower() for name in there}
-    inside = {at: texts[at][1:-1].replace('""', '"') for at in places}
-    named = {at for at in places if may_only_be_name(*places[at])}
-    is_odd = (name.lower() in known and sql_name(name) != name for name in inside.values())
-    if not named and not any(is_odd):
+    try:
+        tokens = dialect_of("ansi").tokenize(statement)
+    except SqlglotError:
         return statement
-    known.update(inside[at].lower() for at in places if _is_given(*places[at]))
-    for at, name in inside.items():
-        if (at in named or name.lower() in known) and "`" not in name:
-            texts[at] = f"`{name}`"
-    return "".join(texts)
-
-
-def _is_given(before: str, behind: str) -> bool:
-    """Whether a statement gives what stands there to a column or a part of itself as its name."""
-    return bool(_GIVES_NAME.search(before) or _IS_GIVEN.match(behind))
+    parts: list[str] = []
+    done = 0
+    for token in tokens:
+        if token.token_type is TokenType.IDENTIFIER:
+            parts += statement[done : token.start], f"`{token.text}`"
+            done = token.end + 1
+    return "".join((*parts, statement[done:]))
 
 
 @lru_cache(maxsize=1_024)
-def translate(statement: str, source: str, dialect: str, policy: Policy = DEFAULT) -> str | None:
-    """Return a statement of the dialect `source` in `dialect`, where it may run.
-
-    Returns
-    -------
-    str or None
-        None where the statement is none of `source`, where translation changes nothing, and
-        where the guard refuses either side.
-    """
-    if not check(statement, source, policy).allowed:
+def _translate(statement: str, source: str, dialect: str, policy: Policy) -> str | None:
+    """Return a query of the dialect `source` in `dialect`; None where it may not run in both."""
+    verdict = check(statement, source, Policy(functions=policy.functions))
+    if not verdict.allowed:
         return None
     try:
-        translated = read(partial(_translated, statement, source, dialect))
-    except Refusal:
+        text, tokens = read_text(verdict.statement, source)
+        tree = dialect_of(source).parser().parse(list(tokens), text)[0]
+        if not isinstance(tree, exp.Query | exp.Values) or any(map(_changes, tree.walk())):
+            return None
+        translated = dialect_of(dialect).generate(tree, copy=False)
+    except (SqlglotError, RecursionError, ValueError):
         return None
-    if translated is None or translated == statement:
+    if translated == statement or not check(translated, dialect, policy).allowed:
         return None
-    return translated if check(translated, dialect, policy).allowed else None
+    return translated
 
 
-def _translated(statement: str, source: str, dialect: str) -> str | None:
-    """Return a query in `dialect`; None for what is no query, which means something else there."""
-    read_in, target = (dialect_of(_NAMES.get(name, name)) for name in (source, dialect))
-    trees = read_in.parse(spaced(statement, source))
-    if len(trees) != 1 or not isinstance(trees[0], (exp.Query, exp.Values)):
-        return None
-    return target.generate(trees[0], copy=False)
+def _changes(node: exp.Expr) -> bool:
+    """Whether a part could have another value in another dialect."""
+    is_number = isinstance(node, exp.Identifier) and not node.quoted and _NUMBER.match(node.name)
+    return bool(is_number) or isinstance(node, _OTHER_VALUES)

@@ -1,21 +1,31 @@
-"""What the guard says of a statement."""
+"""The verdict of the guard on a statement."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dqa.core.errors import RefusedStatementError
 
 
 @dataclass(frozen=True, slots=True)
 class GuardVerdict:
-    """Whether a statement may run, and if not, why and what to write instead."""
+    """Whether a statement may run, and if not, why and what to write instead.
+
+    Attributes
+    ----------
+    allowed
+        Whether it may run.
+    reason
+        Why not; empty where it may run.
+    statement
+        The text that the database runs in its place; empty where it may not run.
+    """
 
     allowed: bool
     reason: str = ""
+    statement: str = field(default="", compare=False)
 
 
-ALLOWED = GuardVerdict(True)
 SEVERAL = "it is more than one statement; write one statement at a time"
 """Why several statements may not run."""
 
@@ -31,5 +41,5 @@ def not_run(reason: str) -> RefusedStatementError:
     return RefusedStatementError(f"The statement was not run: {reason}{end}")
 
 
-class Refusal(Exception):  # noqa: N818  (no error: what a check turns into a verdict)
+class Refusal(Exception):  # noqa: N818  (a check turns it into a verdict)
     """Why a statement may not run; raised and caught inside the guard only."""

@@ -1,4 +1,4 @@
-"""What of a schema a policy lets its reader see: what may not be read is not shown either."""
+"""The part of a schema that a policy shows."""
 
 from __future__ import annotations
 
@@ -9,20 +9,16 @@ from dataclasses import replace
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard.cypher.permissions import permissions_of
 from dqa.guard.policy import Policy
-from dqa.guard.sql.shadows import hidden_index
 
 _NAME = re.compile(r"\w+")
 
 
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
     """Return the tables, columns, labels, relationship types and properties that may be read."""
-    telling = policy.protection.telling if policy.protection is not None else frozenset[str]()
-    if policy.limits_tables or policy.limits_columns or telling:
-        hidden = telling - policy.unmasked
-        shown = (table for table in schema.tables if table.name.casefold() not in hidden)
-        if dialect == "sqlite" and policy.limits_columns:
-            shown = (table for table in shown if hidden_index(table.name, policy) is None)
-        tables = (_table(table, policy) for table in shown if policy.allows_table(table.name))
+    if policy.restricts:
+        tables = (
+            _table(table, policy) for table in schema.tables if policy.shows_table(table.name)
+        )
         schema = replace(schema, tables=tuple(tables))
     return _graph(schema, dialect, policy) if policy.limits_graph else schema
 
@@ -30,26 +26,25 @@ def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
 def _table(table: TableInfo, policy: Policy) -> TableInfo:
     columns = tuple(c for c in table.columns if policy.allows_column(table.name, c.name))
     names = {column.name for column in columns}
-    hidden = {column.name.casefold() for column in table.columns} - set(map(str.casefold, names))
+    hidden = {column.name.casefold() for column in table.columns if column.name not in names}
     return replace(
         table,
-        columns=tuple(replace(c, comment=_untelling(c.comment, hidden)) for c in columns),
-        comment=_untelling(table.comment, hidden),
+        columns=tuple(replace(c, comment=_without(c.comment, hidden)) for c in columns),
+        comment=_without(table.comment, hidden),
         key=table.key if names.issuperset(table.key) else (),
         references=tuple(
             (column, other, other_column)
             for column, other, other_column in table.references
             if column in names
-            and policy.allows_table(other)
+            and policy.shows_table(other)
             and policy.allows_column(other, other_column)
         ),
     )
 
 
-def _untelling(comment: str, hidden: Collection[str]) -> str:
-    """Return a comment, unless it names a column that may not be read."""
-    named = set(map(str.casefold, _NAME.findall(comment)))
-    return "" if named & set(hidden) else comment
+def _without(comment: str, hidden: Collection[str]) -> str:
+    """Return a comment, unless it names a hidden column."""
+    return "" if set(hidden) & set(map(str.casefold, _NAME.findall(comment))) else comment
 
 
 def _graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:

@@ -33,7 +33,6 @@ REFUSED = {
         "SELECT flow FROM flow",
         "SELECT development FROM country",
         "SELECT max(c.development) FROM country c",
-        "SELECT * FROM country",
         "SELECT country_name FROM country ORDER BY development",
     ),
     "graph": (
@@ -59,8 +58,10 @@ def test_what_may_not_be_read_is_neither_read_nor_shown(
         database = backend.open(location, policy=policy)
     assert database.query(ALLOWED[backend.kind]).rows == (("kiev",), ("lubeck",))
     for statement in REFUSED[backend.kind]:
-        with pytest.raises(RefusedStatementError):
+        with pytest.raises((StatementError, RefusedStatementError)):  # a denied column is unknown
             database.query(statement)
+    if backend.kind == "relational":
+        assert "development" not in database.query("SELECT * FROM country").columns
     schema = database.schema().to_text()
     assert "development" not in schema
     assert "flow" not in schema

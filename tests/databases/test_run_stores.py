@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dqa
-from dqa.core.errors import RefusedStatementError, UsageError
+from dqa.core.errors import RefusedStatementError, StatementError, UsageError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
 from dqa.guard import Policy
 from dqa.guard.visible import visible_schema
@@ -22,8 +22,6 @@ SECRETIVE = (
     "SELECT sql FROM sqlite_master",
     "SELECT name FROM main.sqlite_schema",
     "SELECT name FROM pragma_table_list",
-    "PRAGMA table_list",
-    "PRAGMA table_info(dqa_runs)",
 )
 
 
@@ -49,6 +47,9 @@ def test_a_store_is_neither_shown_nor_read(shared: Path) -> None:
             for statement in SECRETIVE:
                 with pytest.raises(RefusedStatementError):
                     database.query(statement)
+            assert database.query("PRAGMA table_list").rows == (("customers",),)
+            with pytest.raises(StatementError, match="no table dqa_runs"):
+                database.query("PRAGMA table_info(dqa_runs)")
 
 
 def test_a_policy_may_name_tables_of_a_store(shared: Path) -> None:

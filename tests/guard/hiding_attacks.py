@@ -73,6 +73,46 @@ TWIN = """
 """
 """What may be read of the tables, as it would be if there were no more."""
 
+_WITHOUT = """
+    DROP VIEW deep; DROP VIEW contacts;
+    ALTER TABLE customer DROP COLUMN email; ALTER TABLE customer DROP COLUMN salary;
+"""
+_DENIED = frozenset({"customer.email", "salary"})
+_LISTED = frozenset({"customer.id", "customer.name", "customer.note", "customer.region"})
+KINDS: Mapping[str, tuple[Policy, tuple[str, str, str]]] = {
+    "masks and rows": (
+        Policy(masks=MASKS, row_filters=FILTERS),
+        (tables("kq7", 77001, "zz8"), tables("qk9", 88002, "hh6"), TWIN),
+    ),
+    "denied columns": (
+        Policy(denied_columns=_DENIED),
+        (
+            tables("kq7", 77001, "zz8"),
+            tables("qk9", 77001, "zz8"),
+            tables("", 77001, "zz8") + _WITHOUT,
+        ),
+    ),
+    "columns and rows": (
+        Policy(columns=_LISTED, row_filters=FILTERS),
+        (
+            tables("kq7", 77001, "zz8"),
+            tables("qk9", 88002, "hh6"),
+            TWIN + "ALTER TABLE customer DROP COLUMN email;"
+            "ALTER TABLE customer DROP COLUMN salary;",
+        ),
+    ),
+    "tables": (
+        Policy(tables=frozenset({"orders", "totals"})),
+        (
+            tables("kq7", 77001, "zz8"),
+            tables("qk9", 88002, "hh6"),
+            TWIN + "DROP TABLE customer;",
+        ),
+    ),
+}
+"""By kind of policy: the policy, two databases that differ in hidden data alone, and their twin,
+which has nothing but what may be read."""
+
 _COLUMNS: Mapping[str, Mapping[str, ColumnType]] = {
     "person": {
         "id": "integer", "name": "text", "email": "text", "region": "text", "salary": "float"
@@ -161,10 +201,21 @@ def opened(
         yield one, two, twin, entries
 
 
+def hidden_by(kind: str) -> tuple[str, ...]:
+    """Return what is in each value that a kind of policy hides."""
+    return SECRETS[:1] if kind == "denied columns" else SECRETS
+
+
 def attack(
-    one: Database, two: Database, twin: Database, entries: list[AuditEntry], statements: list[str]
+    one: Database,
+    two: Database,
+    twin: Database,
+    entries: list[AuditEntry],
+    statements: list[str],
+    *,
+    secrets: tuple[str, ...] = SECRETS,
 ) -> Outcome:
-    """Ask each of the statements, and return what was told that should not have been."""
+    """Run each of the statements, and return what it reveals that is hidden."""
     outcome = Outcome()
     for statement in statements:
         outcome.asked += 1
@@ -175,7 +226,7 @@ def attack(
         shown = repr(told) + "".join(
             f"{entry.reason}{entry.error}{entry.translated}" for entry in entries
         )
-        for secret in (*SECRETS, *INSERTED):
+        for secret in (*secrets, *INSERTED):
             if secret in shown and secret not in statement:
                 outcome.leaks.append(f"{statement}\n  shows {secret}: {shown}")
         _count(outcome, told)

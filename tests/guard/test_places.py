@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from dqa.guard import check
-from dqa.guard.sql.lists import lists
+from dqa.guard.lists import lists
 
 CASES = Path(__file__).parent / "guard_cases"
 FORBIDDEN = {

@@ -10,9 +10,9 @@ keywords wherever the servers let them be; strings, quoted names and comments ar
 
 from __future__ import annotations
 
-from dqa.guard.cypher.checking import refuse_unless_reading
+from dqa.guard.cypher.checking import judge
 from dqa.guard.cypher.lexer import spans
 from dqa.guard.cypher.parsing import parsed
 from dqa.guard.cypher.scope import scoped
 
-__all__ = ["parsed", "refuse_unless_reading", "scoped", "spans"]
+__all__ = ["judge", "parsed", "scoped", "spans"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dqa.guard.cypher.hiding import refuse_unless_certain
+from dqa.guard.cypher.hiding import refuse_unless_certain, rewritten
 from dqa.guard.cypher.parsing import parse
 from dqa.guard.cypher.permissions import require_allowed
 from dqa.guard.policy import DEFAULT, Policy
 
 
-def refuse_unless_reading(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:
-    """Raise `NotAllowedError` unless `statement` is one Cypher query with no effect.
+def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
+    """Return the text that runs in place of a Cypher query; `Refusal` unless it only reads.
 
     Parameters
     ----------
@@ -25,3 +25,5 @@ def refuse_unless_reading(statement: str, dialect: str, policy: Policy = DEFAULT
         require_allowed(facts, policy, fold=dialect == "ladybug")
     if policy.hides:
         refuse_unless_certain(facts, statement, dialect, policy)
+        return rewritten(statement, dialect, policy)
+    return statement

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from dqa.guard.quotes import Part, around, may_only_be_name, split
+from dqa.loaders.inspection.quotes import Part, around, may_only_be_name, split
 
 _TEXTS_IN_DOUBLE_QUOTES = frozenset({"ladybug", "mariadb", "mysql", "neo4j"})
 _PART_OF_WITH = re.compile(r"\s*(?:\([^()]*\)\s*)?AS\s*\(", re.IGNORECASE)

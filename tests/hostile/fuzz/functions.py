@@ -14,7 +14,7 @@ from dqa import guard
 from dqa.core.database import Limits
 from dqa.databases.neo4j.server import Address, Server
 from dqa.guard.cypher.words import FUNCTIONS as CYPHER_FUNCTIONS
-from dqa.guard.sql.lists import lists
+from dqa.guard.lists import lists
 from tests.hostile.measuring import BACKENDS
 
 __all__ = ["Function", "Kind", "read_functions", "read_operators"]

@@ -2,7 +2,6 @@
 SELECT count(*) FROM supply a, supply b, supply c, supply d, supply e, supply f WHERE a.level + b.level + c.level <> d.level + e.level + f.level;
 SELECT DISTINCT a.max_supply * b.max_supply * c.max_supply * d.max_supply FROM supply a, supply b, supply c, supply d;
 SELECT a.goods_name, quantile_cont(b.base_price * c.base_price * d.base_price * e.base_price, 0.5) FROM goods a, goods b, goods c, goods d, goods e, supply f GROUP BY a.goods_name;
-SELECT repeat('a', 100 * 100000) || a.goods_id, repeat('b', 100 * 100000) || b.goods_id FROM supply a, supply b;
 SELECT repeat('a', 1000000) || a.goods_id || b.goods_id AS x FROM supply a, supply b ORDER BY x;
 SELECT rank() OVER (PARTITION BY a.level ORDER BY b.max_supply * c.max_supply * d.max_supply) FROM supply a, supply b, supply c, supply d;
 SELECT list(a.level * b.level * c.level * d.level) FROM supply a, supply b, supply c, supply d;

@@ -1,26 +1,7 @@
 -- One function of texts takes for ever, or gigabytes.
-SELECT length(translate(repeat('abc', 1000 * 100000), 'abc', 'xyz'));
-SELECT length(lpad('a', 20000 * 100000, 'bc'));
-SELECT length(rpad('a', 15000 * 100000, 'é'));
 SELECT levenshtein(repeat('a', 100000), repeat('b', 100000));
 SELECT damerau_levenshtein(repeat('a', 100000), repeat('b', 100000));
 SELECT editdist3(repeat('ab', 100000), repeat('ba', 100000));
-SELECT jaccard(repeat('ab', 5000 * 100000), repeat('cd', 5000 * 100000));
-SELECT hamming(repeat('ab', 10000 * 100000), repeat('cd', 10000 * 100000));
-SELECT length(replace(repeat('a', 5000 * 100000), 'a', 'bbbb'));
-SELECT instr(repeat('a', 2000 * 100000), repeat('a', 1000 * 100000) || 'b');
-SELECT length(reverse(repeat('é', 5000 * 100000)));
-SELECT length(upper(repeat('ß', 10000 * 100000)));
-SELECT length(strip_accents(repeat('é', 3000 * 100000)));
-SELECT length(nfc_normalize(repeat('é', 2000 * 100000)));
-SELECT length_grapheme(repeat('é', 5000 * 100000));
-SELECT length(url_encode(repeat('é', 5000 * 100000)));
-SELECT length(to_base64(encode(repeat('a', 10000 * 100000))));
-SELECT length(hex(repeat('a', 10000 * 100000)));
-SELECT length(bin(repeat('a', 5000 * 100000)));
 SELECT length(format('{:>2000000000}', 'a'));
 SELECT length(printf('%2000000000d', 1));
-SELECT len(string_split(repeat('a,', 3000 * 100000), ','));
 SELECT length(string_agg(repeat('x', 100000), repeat(',', 100000))) FROM supply a, supply b;
-SELECT left_grapheme(repeat('🤦🏼‍♂️', 500 * 100000), 400 * 100000) = 'x';
-SELECT substring_grapheme(repeat('é', 3000 * 100000), 2000 * 100000, 5);

@@ -32,8 +32,6 @@ SELECT to_char(now(), repeat('Y', 1000)), to_date('2024', 'Q'), to_number('a', '
 SELECT to_timestamp('infinity'::float8), make_date(2024, 2, 30), make_interval(years => 2147483647);
 SELECT date_trunc('fortnight', now()), extract(fortnight FROM now());
 SELECT now() AT TIME ZONE 'Mars/Olympus';
-SELECT array_fill(1, ARRAY[1073741823]), array_fill(1, ARRAY[-1]);
-SELECT repeat('a', 2000 * 1000000);
 SELECT string_agg(goods_name, NULL) WITHIN GROUP (ORDER BY 1) FROM goods;
 SELECT * FROM jsonb_to_record('{"a": 1}');
 SELECT unistr('\D800'), quote_ident(NULL), format('%5$s', 1);
@@ -41,4 +39,3 @@ SELECT width_bucket(1, 1, 1, 5), width_bucket('NaN'::float8, 0, 1, 5);
 SELECT pg_get_viewdef(0), pg_get_functiondef(0), pg_get_indexdef(4294967295);
 SELECT '1.2.3.4/99'::inet, '::ffff:1.2.3.4/128'::inet - '1.2.3.4'::inet;
 SELECT '<a/>'::xml::text::json;
-SELECT lo.a FROM (SELECT 1 AS a) lo WHERE lo.a.b = 1;

@@ -1,30 +1,29 @@
 """sqlglot's dialects, each loaded by one thread.
 
-sqlglot imports a dialect's parser and generator when they are first used, and two threads that do
-so at once can see a half-imported module (``ValueError: Empty module name``).
+sqlglot imports a dialect's parser and generator when they are first used. Two threads that do so at
+the same time can see a half-imported module.
 """
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from threading import RLock
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
+# sqlglot warns of what it does not know; the guard refuses it with a reason.
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())
+
 _loading = RLock()
 _READ_AS = {"mariadb": "mysql", "ansi": ""}
 
 
-def read_as(dialect: str) -> str:
-    """Return what sqlglot calls the dialect that statements of this one are read in."""
-    return _READ_AS.get(dialect, dialect)
-
-
 def dialect_of(name: str) -> Dialect:
-    """Return sqlglot's dialect of that name, whole; the empty name is what all have in common."""
+    """Return sqlglot's dialect for one of the guard's dialects."""
     with _loading:
-        return _loaded(name)
+        return _loaded(_READ_AS.get(name, name))
 
 
 @cache

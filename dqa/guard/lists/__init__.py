@@ -1,7 +1,7 @@
-"""The allow-lists, as data: one file a dialect, sections of words, ``#`` for comments.
+"""The allow-lists, as data: one file for each dialect, with sections of words.
 
-In the section of a syntax tree's parts a word with a colon is a part, and those behind it are its
-places.
+In the section of a syntax tree's parts a word with a colon is a part; the words behind it are its
+places. Lines that begin with ``#`` are comments.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class AllowLists:
     """What a dialect may use; names in lower case but for those of the syntax tree.
 
     `table_functions` are empty where any function may stand in FROM. `outside_functions` and
-    `outside_tables` tell of more than one schema, and are refused where a database has walls.
-    `parts` are the classes of a syntax tree with the places in each that may be filled; of
-    `function_classes` all that the class has.
+    `outside_tables` describe objects: they are refused where a database has a schema scope or a
+    policy that hides something. `parts` are classes of a syntax tree with the places in each that
+    may be filled; in `function_classes` any place may be filled.
     """
 
     functions: frozenset[str]
@@ -34,15 +34,21 @@ class AllowLists:
     table_functions: frozenset[str]
     parts: Mapping[str, frozenset[str]]
     function_classes: frozenset[str]
+    special_functions: frozenset[str]
     tables: frozenset[str]
     refused_tables: frozenset[str]
     system_schemas: frozenset[str]
     system_prefixes: tuple[str, ...]
-    attributes: frozenset[str]
-    variables: frozenset[str]
-    hints: frozenset[str]
+    settings: frozenset[str]
+    settings_functions: frozenset[str]
+    structure_functions: frozenset[str]
+    function_columns: frozenset[str]
+    string_types: frozenset[str]
+    silent_words: frozenset[str]
+    long_texts: frozenset[str]
+    searching_functions: frozenset[str]
+    index_functions: frozenset[str]
     pragmas: frozenset[str]
-    pragmas_with_argument: frozenset[str]
     file_endings: frozenset[str]
     outside_functions: frozenset[str]
     outside_tables: frozenset[str]
@@ -66,15 +72,21 @@ def lists(dialect: str) -> AllowLists:
         table_functions=words_of("table functions"),
         parts=_places(sections["parts"]),
         function_classes=words_of("function classes"),
+        special_functions=words_of("special functions"),
         tables=words_of("tables"),
         refused_tables=words_of("refused tables"),
         system_schemas=words_of("system schemas"),
         system_prefixes=tuple(sorted(words_of("system prefixes"))),
-        attributes=words_of("functions never called as attributes"),
-        variables=words_of("variables"),
-        hints=words_of("hints"),
+        settings=words_of("settings"),
+        settings_functions=words_of("functions of settings"),
+        structure_functions=words_of("functions of structures"),
+        function_columns=words_of("columns of functions"),
+        string_types=words_of("types before a string"),
+        silent_words=words_of("words that change nothing"),
+        searching_functions=words_of("functions that search"),
+        long_texts=words_of("functions of long texts"),
+        index_functions=words_of("functions of indexes"),
         pragmas=words_of("pragmas"),
-        pragmas_with_argument=words_of("pragmas with an argument"),
         file_endings=words_of("file endings"),
         outside_functions=words_of("functions that look outside"),
         outside_tables=words_of("tables that look outside"),

@@ -1,0 +1,248 @@
+"""What a policy hides does not exist: each table is read as the policy shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+import dqa
+from dqa.core.database import Database, Rows
+from dqa.core.errors import QueryError, RefusedStatementError, UsageError
+from dqa.guard import Policy, check
+
+SCRIPT = """
+    CREATE TABLE emp (id INTEGER PRIMARY KEY, name VARCHAR(20), salary INTEGER, dept_id INTEGER);
+    INSERT INTO emp VALUES (1, 'ann', 990001, 1), (2, 'bob', 990002, 2);
+    CREATE TABLE dept (id INTEGER PRIMARY KEY, name VARCHAR(20));
+    INSERT INTO dept VALUES (1, 'shop'), (2, 'lab');
+    CREATE TABLE secret (code VARCHAR(20));
+    INSERT INTO secret VALUES ('990003');
+    CREATE VIEW paid AS SELECT id, salary FROM emp;
+"""
+TWIN = """
+    CREATE TABLE emp (id INTEGER PRIMARY KEY, name VARCHAR(20), dept_id INTEGER);
+    INSERT INTO emp VALUES (1, 'ann', 1), (2, 'bob', 2);
+    CREATE TABLE dept (id INTEGER PRIMARY KEY, name VARCHAR(20));
+    INSERT INTO dept VALUES (1, 'shop'), (2, 'lab');
+"""
+POLICIES = {
+    "denied": Policy(
+        denied_columns=frozenset({"emp.salary"}), tables=frozenset({"emp", "dept", "paid"})
+    ),
+    "listed": Policy(
+        columns=frozenset({"emp.id", "emp.name", "emp.dept_id"}),
+        tables=frozenset({"emp", "dept"}),
+    ),
+}
+STATEMENTS = [
+    "SELECT * FROM emp",
+    "SELECT e.* FROM emp e ORDER BY 1",
+    "SELECT E.id, D.name FROM EMP E JOIN dept D ON E.dept_id = D.id",
+    "SELECT count(*) FROM emp",
+    "SELECT * FROM dept NATURAL JOIN emp",
+    "SELECT * FROM emp a JOIN emp b USING (id)",
+    "WITH x AS (SELECT * FROM emp) SELECT * FROM x",
+    "SELECT d.name FROM dept d WHERE EXISTS (SELECT * FROM emp WHERE dept_id = d.id)",
+    "SELECT x.n FROM (SELECT name AS n FROM emp) x",
+    "SELECT salary FROM emp",
+    "SELECT e.salary FROM emp e",
+    "SELECT id FROM emp ORDER BY salary",
+    "SELECT id FROM emp WHERE SALARY > 1",
+    "SELECT id FROM emp GROUP BY id HAVING max(salary) > 1",
+    "SELECT sum(salary) OVER () FROM emp",
+    "SELECT emp.id FROM emp JOIN emp b USING (salary)",
+    "SELECT emp.id FROM emp UNION SELECT salary FROM emp",
+    "SELECT (SELECT max(salary) FROM emp)",
+    "SELECT * FROM secret",
+    "SELECT * FROM paid",
+    "WITH secret AS (SELECT * FROM secret) SELECT * FROM secret",
+    "SELECT 1 UNION SELECT code FROM secret",
+    "TABLE emp",
+]
+OWN = {
+    "sqlite": [
+        "SELECT rowid FROM emp",
+        "SELECT [salary] FROM emp",
+        "SELECT `id` FROM emp",
+        "SELECT main.emp.salary FROM main.emp",
+        "SELECT * FROM pragma_table_info('emp')",
+        "SELECT sql FROM sqlite_master",
+        "SELECT json_group_array(id) FROM emp",
+    ],
+    "duckdb": [
+        "FROM emp",
+        "FROM emp SELECT salary",
+        "SELECT COLUMNS(*) FROM emp",
+        "SELECT COLUMNS('sal.*') FROM emp",
+        "SELECT * EXCLUDE (id) FROM emp",
+        "SUMMARIZE emp",
+        "PIVOT emp ON name USING count(*)",
+        "UNPIVOT emp ON salary INTO NAME a VALUE b",
+        "SELECT #3 FROM emp",
+        "SELECT emp FROM emp",
+        "SELECT e FROM emp e",
+        "SELECT to_json(e) FROM emp e",
+        "SELECT emp['salary'] FROM emp",
+        "FROM histogram(emp, salary)",
+        "SELECT column_name FROM information_schema.columns",
+        "SELECT * FROM duckdb_tables()",
+        "EXPLAIN SELECT * FROM emp",
+    ],
+}
+DESCRIBING = [
+    "SHOW TABLES",
+    "SHOW FULL TABLES LIKE '%e%'",
+    "DESCRIBE emp",
+    "DESC emp",
+    "SHOW COLUMNS FROM emp",
+    "SHOW CREATE TABLE emp",
+    "SHOW INDEX FROM emp",
+    "PRAGMA table_info(emp)",
+    "PRAGMA table_info('secret')",
+    "PRAGMA table_list",
+    "DESCRIBE secret",
+    "DESCRIBE nothing",
+]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "duckdb"])
+def opened(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, Database], Database]]:
+    """Give databases with each policy, and the twin that has nothing else."""
+    with ExitStack() as stack:
+
+        def opened(script: str, policy: Policy | None) -> Database:
+            temporary = dqa.temporary_database(
+                script, request.param, policy=policy, isolation="none"
+            )
+            return stack.enter_context(temporary)
+
+        databases = {name: opened(SCRIPT, policy) for name, policy in POLICIES.items()}
+        yield databases, opened(TWIN, None)
+
+
+def _rows(database: Database, statement: str) -> Rows | str:
+    try:
+        return database.query(statement)
+    except QueryError as error:
+        return str(error)
+
+
+def _values(rows: Rows) -> tuple[object, ...]:
+    return rows.columns, sorted(rows.rows, key=repr)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_database_answers_as_its_twin_without_the_hidden_part(
+    opened: tuple[dict[str, Database], Database], policy: str
+) -> None:
+    """What runs has the same rows; what does not run says nothing of the hidden part."""
+    databases, twin = opened
+    database = databases[policy]
+    wrong = []
+    for statement in (*STATEMENTS, *OWN[database.dialect], *DESCRIBING):
+        found, expected = _rows(database, statement), _rows(twin, statement)
+        if isinstance(found, Rows) and isinstance(expected, Rows):
+            if _values(found) != _values(expected):
+                wrong.append(f"{statement}: {found} and not {expected}")
+        elif isinstance(found, Rows):
+            wrong.append(f"{statement}: {found}, where the twin has an error")
+        if "99000" in str(found):
+            wrong.append(f"{statement} reveals {found}")
+    assert wrong == []
+
+
+def test_whole_rows_stars_and_joins_are_read(
+    opened: tuple[dict[str, Database], Database],
+) -> None:
+    """A policy needs no rules for them."""
+    database = opened[0]["denied"]
+    assert database.query("SELECT * FROM emp").columns == ("id", "name", "dept_id")
+    for statement in STATEMENTS[:9]:
+        assert isinstance(_rows(database, statement), Rows), statement
+
+
+def test_descriptions_come_from_the_visible_schema(
+    opened: tuple[dict[str, Database], Database],
+) -> None:
+    """SHOW, DESCRIBE and PRAGMA work on every SQL database in one form."""
+    database = opened[0]["denied"]
+    assert database.query("SHOW TABLES").rows == (("dept",), ("emp",))
+    described = database.query("DESCRIBE emp")
+    assert [row[0] for row in described.rows] == ["id", "name", "dept_id"]
+    assert "salary" not in str(database.query("SHOW CREATE TABLE emp").rows)
+    with pytest.raises(QueryError, match="no table secret") as raised:
+        database.query("DESCRIBE secret")
+    assert "salary" not in str(raised.value)
+
+
+def test_a_full_text_index_is_not_searched_for_a_hidden_column() -> None:
+    """SQLite looks through the query that stands for a table; its own tables hold the texts."""
+    script = """
+        CREATE VIRTUAL TABLE notes USING fts5(title, body);
+        INSERT INTO notes VALUES ('one', 'kq7secret'), ('two', 'other');
+        CREATE VIRTUAL TABLE area USING rtree(id, low, high);
+        INSERT INTO area VALUES (1, 2.0, 3.0);
+    """
+    policy = Policy(denied_columns=frozenset({"notes.body", "area.high"}))
+    with dqa.temporary_database(script, "sqlite", policy=policy, isolation="none") as database:
+        assert database.query("SELECT * FROM notes").rows == (("one",), ("two",))
+        assert [table.name for table in database.schema().tables] == ["area", "notes"]
+        for statement in (
+            "SELECT title FROM notes WHERE notes MATCH 'kq7secret'",
+            "SELECT title FROM notes WHERE title MATCH 'body: kq7secret'",
+            "SELECT title FROM notes WHERE notes = 'kq7secret'",
+            "SELECT title FROM notes('kq7secret')",
+            "SELECT highlight(notes, 1, '', '') FROM notes",
+            "SELECT * FROM notes_content",
+            "SELECT block FROM notes_data",
+            "SELECT hex(data) FROM area_node",
+        ):
+            with pytest.raises(QueryError) as raised:
+                database.query(statement)
+            assert "secret" not in str(raised.value).replace("kq7secret", "")
+
+
+def test_only_listed_tables_and_schemas_are_read_without_a_database() -> None:
+    """A WITH part of the same name opens nothing."""
+    tables = Policy(tables=frozenset({"emp", "dept"}))
+    for dialect in ("mysql", "mariadb", "postgres", "sqlite", "duckdb"):
+        for statement in (
+            "SELECT * FROM secret",
+            "WITH secret AS (SELECT * FROM secret) SELECT * FROM secret",
+            "SELECT * FROM (WITH secret AS (SELECT 1 AS x) SELECT * FROM secret) a, secret",
+            "WITH x AS (SELECT 1 AS y) SELECT * FROM other.x",
+            "SELECT table_name FROM information_schema.tables",
+        ):
+            assert not check(statement, dialect, tables).allowed, statement
+        assert check("WITH x AS (SELECT * FROM emp) SELECT * FROM x", dialect, tables).allowed
+    schemas = Policy(schemas=frozenset({"Public"}))
+    assert check("SELECT * FROM public.t, u", "postgres", schemas).allowed
+    assert not check("SELECT * FROM private.t", "postgres", schemas).allowed
+
+
+def test_a_denied_column_needs_the_columns_of_its_table() -> None:
+    """Without a schema the guard cannot say what a table shows."""
+    policy = Policy(denied_columns=frozenset({"emp.salary"}))
+    with pytest.raises(RefusedStatementError, match="with its database"):
+        dqa.guard.require("SELECT id FROM emp", "sqlite", policy)
+    assert check("SELECT id FROM dept", "sqlite", policy).allowed
+
+
+def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
+    """JSON lists of names; anything else is an error that names the mistake."""
+    path = tmp_path / "policy.json"
+    path.write_text('{"tables": ["Emp"], "functions": ["f"]}', "utf-8")
+    assert Policy.read(path) == Policy(tables=frozenset({"emp"}), functions=frozenset({"f"}))
+    for wrong, problem in [
+        ("[]", "JSON object"),
+        ("{", "JSON"),
+        ('{"tabels": []}', "'tabels'"),
+        ('{"tables": "emp"}', "must be a list"),
+        ('{"columns": ["salary"]}', "write 'owner.salary'"),
+    ]:
+        path.write_text(wrong, "utf-8")
+        with pytest.raises(UsageError, match=problem):
+            Policy.read(path)

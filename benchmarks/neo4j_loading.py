@@ -22,8 +22,9 @@ from dqa.core.database import Limits
 from dqa.core.situation import Situation
 from dqa.databases.namespaces import namespace_for
 from dqa.databases.neo4j.backend import BACKEND
-from dqa.databases.neo4j.confined import confined
 from dqa.databases.neo4j.server import Address, Server
+from dqa.guard import Policy
+from dqa.guard.cypher import judge
 
 _QUERIES = 300
 _SMALL = "MATCH (c:Country) WHERE c.home_node = 'node 7' RETURN c.name, c.development LIMIT 10"
@@ -109,7 +110,7 @@ def compare_queries(situation: Situation, url: str) -> None:
     """Compare a small query bare on the driver with the same through the query layer."""
     database = BACKEND.load(situation, url)
     server = Server(Address.parse(url))
-    ready = confined(_SMALL, namespace_for(situation))
+    ready = judge(_SMALL, "neo4j", Policy(inside=namespace_for(situation)))
 
     def bare() -> None:
         with (

@@ -95,9 +95,9 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     """Return the verdict without looking whether it is known; as `check` otherwise."""
     if _NO_TEXT.search(statement):
         return refused("it holds a character that is no text (NUL or a lone surrogate); remove it")
-    language = cypher if dialect in _CYPHER else sql
+    check_language = cypher.judge if dialect in _CYPHER else sql.refuse_unless_reading
     try:
-        read(partial(language.refuse_unless_reading, statement, dialect, policy))
+        read(partial(check_language, statement, dialect, policy))
     except Refusal as refusal:
         reason = str(refusal)
         if ";" in statement.rstrip().rstrip(";"):

@@ -32,6 +32,7 @@ from dqa.core.session import Session
 from dqa.core.situation import Schema
 from dqa.core.spans import Span, start_span
 from dqa.core.turns import waiting
+from dqa.guard import cypher
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
 from dqa.guard.hints import with_hints
@@ -107,7 +108,9 @@ class GuardedDatabase:
         return replace(policy, walls=Walls.around(own, self._session.search_path))
 
     def _confined(self, statement: str, until: float) -> str:  # noqa: ARG002
-        """Return an allowed statement as it runs, for backends that have to keep it to a part."""
+        """Return an allowed statement as it runs."""
+        if self.kind == "graph":
+            return cypher.judge(statement, self.dialect, self.policy)
         return statement
 
     def hide_store(self) -> None:
@@ -162,7 +165,8 @@ class GuardedDatabase:
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
         self._as_described = {}
-        if self.policy.needs_schema and self.policy.schema is None:
+        is_needed = self.policy.needs_schema or (self.policy.limits_graph and self.kind == "graph")
+        if is_needed and self.policy.schema is None and self.dialect != "neo4j":
             self.policy = replace(self.policy, schema=self._read_schema())
         if self.policy.hides:
             self.policy = protected(self.policy, self._session)

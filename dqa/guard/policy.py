@@ -74,6 +74,8 @@ class Policy:
     protection
         What the database was found to have that masks and row filters must know of; set by whoever
         opens it.
+    inside
+        The label that every node of a graph has to have that may be read; set by whoever opens it.
     holds_store
         Whether a store of runs or a memory lies there, which may only be read where `tables` or
         `labels` name what is; set by whoever opens it.
@@ -101,6 +103,7 @@ class Policy:
     schema: DatabaseSchema | None = field(default=None, repr=False)
     walls: Walls | None = field(default=None, repr=False)
     protection: Protection | None = field(default=None, repr=False)
+    inside: str | None = field(default=None, repr=False)
     holds_store: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -348,7 +351,7 @@ class Policy:
 
 _OF_BOTH = ("masks", "row_filters")
 """What has a value for each name, of tables or of a graph."""
-_SET_BY_OPENER = frozenset({"schema", "walls", "protection", "holds_store"})
+_SET_BY_OPENER = frozenset({"schema", "walls", "protection", "inside", "holds_store"})
 _LISTS = tuple(
     item.name for item in fields(Policy) if item.name not in _SET_BY_OPENER.union(_OF_BOTH)
 )

@@ -8,7 +8,6 @@ from dataclasses import replace
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, QueryError, UsageError
 from dqa.core.session import Session
-from dqa.guard.cypher.conditions import probes
 from dqa.guard.hidden import Protection
 from dqa.guard.policy import Policy
 from dqa.guard.sql import conditions, hiding, views
@@ -35,8 +34,10 @@ def protected(policy: Policy, session: Session) -> Policy:
         The views cannot be listed.
     """
     if session.kind == "graph":
-        _require_labels(policy, session)
-        return replace(policy, protection=Protection())
+        raise UsageError(
+            "The policy has masks or row_filters, which are for tables; of a graph, use "
+            "denied_properties, properties and labels instead."
+        )
     dialect = session.dialect
     if dialect not in hiding.FENCES:
         raise UsageError(
@@ -95,18 +96,6 @@ def _require_tables(policy: Policy, names: frozenset[str], session: Session) -> 
                     f"The policy's masks or row filter of {table.name} cannot be used; use values "
                     f"of the columns' types. The database says: {error}"
                 ) from error
-
-
-def _require_labels(policy: Policy, session: Session) -> None:
-    """Ask each label that hides something, without reading a node."""
-    for label, statement in probes(policy, session.dialect):
-        try:
-            session.run(statement, _ALL)
-        except QueryError as error:
-            raise UsageError(
-                f"The policy's masks or row filter of {label} cannot be used; use values of the "
-                f"properties' types. The database says: {error}"
-            ) from error
 
 
 def _rows(session: Session, statement: str) -> list[tuple[object, object]]:

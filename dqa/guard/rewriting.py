@@ -14,14 +14,12 @@ from dqa.core.errors import (
     StatementError,
     UnknownReferenceError,
 )
-from dqa.guard.cypher import hiding as graph_hiding
 from dqa.guard.hidden import without_inserted
 from dqa.guard.policy import Policy
 from dqa.guard.reading import read
-from dqa.guard.sql import hiding as sql_hiding
+from dqa.guard.sql import hiding
 from dqa.guard.verdict import Refusal
 
-_CYPHER = frozenset({"neo4j", "ladybug"})
 _PLACE = re.compile(r" at character \d+")
 _UNTOLD = (
     "The statement failed on a value that it met. What the database says of it is not told, for "
@@ -50,7 +48,6 @@ def run_rewritten(statement: str, dialect: str, policy: Policy, run: Callable[[s
         As `run` raises it, without what was written into the statement, and with no words of the
         database's where a row that may not be read could be in them.
     """
-    hiding = graph_hiding if dialect in _CYPHER else sql_hiding
     try:
         ran = read(partial(hiding.rewritten, statement, dialect, policy))
     except Refusal as refusal:

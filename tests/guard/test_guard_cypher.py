@@ -105,12 +105,12 @@ def test_long_flat_statements_are_allowed(dialect: str) -> None:
 def test_users_may_add_functions_and_procedures() -> None:
     """What a policy lists may be called, by exactly its name."""
     policy = Policy(
-        functions=frozenset({"apoc.text.join"}), procedures=frozenset({"apoc.meta.schema"})
+        functions=frozenset({"own.text.join"}), procedures=frozenset({"own.meta.schema"})
     )
-    function = "MATCH (n) RETURN apoc.text.join(collect(n.name), ',')"
-    procedure = "CALL apoc.meta.schema() YIELD value RETURN value"
+    function = "MATCH (n) RETURN own.text.join(collect(n.name), ',')"
+    procedure = "CALL own.meta.schema() YIELD value RETURN value"
     for statement in (function, procedure):
         assert not check(statement, "neo4j").allowed
         assert check(statement, "neo4j", policy).allowed
-    assert not check("RETURN apoc.text.joins([], '')", "neo4j", policy).allowed
-    assert not check("CALL apoc.meta.data()", "neo4j", policy).allowed
+    assert not check("RETURN own.text.joins([], '')", "neo4j", policy).allowed
+    assert not check("CALL own.meta.data()", "neo4j", policy).allowed

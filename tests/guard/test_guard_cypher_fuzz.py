@@ -14,9 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dqa.core.errors import RefusedStatementError
 from dqa.guard.check import judge as check
-from dqa.guard.cypher import scoped
+from dqa.guard.cypher import judge
+from dqa.guard.policy import Policy
+from dqa.guard.verdict import Refusal
 
 CASES = Path(__file__).parent / "guard_cases"
 STATEMENTS = {
@@ -86,12 +87,14 @@ def test_any_text_gets_a_verdict_and_no_write_is_allowed(statement: str) -> None
 
 @given(mutated("neo4j"))
 @settings(max_examples=300)
-def test_scoping_keeps_a_statement_allowed(statement: str) -> None:
-    """What scoping returns is a statement that the guard allows, and scoping again changes it."""
-    with suppress(RefusedStatementError):
-        once = scoped(statement, "only here")
-        assert check(once, "neo4j").allowed
-        assert scoped(once, "only here").count("`only here`") == 2 * once.count("`only here`")
+def test_what_runs_in_place_of_a_statement_is_allowed_again(statement: str) -> None:
+    """The text that is put together reads as what it was put together from."""
+    policy = Policy(inside="only here")
+    with suppress(Refusal):
+        once = judge(statement, "neo4j", policy)
+        assert judge(once, "neo4j", policy).count("`only here`") == 2 * once.count("`only here`")
+        plain = judge(statement, "neo4j")
+        assert judge(plain, "neo4j") == plain
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 
-from dqa.core.errors import RefusedStatementError
-from dqa.guard.cypher import scoped
+from dqa.guard.cypher import judge
+from dqa.guard.policy import Policy
+from dqa.guard.verdict import Refusal
+
+
+def scoped(statement: str, label: str) -> str:
+    """Return a statement as it runs where every node needs a label."""
+    return judge(statement, "neo4j", Policy(inside=label))
+
 
 SCOPED = [
     ("MATCH (n) RETURN n.name", "MATCH (n:`x`) RETURN n.name"),
@@ -26,7 +33,7 @@ SCOPED = [
     ("MATCH (n IS A WHERE n.b) RETURN n", "MATCH (n IS A&`x` WHERE n.b) RETURN n"),
     ("MATCH (is) RETURN is", "MATCH (is:`x`) RETURN is"),
     ("MATCH (n:$($l)) RETURN n", "MATCH (n:$($l)&`x`) RETURN n"),
-    ("MATCH (n // c)\n) RETURN n", "MATCH (n:`x` // c)\n) RETURN n"),
+    ("MATCH (n // c)\n) RETURN n", "MATCH (n:`x` ) RETURN n"),
     (
         "MATCH p = (a) ((b)-->(c)){2} (d) RETURN p",
         "MATCH p = (a:`x`) ((b:`x`)-->(c:`x`)){2} (d:`x`) RETURN p",
@@ -39,14 +46,22 @@ SCOPED = [
         "MATCH (a) WHERE (a)-->() AND EXISTS { (b) } RETURN COUNT { MATCH (c) RETURN c }",
         (
             "MATCH (a:`x`) WHERE (a:`x`)-->(:`x`) AND EXISTS { (b:`x`) } "
-            "RETURN COUNT { MATCH (c:`x`) RETURN c }"
+            "RETURN COUNT { MATCH (c:`x`) RETURN c } AS `COUNT { MATCH (c) RETURN c }`"
         ),
     ),
     (
         "RETURN [(a)-->(b) | b.c], [q = (d)--() | q], (1) - (2)",
-        "RETURN [(a:`x`)-->(b:`x`) | b.c], [q = (d:`x`)--(:`x`) | q], (1) - (2)",
+        (
+            "RETURN [(a:`x`)-->(b:`x`) | b.c] AS `[(a)-->(b) | b.c]`, "
+            "[q = (d:`x`)--(:`x`) | q] AS `[q = (d)--() | q]`, (1) - (2)"
+        ),
     ),
-    ("RETURN '(n)' AS `(m)` // (o)", "RETURN '(n)' AS `(m)` // (o)"),
+    ("RETURN '(n)' AS `(m)` // (o)", "RETURN '(n)' AS `(m)`"),
+    (
+        "MATCH (n) RETURN labels(n)",
+        "MATCH (n:`x`) RETURN [dqa_label IN labels(n) WHERE NOT dqa_label IN ['x']] AS `labels(n)`",
+    ),
+    ("MATCH (set) RETURN set.name", "MATCH (`set`:`x`) RETURN `set`.name AS `set.name`"),
 ]
 
 
@@ -68,12 +83,12 @@ def test_a_label_is_quoted() -> None:
         ("CALL db.labels()", "the whole database"),
         ("CALL db.index.fulltext.queryNodes('i', 'x') YIELD node RETURN node", "whole database"),
         ("SHOW INDEXES", "the whole database"),
-        ("CALL apoc.meta.schema()", "not known"),
+        ("CALL apoc.load.json('x')", "not known"),
     ],
 )
 def test_what_reaches_beyond_is_refused(statement: str, reason: str) -> None:
     """Procedures and SHOW know no labels, and what the guard refuses is refused here too."""
-    with pytest.raises(RefusedStatementError, match=reason):
+    with pytest.raises(Refusal, match=reason):
         scoped(statement, "x")
 
 

@@ -20,17 +20,10 @@ from dqa.guard import GuardedDatabase, Policy, check
 from dqa.guard.sql.views import telling_views
 from dqa.loaders.sources import GeneratedQuestions
 from tests.guard import hiding_attacks as attacks
-from tests.guard.hiding_cypher import CypherAttacks
 from tests.guard.hiding_sql import SqlAttacks
 
 SQL = Policy(masks=attacks.MASKS, row_filters=attacks.FILTERS)
-GRAPH = Policy(masks=attacks.GRAPH_MASKS, row_filters=attacks.GRAPH_FILTERS)
 SCRIPTS = (attacks.tables("kq7", 77001, "zz8"), attacks.tables("qk9", 88002, "hh6"), attacks.TWIN)
-GRAPHS = (
-    attacks.graph("kq7", 77001, "zz8"),
-    attacks.graph("qk9", 88002, "hh6"),
-    attacks.graph("", 0, ""),
-)
 
 
 @pytest.mark.slow
@@ -46,25 +39,12 @@ def test_nothing_hidden_is_told_in_sql(backend: str) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_hidden_is_told_in_cypher() -> None:
-    """As in SQL, on LadybugDB."""
-    statements = list(CypherAttacks("ladybug", 15).statements(attacks.COUNT))
-    with attacks.opened("ladybug", GRAPHS, GRAPH) as (one, two, twin, entries):
-        outcome = attacks.attack(one, two, twin, entries, statements)
-    assert not outcome.leaks, "\n".join(outcome.leaks[:5])
-    assert outcome.answered > attacks.COUNT // 5
-
-
-@pytest.mark.slow
 def test_without_a_policy_the_same_attacks_get_at_it() -> None:
     """What is shown above could have been seen."""
-    for backend, contents, made in (
-        ("sqlite", SCRIPTS, SqlAttacks("sqlite", 1)),
-        ("ladybug", GRAPHS, CypherAttacks("ladybug", 1)),
-    ):
-        with attacks.opened(backend, contents, Policy()) as (one, two, twin, entries):
-            outcome = attacks.attack(one, two, twin, entries, list(made.statements(30)))
-        assert len(outcome.leaks) > 10
+    made = SqlAttacks("sqlite", 1)
+    with attacks.opened("sqlite", SCRIPTS, Policy()) as (one, two, twin, entries):
+        outcome = attacks.attack(one, two, twin, entries, list(made.statements(30)))
+    assert len(outcome.leaks) > 10
 
 
 @pytest.fixture(params=["sqlite", "duckdb"])
@@ -161,34 +141,6 @@ def test_what_cannot_hide_is_found_when_a_database_is_opened(
         pass
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ({"masks": {"Person.emial": None}}, "Did you mean 'Person.email'"),
-        ({"row_filters": {"KNOWS": "n.since > 1"}}, "no such table or label"),
-        ({"row_filters": {"Person": "region = 'EU'"}}, "write comparisons of its properties"),
-        ({"row_filters": {"Person": "n.regio = 'EU'"}}, "Person has no property regio"),
-        ({"row_filters": {"Person": "n.id = 1) OR (n.id = 2"}}, "write comparisons"),
-        ({"row_filters": {"Person": "EXISTS { MATCH (n)-->(m) }"}}, "write comparisons"),
-        ({"row_filters": {"Person": "n.id = 1 // one"}}, "cannot be used"),
-    ],
-)
-def test_what_cannot_hide_in_a_graph_is_found_when_it_is_opened(
-    given: dict[str, object], problem: str
-) -> None:
-    """As for tables."""
-    script = """
-        CREATE NODE TABLE Person (id INT64 PRIMARY KEY, email STRING, region STRING, salary INT64);
-        CREATE REL TABLE KNOWS (FROM Person TO Person, since INT64);
-    """
-    policy = Policy(**given)  # type: ignore[arg-type]
-    with (
-        pytest.raises(UsageError, match=problem),
-        dqa.temporary_database(script, "ladybug", policy=policy),
-    ):
-        pass
-
-
 def test_other_dialects_refuse_to_hide(tmp_path: Path) -> None:
     """What is not known to hold is not promised."""
     location = f"sqlite+pysqlite:///{tmp_path / 'a.db'}"
@@ -210,8 +162,6 @@ def test_a_verdict_needs_no_database() -> None:
     assert check("SELECT * FROM customer", "postgres", SQL).allowed
     assert not check("TABLE customer", "postgres", SQL).allowed
     assert not check("EXPLAIN SELECT * FROM customer", "postgres", SQL).allowed
-    assert check("MATCH (n:Person) RETURN n.name", "neo4j", GRAPH).allowed
-    assert not check("MATCH (n:Person) RETURN n", "neo4j", GRAPH).allowed
 
 
 def test_a_run_keeps_its_masks_and_filters() -> None:

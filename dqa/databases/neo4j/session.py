@@ -28,7 +28,6 @@ from dqa.databases.leaving import ENDING, OverdueError
 from dqa.databases.neo4j.advice import examine
 from dqa.databases.neo4j.codes import fault_of, fault_of_driver
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
-from dqa.databases.neo4j.hiding import namer
 from dqa.databases.neo4j.server import Reading, Server, first_line
 from dqa.databases.neo4j.values import converter, values_of
 from dqa.databases.rows import collect
@@ -39,15 +38,15 @@ _KEPT = 4_096
 """Statements remembered."""
 _FAILURES = (Neo4jError, DriverError, OSError)
 _PROFILE = re.compile(
-    r"((?:\s|/\*.*?\*/|//[^\n]*\n|\bcypher\b|\bexplain\b|[0-9]+|\w+\s*=\s*\w+)*+)profile\b",
-    re.IGNORECASE | re.DOTALL,
+    r"((?:\s|\bcypher\b|\bexplain\b|[0-9]+|\w+\s*=\s*\w+)*)profile\b", re.IGNORECASE
 )
 """What excludes EXPLAIN, and what may stand before it."""
-_VERSION = re.compile(
-    r"\s*call\s+dbms\.components\(\s*\)(?:\s*yield\s[\w\s,*]+)?(?:\s*return\s[\w\s,*.]+)?;?\s*",
+_HARMLESS = re.compile(
+    r"(?:explain\s+)?(?:call\s+dbms\.components\(\s*\)(?:\s*yield\s[\w\s,*]+)?"
+    r"(?:\s*return\s[\w\s,*.]+)?$|show\s+(?:current\s+user|databases?)\b)",
     re.IGNORECASE,
 )
-"""The server's version, which its plan takes for a change of the schema."""
+"""What only reads, and whose plan the server takes for a change of the schema."""
 _CUT = frozenset({"rows", "bytes"})
 
 
@@ -91,8 +90,7 @@ class Neo4jSession(Session):
         self.namespace = label
         self._server = server
         self._situation = namespace
-        self._convert = converter(label)
-        self._named: Callable[[str], str] = namer(label) if label else str
+        self._convert = converter(lambda name: name != label)
         self._reading: set[str] = set()
         self._attempts = Attempts(self._run_once, "RETURN 1")
         self._mark = f"dqa-{uuid4().hex}"
@@ -120,6 +118,10 @@ class Neo4jSession(Session):
         if self._situation is None or table not in self._situation.orders:
             raise DataError(f"Database '{self.name}' keeps no order of the rows of '{table}'.")
         return self._situation.orders[table]
+
+    def show_labels(self, shows: Callable[[str], bool]) -> None:
+        """Show nodes with those of their labels alone, and without the namespace's."""
+        self._convert = converter(lambda name: name != self.namespace and shows(name))
 
     def close(self) -> None:
         """Close all connections."""
@@ -170,7 +172,7 @@ class Neo4jSession(Session):
             self._require_reading(statement, reading.run)
         result = reading.run(statement)
         rows = collect(
-            list(map(self._named, result.keys())),
+            list(result.keys()),
             map(values_of, result),
             limits,
             started,
@@ -194,7 +196,7 @@ class Neo4jSession(Session):
 
     def _require_reading(self, statement: str, run: Callable[..., Any]) -> None:
         kind = run(f"EXPLAIN {_unprofiled(statement)}").consume().query_type
-        if kind != "r" and not (kind == "s" and _VERSION.fullmatch(statement)):
+        if kind != "r" and not (kind == "s" and _HARMLESS.match(statement)):
             raise refused("it does more than read data")
         if len(self._reading) >= _KEPT:
             self._reading.clear()

@@ -312,7 +312,7 @@ def test_what_is_hidden_changes_no_result_of_a_server(neo4j_session: Any, statem
     policy = Policy(
         labels=frozenset({"Person", "City"}), denied_properties=frozenset({"Person.secret"})
     )
-    found = []
+    found: list[object] = []
     for label in ("dqa_twin_x", "dqa_twin_y"):
         inside = Policy(
             labels=policy.labels, denied_properties=policy.denied_properties, inside=label

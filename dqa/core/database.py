@@ -117,6 +117,8 @@ class Rows:
         What a result holds that such a limit cut, column by column; None where nobody counted.
     scanned
         How many rows the database went through for it; None where it does not say.
+    warning
+        What the database warns of, such as a label that it does not have.
     """
 
     columns: tuple[str, ...]
@@ -129,6 +131,7 @@ class Rows:
     advice: str = "aggregate, filter or use LIMIT"
     summary: Summary | None = None
     scanned: int | None = None
+    warning: str = ""
 
     def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
         """Return the result with numbers as a model is shown them; see `round_rows`."""
@@ -150,7 +153,7 @@ class Rows:
 
     def _closing(self) -> str:
         shown = len(self.rows)
-        count = counted(shown, "row")
+        count = counted(shown, "row") + (f"; {self.warning}" if self.warning else "")
         if self.cut is None:
             return f"({count})"
         if self.cut == "cells":

@@ -51,6 +51,8 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
 def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> CypherReader:
     """Return what a statement that only reads says; `Refusal` where it does more."""
     reader = CypherReader(statement, dialect, policy.functions, policy.procedures)
+    if reader.used and reader.used.lower() != (policy.database or "").lower():
+        raise Refusal("it begins with USE, which could read another database; leave it out")
     _require_bounded(reader)
     return reader
 

@@ -128,6 +128,8 @@ class CypherReader:
         What is returned in the end without a name of its own: the first token and the last.
     colons
         What separates labels and is no ``&``.
+    used
+        The database that USE names, which is not written again.
     shows, explains, searches, has_path_value
         What SHOW shows; whether there is EXPLAIN or PROFILE, SEARCH, a path that is no pattern's.
 
@@ -164,7 +166,7 @@ class CypherReader:
         self.procedures: list[str] = []
         self.items: list[tuple[int, int]] = []
         self.colons: list[int] = []
-        self.shows = ""
+        self.shows = self.used = ""
         self.explains = self.searches = self.has_path_value = False
         self.i = 0
         self._state: Literal["clause", "value", "operator"] = "clause"
@@ -452,6 +454,10 @@ class CypherReader:
                     if keys[self.i] not in {"PLANNER", "RUNTIME"} or not is_word(keys[self.i + 2]):
                         self._unexpected("only planner and runtime may be set, not")
                     self.i += 3
+            elif key == "USE" and not self.ladybug and keys[self.i + 2] not in {".", "("}:
+                self.used = self.texts[self.i + 1]
+                self.spelled[self.i] = self.spelled[self.i + 1] = ""
+                self.i += 2
             else:
                 return
 

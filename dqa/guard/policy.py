@@ -76,6 +76,8 @@ class Policy:
         opens it.
     inside
         The label that every node of a graph has to have that may be read; set by whoever opens it.
+    database
+        The name of the database, which a statement may USE; set by whoever opens it.
     holds_store
         Whether a store of runs or a memory lies there, which may only be read where `tables` or
         `labels` name what is; set by whoever opens it.
@@ -104,6 +106,7 @@ class Policy:
     walls: Walls | None = field(default=None, repr=False)
     protection: Protection | None = field(default=None, repr=False)
     inside: str | None = field(default=None, repr=False)
+    database: str | None = field(default=None, repr=False)
     holds_store: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -351,7 +354,7 @@ class Policy:
 
 _OF_BOTH = ("masks", "row_filters")
 """What has a value for each name, of tables or of a graph."""
-_SET_BY_OPENER = frozenset({"schema", "walls", "protection", "inside", "holds_store"})
+_SET_BY_OPENER = frozenset({"schema", "walls", "protection", "inside", "database", "holds_store"})
 _LISTS = tuple(
     item.name for item in fields(Policy) if item.name not in _SET_BY_OPENER.union(_OF_BOTH)
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from dqa.core.errors import StatementError
@@ -13,6 +14,8 @@ from dqa.guard.sql import sources
 
 _LONGEST_LISTING = 1_500
 """Characters of a list of names after which it helps less than it costs."""
+_OF_PART = re.compile(r"^(?!.*(?:column|property)).*\b(?:table|relation|label)\b", re.IGNORECASE)
+"""A problem with a name of a table, a label or a type."""
 _OWNERS = 3
 """Tables or labels that are told to have a name."""
 
@@ -27,7 +30,7 @@ def unknown_name(
     """
     parts, named = rank_parts(schema, statement)
     behind = _behind(name, schema, statement, dialect)
-    meant = _meant(name, parts, named, behind)
+    meant = _meant(name, parts, named, behind, is_part=_OF_PART.search(problem) is not None)
     known = [source for source in behind or () if source.columns]
     told = "".join(f" {one}" for one in dict.fromkeys(_told(source, schema) for source in known))
     what = "Tables" if schema.tables else "There is"
@@ -63,10 +66,21 @@ def _told(source: sources.Source, schema: DatabaseSchema) -> str:
 
 
 def _meant(
-    name: str, parts: Sequence[Part], named: int, behind: Sequence[sources.Source] | None
+    name: str,
+    parts: Sequence[Part],
+    named: int,
+    behind: Sequence[sources.Source] | None,
+    *,
+    is_part: bool,
 ) -> str:
-    """Return where the name is, or the closest one to it in the parts that the author named."""
+    """Return where the name is, or the closest one to it in the parts that the author named.
+
+    `is_part` where a table, a label or a type is meant, and no column of one.
+    """
     bare = name.rsplit(".", 1)[-1]
+    near_part = closest(bare, map(part_name, parts)) if is_part else ""
+    if near_part:
+        return near_part
     owners = [part_name(part) for part in parts if _has(part, bare)]
     if owners:
         more = f" and {len(owners) - _OWNERS} more" if len(owners) > _OWNERS else ""

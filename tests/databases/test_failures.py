@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import dqa
+from dqa.core.errors import StatementError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.guard.unknown import unknown_name
 
@@ -71,3 +73,13 @@ def test_names_are_spelled_as_a_statement_has_to_spell_them() -> None:
     told = str(unknown_name("no far", "far", graph, "MATCH ()-[r]->() RETURN r.far", "ladybug"))
     assert "(:Town)-[:`RUNS TO` {`how far`}]->(:`Big Town`)" in told
     assert "(:`Big Town` {})" in told
+
+
+def test_a_label_that_is_not_there_is_told_with_a_label() -> None:
+    """Not with a property whose name is closer."""
+    script = "CREATE NODE TABLE Countries (name STRING PRIMARY KEY, country STRING);"
+    with dqa.temporary_database(script, "ladybug") as database:
+        with pytest.raises(StatementError, match="Did you mean 'Countries'"):
+            database.query("MATCH (n:Country) RETURN n.name")
+        with pytest.raises(StatementError, match="Did you mean 'country'"):
+            database.query("MATCH (n:Countries) RETURN n.contry")

@@ -24,7 +24,8 @@ class ConfinedGraph(GuardedDatabase):
         self._known: set[str] = set()
 
     def _walled(self, policy: Policy) -> Policy:
-        return replace(super()._walled(policy), inside=self._session.namespace)
+        database = self._session.database if isinstance(self._session, Neo4jSession) else None
+        return replace(super()._walled(policy), inside=self._session.namespace, database=database)
 
     def restrict(
         self,

@@ -8,13 +8,14 @@ it stops what changes no data but the server, as killing a connection does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
+from neo4j import GqlStatusObject
 from neo4j.exceptions import DriverError, Neo4jError
 
 from dqa.core.database import Kind, Limits, Rows
@@ -47,6 +48,8 @@ _HARMLESS = re.compile(
     re.IGNORECASE,
 )
 """What only reads, and whose plan the server takes for a change of the schema."""
+_UNKNOWN = {"01N50": "label", "01N51": "relationship type", "01N52": "property"}
+"""What the server warns of, by its status: a name that is not in the database."""
 _CUT = frozenset({"rows", "bytes"})
 
 
@@ -88,10 +91,11 @@ class Neo4jSession(Session):
         self.name = server.address.named(label)
         self.probe = server.address.probe
         self.namespace = label
+        self.database = server.address.database if namespace is None else None
         self._server = server
         self._situation = namespace
         self._convert = converter(lambda name: name != label)
-        self._reading: set[str] = set()
+        self._reading: dict[str, str] = {}
         self._attempts = Attempts(self._run_once, "RETURN 1")
         self._mark = f"dqa-{uuid4().hex}"
         self._numbers = count()
@@ -184,7 +188,7 @@ class Neo4jSession(Session):
             return self._explained(plan, limits, started)
         if rows.cut in _CUT and rows.total is None:
             reading.leave()  # a rollback would read all that is on its way
-        return rows
+        return replace(rows, warning=self._reading.get(statement, ""))
 
     def _explained(self, plan: Mapping[str, Any], limits: Limits, started: float) -> Rows:
         """Return the plan that EXPLAIN asks for, which the server tells beside the rows."""
@@ -195,12 +199,13 @@ class Neo4jSession(Session):
         return collect(["plan"], lines, limits, started, failures=_FAILURES, stop=lambda: None)
 
     def _require_reading(self, statement: str, run: Callable[..., Any]) -> None:
-        kind = run(f"EXPLAIN {_unprofiled(statement)}").consume().query_type
+        told = run(f"EXPLAIN {_unprofiled(statement)}").consume()
+        kind = told.query_type
         if kind != "r" and not (kind == "s" and _HARMLESS.match(statement)):
             raise refused("it does more than read data")
         if len(self._reading) >= _KEPT:
             self._reading.clear()
-        self._reading.add(statement)
+        self._reading[statement] = _warning(statement, told.gql_status_objects)
 
     def _failure(self, error: Exception) -> Failure:
         problem = first_line(error)
@@ -210,6 +215,21 @@ class Neo4jSession(Session):
             return Failure(fault_of(error.code or ""), problem)
         outage = str(self._server.failure(error))
         return Failure(fault_of_driver(error), problem, outage=outage)
+
+
+def _warning(statement: str, told: Sequence[GqlStatusObject]) -> str:
+    """Return which of the names that a statement's author wrote are not in the database.
+
+    Those in backticks were written by the guard.
+    """
+    unknown: list[str] = []
+    for status in told:
+        position = status.position
+        if status.gql_status in _UNKNOWN and position is not None:
+            name = re.match(r"\w+", statement[position.offset - len("EXPLAIN ") :])
+            if name is not None:
+                unknown.append(f"there is no {_UNKNOWN[status.gql_status]} {name[0]}")
+    return "; ".join(dict.fromkeys(unknown))
 
 
 def _unprofiled(statement: str) -> str:

@@ -51,7 +51,7 @@ def converter(shows: Callable[[str], bool]) -> Callable[[Any], Any]:
         if isinstance(value, neo4j.spatial.Point):
             return {"srid": value.srid, **dict(zip("xyz", value, strict=False))}
         if isinstance(value, timed):
-            return value.iso_format()
+            return value.iso_format() + _zone_name(value)
         if isinstance(value, neo4j.vector.Vector):
             return value.to_native()
         if isinstance(value, dict):
@@ -67,6 +67,13 @@ def converter(shows: Callable[[str], bool]) -> Callable[[Any], Any]:
         return {"_LABEL": label, **{key: convert(entity[key]) for key in sorted(entity)}}
 
     return convert
+
+
+def _zone_name(value: Any) -> str:  # noqa: ANN401
+    """Return the name of a time's zone in brackets, as the server does; empty for an offset."""
+    zone = getattr(value, "tzinfo", None)
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)
+    return f"[{name}]" if name and name != "UTC" else ""
 
 
 def _unread(tag: bytes, fields: Sequence[Any]) -> str:

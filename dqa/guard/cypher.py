@@ -11,8 +11,9 @@ import math
 from collections.abc import Iterator
 
 from dqa.core.cypher import quote_name
+from dqa.guard.cypher_patterns import Call
 from dqa.guard.cypher_policy import restrict
-from dqa.guard.cypher_reading import Call, CypherReader
+from dqa.guard.cypher_reading import CypherReader
 from dqa.guard.cypher_tokens import NUMBER, gap, spans
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.verdict import Refusal

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from dqa.core.cypher import quote_name, quote_text
-from dqa.guard.cypher_reading import CypherReader, Element, Use
+from dqa.guard.cypher_patterns import Element, PatternReader, Use
 from dqa.guard.policy import Policy
 from dqa.guard.verdict import Refusal
 
@@ -100,7 +100,7 @@ class VisibleGraph:
         return name not in self.denied and owner not in self.denying(name)
 
 
-def restrict(reader: CypherReader, policy: Policy) -> None:
+def restrict(reader: PatternReader, policy: Policy) -> None:
     """Write what a policy allows into a statement; `Refusal` where it reads what is hidden."""
     shown = VisibleGraph.of(policy, fold=reader.ladybug)
     if not (shown.limits_labels or shown.limits_properties or shown.inside):
@@ -124,7 +124,7 @@ def restrict(reader: CypherReader, policy: Policy) -> None:
             reader.spelled[i] = "" if reader.keys[i - 1] == "|" else "&"
 
 
-def _require_silent(reader: CypherReader, shown: VisibleGraph) -> None:
+def _require_silent(reader: PatternReader, shown: VisibleGraph) -> None:
     """Refuse what tells of the whole database."""
     static = reader.words["procedures"]
     whole = reader.words["functions of whole elements"]
@@ -143,7 +143,7 @@ def _require_silent(reader: CypherReader, shown: VisibleGraph) -> None:
         )
 
 
-def _require_visible(reader: CypherReader, shown: VisibleGraph) -> None:
+def _require_visible(reader: PatternReader, shown: VisibleGraph) -> None:
     """Refuse names of labels and types that may not be read, and paths through what may not be."""
     for element in reader.elements:
         is_shown = shown.shows_label if element.kind == "node" else shown.shows_type
@@ -166,7 +166,7 @@ def _require_visible(reader: CypherReader, shown: VisibleGraph) -> None:
         )
 
 
-def _stays_visible(reader: CypherReader, element: Element, shown: VisibleGraph) -> bool:
+def _stays_visible(reader: PatternReader, element: Element, shown: VisibleGraph) -> bool:
     """Whether a relationship of any length leads through visible nodes alone."""
     if shown.labels is None and not shown.hidden:
         return True
@@ -177,14 +177,14 @@ def _stays_visible(reader: CypherReader, element: Element, shown: VisibleGraph) 
     )
 
 
-def _not_shown(reader: CypherReader, i: int, kind: str, shown: VisibleGraph) -> str:
+def _not_shown(reader: PatternReader, i: int, kind: str, shown: VisibleGraph) -> str:
     known = shown.labels if kind == "label" else shown.types
     return f"the {kind} {reader.texts[i]} may not be read" + (
         f", only {', '.join(sorted(known))}" if known else ""
     )
 
 
-def _restrict_node(reader: CypherReader, element: Element, shown: VisibleGraph) -> None:
+def _restrict_node(reader: PatternReader, element: Element, shown: VisibleGraph) -> None:
     """Let a node pattern find visible nodes alone."""
     wanted: list[str] = []
     if not element.names or not element.is_plain:
@@ -205,7 +205,7 @@ def _restrict_node(reader: CypherReader, element: Element, shown: VisibleGraph) 
     _add_names(reader, element, wanted)
 
 
-def _restrict_relationship(reader: CypherReader, element: Element, types: frozenset[str]) -> None:
+def _restrict_relationship(reader: PatternReader, element: Element, types: frozenset[str]) -> None:
     if element.names and element.is_plain:
         return
     if not types:
@@ -217,7 +217,7 @@ def _restrict_relationship(reader: CypherReader, element: Element, types: frozen
         _add_names(reader, element, [names])
 
 
-def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> None:
+def _add_names(reader: PatternReader, element: Element, wanted: list[str]) -> None:
     """Write that an element has to have all of these labels, each one or several with bars."""
     if not wanted:
         return
@@ -236,7 +236,7 @@ def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> Non
     spelled[element.end - 1] += text
 
 
-def _restrict_labels_function(reader: CypherReader, shown: VisibleGraph) -> None:
+def _restrict_labels_function(reader: PatternReader, shown: VisibleGraph) -> None:
     """Let ``labels(n)`` tell the visible labels alone."""
     hidden = sorted(shown.hidden | ({shown.inside} if shown.inside else set()))
     tests = [f"NOT {_VARIABLE} IN [{', '.join(map(quote_text, hidden))}]"] if hidden else []
@@ -252,7 +252,7 @@ def _restrict_labels_function(reader: CypherReader, shown: VisibleGraph) -> None
 # Properties
 
 
-def _owners(reader: CypherReader) -> dict[str, set[str]]:
+def _owners(reader: PatternReader) -> dict[str, set[str]]:
     """Return the names that hold a node, relationship or path, with the labels it is matched by.
 
     A name counts in the whole statement, so that nothing depends on which of its parts it is in.
@@ -268,7 +268,7 @@ def _owners(reader: CypherReader) -> dict[str, set[str]]:
     return owners
 
 
-def _require_named(reader: CypherReader, found: set[str]) -> None:
+def _require_named(reader: PatternReader, found: set[str]) -> None:
     """Refuse values that hold a node, relationship or path: its properties have to be named."""
     calls = {call.opening: call.name for call in reader.calls}
     for use in reader.uses:
@@ -287,7 +287,7 @@ def _whole(text: str) -> str:
     )
 
 
-def _is_harmless(reader: CypherReader, use: Use, found: set[str], calls: dict[int, str]) -> bool:
+def _is_harmless(reader: PatternReader, use: Use, found: set[str], calls: dict[int, str]) -> bool:
     """Whether an element stands where its properties are named, or not read."""
     keys, i = reader.keys, use.i
     before, after = keys[i - 1] if i else "", keys[i + 1]
@@ -305,12 +305,12 @@ def _is_harmless(reader: CypherReader, use: Use, found: set[str], calls: dict[in
     return False
 
 
-def _is_alone(reader: CypherReader, i: int, found: set[str]) -> bool:
+def _is_alone(reader: PatternReader, i: int, found: set[str]) -> bool:
     return reader.folded(i) in found and reader.keys[i + 1] in _AROUND_COMPARISON
 
 
 def _restrict_properties(
-    reader: CypherReader, shown: VisibleGraph, owners: Mapping[str, set[str]]
+    reader: PatternReader, shown: VisibleGraph, owners: Mapping[str, set[str]]
 ) -> None:
     """Let a property be null where it is denied for a label; refuse it where it always is."""
     for element in reader.elements:
@@ -341,12 +341,12 @@ def _restrict_properties(
         reader.spelled[i] += " END)"
 
 
-def _is_one_of(variable: str, names: Iterable[str], reader: CypherReader) -> str:
+def _is_one_of(variable: str, names: Iterable[str], reader: PatternReader) -> str:
     if reader.ladybug:
         return f"lower(label({variable})) IN [{', '.join(map(quote_text, sorted(names)))}]"
     return f"{variable}:{'|'.join(map(quote_name, sorted(names)))}"
 
 
-def _require_not_denied(reader: CypherReader, i: int, shown: VisibleGraph) -> None:
+def _require_not_denied(reader: PatternReader, i: int, shown: VisibleGraph) -> None:
     if reader.folded(i) in shown.denied:
         raise Refusal(f"the property {reader.texts[i]} may not be read")

@@ -8,130 +8,25 @@ clause, call, pattern and name; whether the statement makes sense, the server de
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Literal, NamedTuple, NoReturn
+from typing import NoReturn
 
-from dqa.core.cypher import quote_name
-from dqa.guard.cypher_tokens import DEEPEST, NAME, NUMBER, TEXT, is_word, tokens, words_of
+from dqa.guard.cypher_patterns import SHORTEST, Element, Frame, PatternReader, Use
+from dqa.guard.cypher_tokens import DEEPEST, NAME, NUMBER, TEXT, is_word
 from dqa.guard.verdict import SEVERAL, Refusal
 
-_SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
 _SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})
 _COMPARING = frozenset({"IS", "STARTS", "ENDS", "CONTAINS", "IN"})
 _PATH_KINDS = frozenset({"SHORTEST", "ALL", "TRAIL", "ACYCLIC", "WSHORTEST"})
 _ENDS_VALUE = frozenset({"", ",", ")", "]", "}", ".", "AS", "=", "<>", ";"})
 _BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
-_BEHIND_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})
-_BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
 _SLICING = frozenset({"WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "YIELD", "USING", "HINT"})
 """Clauses that belong to the one before."""
 _THEN_OPERATOR = frozenset({"END", "ASC", "ASCENDING", "DESC", "DESCENDING", "SCORE"})
-_HELP = (
-    "only MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, CALL of listed procedures, RETURN, ORDER BY, "
-    "SKIP, LIMIT and UNION may be used"
-)
 
 
-@dataclass(slots=True)
-class Element:
-    """A node or relationship in a pattern; places are numbers of tokens.
-
-    Attributes
-    ----------
-    opening
-        Its bracket; of a relationship without one, its first dash.
-    variable
-        Its variable.
-    begin, end
-        Its labels or types: behind the colon or IS, and behind the last of them; both 0 for none.
-    names
-        The labels or types that are written.
-    is_plain
-        Whether each of these is one that it may have, with no negation, wildcard or computed name.
-    keys
-        The properties of its map.
-    is_many
-        Whether it stands for any number of relationships.
-    """
-
-    kind: Literal["node", "relationship"]
-    opening: int
-    variable: int | None = None
-    begin: int = 0
-    end: int = 0
-    names: list[int] = field(default_factory=list)
-    is_plain: bool = True
-    keys: list[int] = field(default_factory=list)
-    is_many: bool = False
-
-
-class Call(NamedTuple):
-    """A call of a function: its name, its brackets, and the outermost bracket around it."""
-
-    name: str
-    opening: int
-    end: int
-    group: int
-
-
-class Use(NamedTuple):
-    """Where a name stands as a value, and in which bracket and clause."""
-
-    i: int
-    kind: str
-    clause: str
-
-
-@dataclass(slots=True)
-class _Frame:
-    """An open bracket, or the whole statement: what is in it, and where the reader is in that."""
-
-    kind: str
-    clause: str = ""
-    last: str = ""
-    in_pattern: bool = False
-    in_chain: bool = False
-    element: Element | None = None
-    variable: int | None = None
-    is_at_key: bool = False
-    name: str = ""
-    opening: int = 0
-
-
-class CypherReader:
-    """Reads one statement; see the module.
-
-    Attributes
-    ----------
-    spelled
-        The tokens as they will be written; whoever restricts the statement changes them.
-    elements
-        The nodes and relationships of all patterns.
-    tested
-        The labels and types that are tested for outside of patterns.
-    variables
-        Names of what a pattern finds: nodes, relationships and paths.
-    uses
-        Where names stand as values.
-    properties
-        The value (or None where it is no name) and the name of what is read with a dot.
-    wholes
-        Where ``*`` stands behind a dot.
-    aliases
-        The value that AS gives another name, and that name.
-    calls
-        Functions.
-    procedures
-        Their names.
-    items
-        What is returned in the end without a name of its own: the first token and the last.
-    colons
-        What separates labels and is no ``&``.
-    used
-        The database that USE names, which is not written again.
-    shows, explains, searches, has_path_value
-        What SHOW shows; whether there is EXPLAIN or PROFILE, SEARCH, a path that is no pattern's.
+class CypherReader(PatternReader):
+    """Reads one statement; see the module, and `PatternReader` for what is noted.
 
     Raises
     ------
@@ -142,44 +37,8 @@ class CypherReader:
     def __init__(
         self, statement: str, dialect: str, functions: frozenset[str], procedures: frozenset[str]
     ) -> None:
-        self.statement, self.dialect = statement, dialect
-        self.found = tokens(statement, dialect)
-        self.keys, self.texts = self.found.keys, self.found.texts
-        self.spelled = list(self.found.spelled)
-        self.closing = self.found.closing
-        self.opening = {end: begin for begin, end in self.closing.items()}
-        self.words = words_of(dialect)
-        self.functions = functions | self.words["functions"]
-        self.functions |= self.words["functions of whole elements"]
-        self.known_procedures = (
-            procedures | self.words["procedures"] | self.words["describing procedures"]
-        )
-        self.ladybug = dialect == "ladybug"
-        self.elements: list[Element] = []
-        self.tested: list[int] = []
-        self.variables: set[str] = set()
-        self.uses: list[Use] = []
-        self.properties: list[tuple[int | None, int]] = []
-        self.wholes: list[int] = []
-        self.aliases: list[tuple[int, int]] = []
-        self.calls: list[Call] = []
-        self.procedures: list[str] = []
-        self.items: list[tuple[int, int]] = []
-        self.colons: list[int] = []
-        self.shows = self.used = ""
-        self.explains = self.searches = self.has_path_value = False
-        self.i = 0
-        self._state: Literal["clause", "value", "operator"] = "clause"
-        self._frames = [_Frame("query")]
-        self._labels: set[int] = set()
-        self._callees: dict[int, str] = {}
-        self._queries: set[int] = set()
-        self._item = self._cases = 0
+        super().__init__(statement, dialect, functions, procedures)
         self._read()
-
-    def folded(self, i: int) -> str:
-        """Return what tells a name from others: LadybugDB does not tell capitals apart."""
-        return self.texts[i].lower() if self.ladybug else self.texts[i]
 
     def _read(self) -> None:
         if not self.keys[0]:
@@ -187,7 +46,7 @@ class CypherReader:
         self._prefixes()
         if self.keys[self.i] == "SHOW" and not self.ladybug:
             self._show()
-        while self.keys[self.i] and not self._is_end():
+        while self.keys[self.i] and not (self.keys[self.i] == ";" and self._is_end()):
             self._step()
         self._end_item(self.i)
         if not self.shows and self._frames[0].last not in {"RETURN", "FINISH", "CALL", "WHEN"}:
@@ -197,7 +56,7 @@ class CypherReader:
         del self.keys[self.i : -1]  # semicolons behind the end
 
     def _is_end(self) -> bool:
-        return not any(key and key != ";" for key in self.keys[self.i :])
+        return set(self.keys[self.i :]) <= {";", ""}
 
     def _step(self) -> None:
         key, frame = self.keys[self.i], self._frames[-1]
@@ -218,7 +77,7 @@ class CypherReader:
 
     # Words
 
-    def _word(self, key: str, frame: _Frame) -> None:
+    def _word(self, key: str, frame: Frame) -> None:
         if self._state == "clause":
             if key not in self.words["clauses"]:
                 self._begins_wrong(key)
@@ -250,7 +109,7 @@ class CypherReader:
             raise Refusal("it is nested too deeply; write it flatter")
         self.i += self.keys[self.i] == "WHEN"
 
-    def _is_prefix(self, key: str, frame: _Frame) -> bool:
+    def _is_prefix(self, key: str, frame: Frame) -> bool:
         """Whether a word in a value's place is one of the language."""
         after = self.keys[self.i + 1]
         if key not in self.words["prefixes"]:
@@ -269,17 +128,14 @@ class CypherReader:
     def _is_variable(self, beyond: int) -> bool:
         return self.keys[self.i + beyond + 1] in {".", "}"}
 
-    def _named(self, frame: _Frame) -> None:
+    def _named(self, frame: Frame) -> None:
         """Read what begins with a name: a call, or a variable."""
         keys, i = self.keys, self.i
-        end = i
-        while keys[end + 1] == "." and is_word(keys[end + 2]):
-            end += 2
-        name = ".".join(self.texts[i : end + 1 : 2]).lower()
         if frame.kind == "relationship" and keys[i] == "WSHORTEST":
             self._weighted(frame)
             return
-        if keys[end + 1] == "(" and not (frame.in_pattern and name not in _SHORTEST):
+        name, end = self._dotted()
+        if keys[end + 1] == "(" and not (frame.in_pattern and name not in SHORTEST):
             self._require_function(name)
             self._callees[end + 1] = name
             self.i = end + 1
@@ -297,16 +153,18 @@ class CypherReader:
         self._state = "operator"
         self.i += 1
 
+    def _dotted(self) -> tuple[str, int]:
+        """Return a name with its namespaces in small letters, and where it ends."""
+        begin = end = self.i
+        while self.keys[end + 1] == "." and is_word(self.keys[end + 2]):
+            end += 2
+        return ".".join(self.texts[begin : end + 1 : 2]).lower(), end
+
     def _is_operator(self, i: int) -> bool:
         return self.keys[i] in self.words["operators"] | self.words["clauses"]
 
-    def _quote(self, i: int) -> None:
-        """Write a name that is spelled as a word that writes so that it can only be a name."""
-        if self.keys[i] in self.words["writing"]:
-            self.spelled[i] = quote_name(self.texts[i])
-
     def _require_function(self, name: str) -> None:
-        if name in self.functions or name in _SHORTEST:
+        if name in self.functions or name in SHORTEST:
             return
         if self.keys[self.i] in self.words["writing"]:
             self._unexpected()
@@ -314,13 +172,14 @@ class CypherReader:
             f"the function {name} is not known to only read{_meant(name, self.functions)}"
         )
 
-    def _weighted(self, frame: _Frame) -> None:
+    def _weighted(self, frame: Frame) -> None:
         """Read ``WSHORTEST(property)``, of LadybugDB."""
-        if frame.element is not None and is_word(self.keys[self.i + 2]):
-            frame.element.keys.append(self.i + 2)
-        self.i = self.closing[self.i + 1] + 1
+        if frame.element is None or self.keys[self.i + 3] != ")":
+            self._unexpected()
+        frame.element.keys.append(self.i + 2)
+        self.i += 4
 
-    def _operator(self, key: str, frame: _Frame) -> None:
+    def _operator(self, key: str, frame: Frame) -> None:
         keys, i = self.keys, self.i
         if key == "AS":
             self._as(frame)
@@ -338,7 +197,7 @@ class CypherReader:
         self._state = "operator" if key in _THEN_OPERATOR else "value"
         self.i += 1
 
-    def _as(self, frame: _Frame) -> None:
+    def _as(self, frame: Frame) -> None:
         i = self.i
         if frame.name == "cast":
             self.i = self._type(i + 1)
@@ -381,7 +240,7 @@ class CypherReader:
 
     # Clauses
 
-    def _clause(self, key: str, frame: _Frame) -> None:
+    def _clause(self, key: str, frame: Frame) -> None:
         if frame.kind != "query" and key not in {"WHERE", "LIMIT"}:
             self._unexpected()
         if len(self._frames) == 1 and key != "YIELD":
@@ -420,21 +279,18 @@ class CypherReader:
         self._item = 0
 
     def _procedure(self) -> None:
-        keys, begin = self.keys, self.i
-        if not is_word(keys[begin]):
+        if not is_word(self.keys[self.i]):
             self._unexpected("a procedure is missing before")
-        while keys[self.i + 1] == "." and is_word(keys[self.i + 2]):
-            self.i += 2
-        name = ".".join(self.texts[begin : self.i + 1 : 2]).lower()
-        self.i += 1
-        if keys[self.i] == "=":
+        name, end = self._dotted()
+        self.i = end + 1
+        if self.keys[self.i] == "=":
             raise Refusal(f"CALL {name} = ... changes a setting, and only reading is allowed")
         if name not in self.known_procedures:
             listed = f"; CALL may be used with {', '.join(sorted(self.known_procedures))}"
             meant = _meant(name, self.known_procedures)
             raise Refusal(f"the procedure {name} is not known to only read{meant or listed}")
         self.procedures.append(name)
-        if keys[self.i] == "(":
+        if self.keys[self.i] == "(":
             self._callees[self.i] = ""
         self._state = "operator"
 
@@ -477,212 +333,9 @@ class CypherReader:
         self.shows = shown
         self._state = "operator"
 
-    # Brackets
-
-    def _open(self, key: str, frame: _Frame, *, in_chain: bool) -> None:
-        if key == "(":
-            self._open_round(frame, in_chain=in_chain)
-        elif key == "[":
-            if in_chain and self.keys[self.i - 1] == "-":
-                self._element("relationship")
-            else:
-                self._push("index" if self._state == "operator" else "list")
-        else:
-            self._open_curly(frame, in_chain=in_chain)
-
-    def _open_round(self, frame: _Frame, *, in_chain: bool) -> None:
-        keys, i = self.keys, self.i
-        name = self._callees.get(i)
-        behind_relationship = in_chain and keys[i - 1] in {"-", ">", "+", "*", "}"}
-        if name in _SHORTEST:
-            self.has_path_value = self.has_path_value or not frame.in_pattern
-            self._push("path", in_pattern=True)
-        elif name is not None:
-            if name:
-                self.calls.append(Call(name, i, self.closing[i], self._group()))
-            self._push("call", name=name)
-        elif frame.kind == "relationship" and self.ladybug:
-            self._recursive()
-        elif frame.in_pattern or behind_relationship or self._is_pattern():
-            if self._is_group():
-                self._push("group", in_pattern=True)
-            else:
-                self._element("node")
-        elif keys[i - 1] == "CALL" and frame.clause == "CALL":
-            self._push("import")
-        else:
-            self._push("paren")
-
-    def _open_curly(self, frame: _Frame, *, in_chain: bool) -> None:
-        keys, i = self.keys, self.i
-        before = keys[i - 1]
-        if in_chain and (before in {"-", ">"} or before == ")"):
-            self._quantify(i - 1)
-            self.i = self.closing[i] + 1
-            frame.in_chain = True
-            self._state = "operator"
-            return
-        is_called = frame.clause == "CALL" and frame.kind == "query" and before in {"CALL", ")"}
-        is_branch = (
-            frame.clause == "WHEN" and before in {"THEN", "ELSE"} and keys[i + 2] not in {":", ","}
-        )
-        if i in self._queries or is_called or is_branch:
-            is_pattern = i in self._queries and keys[i + 1] not in self.words["clauses"]
-            self._queries.discard(i)
-            if is_called:
-                self._queries.add(self.closing[i])
-            self._push("query", in_pattern=is_pattern)
-            self._state = "value" if is_pattern else "clause"
-            self._frames[-1].last = "RETURN"
-        elif frame.kind in {"node", "relationship"} and not frame.clause:
-            self._push("map", element=frame.element)
-        elif self._state == "operator" and is_word(before):
-            self._push("projection", variable=i - 1)
-        else:
-            self._push("paren" if frame.kind == "recursive" else "map")
-        if self._frames[-1].kind in {"map", "projection"}:
-            self._frames[-1].is_at_key = True
-
-    def _push(self, kind: str, **known: object) -> None:
-        self._frames.append(_Frame(kind, opening=self.i, **known))  # type: ignore[arg-type]
-        self._state = "value"
-        self.i += 1
-        if kind == "call" and self.keys[self.i] == "*":
-            self._state = "operator"
-            self.i += 1
-
-    def _group(self) -> int:
-        """Return the outermost bracket around a call, within the innermost query."""
-        group = self.i
-        for frame in reversed(self._frames):
-            if frame.kind == "query":
-                break
-            group = frame.opening
-        return group
-
-    def _close(self) -> None:
-        closed = self._frames.pop()
-        if not self._frames:
-            self._unexpected()
-        self._frames[-1].in_chain = closed.kind in {"node", "relationship", "group"}
-        self._state = "value" if closed.kind in {"import", "relationship"} else "operator"
-        self.i += 1
-
-    def _key(self, frame: _Frame) -> bool:
-        """Read the key of a map, or ``.name`` of a projection; whether there was one."""
-        keys, i = self.keys, self.i
-        frame.is_at_key = False
-        if keys[i] == "." and frame.variable is not None and is_word(keys[i + 1]):
-            self.properties.append((frame.variable, i + 1))
-            self._state = "operator"
-            self.i += 2
-            return True
-        if (is_word(keys[i]) or keys[i] == TEXT) and keys[i + 1] == ":":
-            if frame.element is not None:
-                frame.element.keys.append(i)
-            self._state = "value"
-            self.i += 2
-            return True
-        return False
-
-    # Patterns
-
-    def _is_pattern(self) -> bool:
-        """Whether the parenthesis is a node that a relationship follows, as servers look ahead."""
-        keys = self.keys
-        end = self.closing[self.i] + 1
-        end += keys[end] == "<"
-        if keys[end] != "-":
-            return False
-        end = self.closing[end + 1] + 1 if keys[end + 1] == "[" else end + 1
-        if keys[end] != "-":
-            return False
-        first = keys[self.i + 1]
-        return first in _BEGINS_NODE or (is_word(first) and keys[self.i + 2] in _BEHIND_NAME)
-
-    def _is_group(self) -> bool:
-        after, then = self.keys[self.i + 1], self.keys[self.i + 2]
-        return after == "(" or (
-            is_word(after) and (then == "=" or (then == "(" and after.lower() in _SHORTEST))
-        )
-
-    def _element(self, kind: Literal["node", "relationship"]) -> None:
-        """Read a node or relationship up to its labels."""
-        keys = self.keys
-        element = Element(kind, self.i)
-        self.elements.append(element)
-        self._push(kind, element=element)
-        key = keys[self.i]
-        if is_word(key) and (key not in {"IS", "WHERE"} or keys[self.i + 1] in _BEHIND_NAME):
-            element.variable = self.i
-            self.variables.add(self.folded(self.i))
-            self._quote(self.i)
-            self.i += 1
-        if keys[self.i] in {":", "IS"}:
-            self._labels.add(self.i)
-            element.begin = self.i + 1
-            element.end, element.names = self._label_names(self.i + 1, has_bars=False)
-            symbols = set(keys[element.begin : element.end])
-            element.is_plain = not symbols & {"!", "%", "$"}
-        self._state = "operator"
-
-    def _label_names(self, i: int, *, has_bars: bool) -> tuple[int, list[int]]:
-        """Mark the tokens of a label expression; return where it ends, and the names in it.
-
-        `has_bars` where a bar may belong to what stands around.
-        """
-        keys, names = self.keys, list[int]()
-        depth, expects_name = 0, True
-        while True:
-            key = keys[i]
-            if expects_name:
-                if is_word(key):
-                    names.append(i)
-                    self._quote(i)
-                elif key == "$":
-                    bracket = i + 1 + (keys[i + 1] in {"ALL", "ANY"})
-                    if keys[bracket] != "(":
-                        self._unexpected("an expression in parentheses is missing before", bracket)
-                    self._labels |= set(range(i, bracket))
-                    i, expects_name = self.closing[bracket] + 1, False
-                    continue
-                elif key == "(":
-                    depth += 1
-                elif key not in {"!", "%"}:
-                    self._unexpected("a label is missing before", i)
-                expects_name = key in {"!", "("}
-            elif key == ")" and depth:
-                depth -= 1
-            elif key in {"&", ":"} or (key == "|" and (depth or not has_bars)):
-                if key == ":":
-                    self.colons.append(i)
-                expects_name = True
-                if key == "|" and keys[i + 1] == ":":
-                    self._labels.add(i)
-                    self.colons.append(i + 1)
-                    i += 1
-            else:
-                return i, names
-            self._labels.add(i)
-            i += 1
-
-    def _recursive(self) -> None:
-        """Read ``(r, n | WHERE ... | {...}, {...})`` behind the star of LadybugDB."""
-        self._push("recursive")
-        while is_word(self.keys[self.i]):
-            self.variables.add(self.folded(self.i))
-            self.i += 1 + (self.keys[self.i + 1] == ",")
-
-    def _quantify(self, i: int) -> None:
-        """Note that what ends at token `i`, a relationship or a group, may be any number."""
-        for element in reversed(self.elements):
-            if self.keys[i] == ")" or element.kind == "relationship":
-                element.is_many = element.is_many or self.keys[i] != ")"
-                return
-
     # Symbols
 
-    def _symbol(self, key: str, frame: _Frame, *, in_chain: bool) -> None:
+    def _symbol(self, key: str, frame: Frame, *, in_chain: bool) -> None:
         i = self.i
         self.i += 1
         if key in {NUMBER, TEXT}:
@@ -690,6 +343,8 @@ class CypherReader:
         elif key == ".":
             self._dot()
         elif key == "$":
+            if not is_word(self.keys[self.i]) and self.keys[self.i] != NUMBER:
+                self._unexpected("a parameter's name is missing before")
             self.i += 1
             self._state = "operator"
         elif key == ":" and self._state == "operator" and not self._is_slice(frame):
@@ -724,7 +379,7 @@ class CypherReader:
         self._state = "value"
         return True
 
-    def _star(self, i: int, frame: _Frame) -> None:
+    def _star(self, i: int, frame: Frame) -> None:
         """Read a star that stands for a value, or for any number of relationships."""
         if frame.kind == "relationship" and frame.element is not None:
             frame.element.is_many = True
@@ -747,10 +402,10 @@ class CypherReader:
         self.i += 1
         self._state = "operator"
 
-    def _is_slice(self, frame: _Frame) -> bool:
+    def _is_slice(self, frame: Frame) -> bool:
         return self.ladybug and frame.kind == "index"
 
-    def _comma(self, frame: _Frame) -> None:
+    def _comma(self, frame: Frame) -> None:
         self._state = "value"
         frame.is_at_key = frame.kind in {"map", "projection"}
         if len(self._frames) == 1 and frame.clause == "RETURN":
@@ -766,19 +421,6 @@ class CypherReader:
                 f"it {verb} {key}, and only reading is allowed: write MATCH ... RETURN ..."
             )
         self._unexpected()
-
-    def _unexpected(self, problem: str = "", i: int | None = None) -> NoReturn:
-        """Refuse the token that is next."""
-        i = self.i if i is None else i
-        key, text = self.keys[i], self.texts[i]
-        if key == ";":
-            raise Refusal(SEVERAL)
-        if key in self.words["writing"]:
-            raise Refusal(f"it contains {key}, and only reading is allowed")
-        what = f"'{text[:40]}' (character {self.found.starts[i] + 1})" if key else "its end"
-        if problem:
-            raise Refusal(f"{problem} {what}")
-        raise Refusal(f"{what} is not expected there: {_HELP}")
 
 
 def _meant(name: str, known: frozenset[str]) -> str:

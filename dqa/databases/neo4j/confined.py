@@ -39,7 +39,8 @@ class ConfinedGraph(GuardedDatabase):
         super().restrict(policy, audit, limits, checked=checked)
         if isinstance(self._session, Neo4jSession):
             shown = VisibleGraph.of(self.policy, fold=False)
-            self._session.show_labels(shown.shows_label)
+            hides = shown.limits_labels or shown.limits_properties
+            self._session.show(shown.shows_label, warns=not hides)
         return self
 
     def _confined(self, statement: str, until: float) -> str:

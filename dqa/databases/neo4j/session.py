@@ -96,6 +96,7 @@ class Neo4jSession(Session):
         self._situation = namespace
         self._convert = converter(lambda name: name != label)
         self._reading: dict[str, str] = {}
+        self._warns = True
         self._attempts = Attempts(self._run_once, "RETURN 1")
         self._mark = f"dqa-{uuid4().hex}"
         self._numbers = count()
@@ -123,8 +124,17 @@ class Neo4jSession(Session):
             raise DataError(f"Database '{self.name}' keeps no order of the rows of '{table}'.")
         return self._situation.orders[table]
 
-    def show_labels(self, shows: Callable[[str], bool]) -> None:
-        """Show nodes with those of their labels alone, and without the namespace's."""
+    def show(self, shows: Callable[[str], bool], *, warns: bool) -> None:
+        """Show nodes with those of their labels alone, and without the namespace's.
+
+        Parameters
+        ----------
+        shows
+            Whether a label may be shown.
+        warns
+            Whether to tell which names of a statement the database does not have at all.
+        """
+        self._warns = warns
         self._convert = converter(lambda name: name != self.namespace and shows(name))
 
     def close(self) -> None:
@@ -188,7 +198,7 @@ class Neo4jSession(Session):
             return self._explained(plan, limits, started)
         if rows.cut in _CUT and rows.total is None:
             reading.leave()  # a rollback would read all that is on its way
-        return replace(rows, warning=self._reading.get(statement, ""))
+        return replace(rows, warning=self._reading.get(statement, "") if self._warns else "")
 
     def _explained(self, plan: Mapping[str, Any], limits: Limits, started: float) -> Rows:
         """Return the plan that EXPLAIN asks for, which the server tells beside the rows."""

@@ -113,12 +113,12 @@ class Rows:
         How many rows there were at least, where nobody counted to the end.
     advice
         How to see what a limit on rows or bytes cut, as the reader of the text is told it.
+    warning
+        What the database warns of, such as a label that it does not have.
     summary
         What a result holds that such a limit cut, column by column; None where nobody counted.
     scanned
         How many rows the database went through for it; None where it does not say.
-    warning
-        What the database warns of, such as a label that it does not have.
     """
 
     columns: tuple[str, ...]
@@ -129,9 +129,9 @@ class Rows:
     total: int | None = None
     counted: int = 0
     advice: str = "aggregate, filter or use LIMIT"
+    warning: str = ""
     summary: Summary | None = None
     scanned: int | None = None
-    warning: str = ""
 
     def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
         """Return the result with numbers as a model is shown them; see `round_rows`."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Self
 
-from dqa.core.database import Limits
+from dqa.core.database import Limits, Rows
+from dqa.core.display import Value
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.schema import EdgeInfo, NodeInfo
 from dqa.core.session import Session
-from dqa.databases.neo4j.session import Neo4jSession
-from dqa.guard import Audit, GuardedDatabase, Policy
+from dqa.guard import GuardedDatabase, Policy
 from dqa.guard.cypher import read_statement
 from dqa.guard.cypher_policy import VisibleGraph
 
@@ -24,24 +24,20 @@ class ConfinedGraph(GuardedDatabase):
         self._known: set[str] = set()
 
     def _walled(self, policy: Policy) -> Policy:
-        database = self._session.database if isinstance(self._session, Neo4jSession) else None
-        return replace(super()._walled(policy), inside=self._session.namespace, database=database)
+        label = self._session.namespace
+        *_, database = [None, *self._session.name.partition("://")[2].split("/")[1:]]
+        own = database if label is None else None
+        return replace(super()._walled(policy), inside=label, database=own)
 
-    def restrict(
-        self,
-        policy: Policy | None = None,
-        audit: Audit | None = None,
-        limits: Limits | None = None,
-        *,
-        checked: bool = False,
-    ) -> Self:
-        """Set what may be read, as every database does; nodes are shown without hidden labels."""
-        super().restrict(policy, audit, limits, checked=checked)
-        if isinstance(self._session, Neo4jSession):
-            shown = VisibleGraph.of(self.policy, fold=False)
-            hides = shown.limits_labels or shown.limits_properties
-            self._session.show(shown.shows_label, warns=not hides)
-        return self
+    def _ran(self, statement: str, limits: Limits, until: float) -> Rows:
+        """Run a statement; what a policy hides is in no label of a node, and in no warning."""
+        rows = super()._ran(statement, limits, until)
+        shown = VisibleGraph.of(self.policy, fold=False)
+        if shown.labels is not None or shown.hidden:
+            shows = shown.shows_label
+            visible = tuple(tuple(_visible(cell, shows) for cell in row) for row in rows.rows)
+            rows = replace(rows, rows=visible)
+        return replace(rows, warning="" if self.policy.limits_graph else rows.warning)
 
     def _confined(self, statement: str, until: float) -> str:
         """Return a statement on a situation kept to its nodes."""
@@ -83,6 +79,20 @@ class ConfinedGraph(GuardedDatabase):
             frozenset(part.label for part in parts),
             frozenset(field.name for part in parts for field in part.properties),
         )
+
+
+def _visible(cell: Value, shows: Callable[[str], bool]) -> Value:
+    """Return a value in which nodes have the labels that are shown alone."""
+    if isinstance(cell, list):
+        return [_visible(item, shows) for item in cell]
+    if not isinstance(cell, dict):
+        return cell
+    found = {key: _visible(item, shows) for key, item in cell.items()}
+    labels = cell.get("_LABEL")
+    if isinstance(labels, list):
+        seen: list[Value] = [x for x in labels if isinstance(x, str) and shows(x)]
+        found["_LABEL"] = seen[0] if len(seen) == 1 else seen
+    return found
 
 
 _KEPT = 4_096

@@ -140,9 +140,8 @@ def _ends(rows: _Rows, kind: str, hidden: set[str]) -> Iterator[tuple[str, str, 
     pairs = {
         (source, target)
         for row in found
-        if not hidden.intersection(row["sources"] + row["targets"])
-        for source in _without_base(row["sources"]) or [""]
-        for target in _without_base(row["targets"]) or [""]
+        for source in _without_base(set(row["sources"]) - hidden) or [""]
+        for target in _without_base(set(row["targets"]) - hidden) or [""]
     }
     for source, target in sorted(pairs):
         yield source, target, comment

@@ -91,12 +91,10 @@ class Neo4jSession(Session):
         self.name = server.address.named(label)
         self.probe = server.address.probe
         self.namespace = label
-        self.database = server.address.database if namespace is None else None
         self._server = server
         self._situation = namespace
         self._convert = converter(lambda name: name != label)
         self._reading: dict[str, str] = {}
-        self._warns = True
         self._attempts = Attempts(self._run_once, "RETURN 1")
         self._mark = f"dqa-{uuid4().hex}"
         self._numbers = count()
@@ -123,19 +121,6 @@ class Neo4jSession(Session):
         if self._situation is None or table not in self._situation.orders:
             raise DataError(f"Database '{self.name}' keeps no order of the rows of '{table}'.")
         return self._situation.orders[table]
-
-    def show(self, shows: Callable[[str], bool], *, warns: bool) -> None:
-        """Show nodes with those of their labels alone, and without the namespace's.
-
-        Parameters
-        ----------
-        shows
-            Whether a label may be shown.
-        warns
-            Whether to tell which names of a statement the database does not have at all.
-        """
-        self._warns = warns
-        self._convert = converter(lambda name: name != self.namespace and shows(name))
 
     def close(self) -> None:
         """Close all connections."""
@@ -198,7 +183,7 @@ class Neo4jSession(Session):
             return self._explained(plan, limits, started)
         if rows.cut in _CUT and rows.total is None:
             reading.leave()  # a rollback would read all that is on its way
-        return replace(rows, warning=self._reading.get(statement, "") if self._warns else "")
+        return replace(rows, warning=self._reading.get(statement, ""))
 
     def _explained(self, plan: Mapping[str, Any], limits: Limits, started: float) -> Rows:
         """Return the plan that EXPLAIN asks for, which the server tells beside the rows."""

@@ -287,7 +287,8 @@ def test_a_schema_omits_no_type_and_no_pair(target: Target) -> None:
     """Nodes without a label, and labels that a graph builder gives to every node."""
     everything(
         target.url,
-        "CREATE (:__Entity__:__KGBuilder__:Dqa_test_a {x: 1})-[:Dqa_test_r {w: 1}]->(:Dqa_test_none)"
+        "CREATE (:__Entity__:__KGBuilder__:Dqa_test_a {x: 1})"
+        "-[:Dqa_test_r {w: 1}]->(:Dqa_test_none)"
         ", (:__Entity__:Dqa_test_a)-[:Dqa_test_r]->(:__Entity__:Dqa_test_b)",
     )
     everything(target.url, "MATCH (n:Dqa_test_none) REMOVE n:Dqa_test_none")

@@ -113,6 +113,8 @@ class Rows:
         How many rows there were at least, where nobody counted to the end.
     advice
         How to see what a limit on rows or bytes cut, as the reader of the text is told it.
+    warning
+        What the database warns of, such as a label that it does not have.
     summary
         What a result holds that such a limit cut, column by column; None where nobody counted.
     scanned
@@ -127,6 +129,7 @@ class Rows:
     total: int | None = None
     counted: int = 0
     advice: str = "aggregate, filter or use LIMIT"
+    warning: str = ""
     summary: Summary | None = None
     scanned: int | None = None
 
@@ -150,7 +153,7 @@ class Rows:
 
     def _closing(self) -> str:
         shown = len(self.rows)
-        count = counted(shown, "row")
+        count = counted(shown, "row") + (f"; {self.warning}" if self.warning else "")
         if self.cut is None:
             return f"({count})"
         if self.cut == "cells":

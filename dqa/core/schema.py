@@ -54,7 +54,7 @@ class NodeInfo:
 
 @dataclass(frozen=True, slots=True)
 class EdgeInfo:
-    """A relationship type, the labels it connects and its properties."""
+    """A relationship type, the labels it connects (empty for none) and its properties."""
 
     label: str
     source: str
@@ -117,9 +117,9 @@ class DatabaseSchema:
         return element + _comment(node.comment, _TABLE_COMMENT)
 
     def _edge(self, edge: EdgeInfo) -> str:
-        source, label, target = map(cypher_name, (edge.source, edge.label, edge.target))
+        source, target = (f"(:{cypher_name(n)})" if n else "()" for n in (edge.source, edge.target))
         fields = _listed((_field(f, cypher_name) for f in edge.properties), edge.omitted)
-        element = f"(:{source})-[:{label} {{{fields}}}]->(:{target})"
+        element = f"{source}-[:{cypher_name(edge.label)} {{{fields}}}]->{target}"
         return element + _comment(edge.comment, _TABLE_COMMENT)
 
 

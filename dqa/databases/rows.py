@@ -24,6 +24,8 @@ _COUNTING, _MOST_SECONDS = 0.5, 1.0
 """Share of a statement's time within which they are, and the most that it adds, in seconds."""
 _SUMMARY_SHARE = 8
 """Of the bytes of a result that was cut, its summary has one in so many at most."""
+_VECTOR = 32
+"""Numbers beyond which a list within a cell is shortened before anything else of it."""
 _LEAST_PART = 40
 """Characters below which no part of a list's or map's item is worth to be shown."""
 
@@ -252,11 +254,28 @@ def _shortened(cell: Value, most: int) -> Value:
         return cell
     if isinstance(cell, str):
         return f"{cell[:most]}... [{len(cell)} characters]"
+    cell = _with_short_vectors(cell)
+    if _length(cell) <= most:
+        return cell
     if isinstance(cell, list):
         items = [item for _, item in _leading(((0, item) for item in cell), most)]
         return [*items, f"... [{len(cell)} items]"]
     if isinstance(cell, dict):
         return dict(_leading(cell.items(), most)) | {"...": f"[{len(cell)} entries]"}
+    return cell
+
+
+def _with_short_vectors(cell: Value) -> Value:
+    """Return a list or map in which long lists of numbers, as embeddings are, are shortened.
+
+    They say little, and what stands behind them says more.
+    """
+    if isinstance(cell, dict):
+        return {key: _with_short_vectors(value) for key, value in cell.items()}
+    if isinstance(cell, list):
+        if len(cell) > _VECTOR and all(type(item) in {int, float} for item in cell):
+            return [*cell[:3], f"... [{len(cell)} items]"]
+        return [_with_short_vectors(item) for item in cell]
     return cell
 
 

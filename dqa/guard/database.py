@@ -25,6 +25,7 @@ from dqa.core.errors import (
     RefusedStatementError,
     StatementError,
     UnknownReferenceError,
+    UsageError,
 )
 from dqa.core.journal import current_journal
 from dqa.core.parts import add_descriptions
@@ -35,7 +36,6 @@ from dqa.core.spans import Span, start_span
 from dqa.core.turns import waiting
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
-from dqa.guard.cypher import hiding as graph_hiding
 from dqa.guard.describe import answer
 from dqa.guard.hidden import without_inserted
 from dqa.guard.hints import unknown_name, with_hints
@@ -117,10 +117,6 @@ class GuardedDatabase:
         scope = SchemaScope.of(own, self._session.search_path)
         return replace(policy, schema_scope=scope)
 
-    def _confined(self, statement: str, until: float) -> str:  # noqa: ARG002
-        """Return an allowed statement as it runs, for backends that have to keep it to a part."""
-        return statement
-
     def hide_store(self) -> None:
         """Let no policy show tables of a run store or labels of a memory, unless it names them.
 
@@ -166,6 +162,11 @@ class GuardedDatabase:
         DatabaseUnavailableError
             The schema cannot be read.
         """
+        if policy is not None and policy.hides and self.kind == "graph":
+            raise UsageError(
+                "The policy has masks or row_filters, which are for tables; of a graph, use "
+                "denied_properties, properties and labels instead."
+            )
         if checked and policy is not None and policy.names_anything:
             policy.check([self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = self._scoped(DEFAULT if policy is None else policy)
@@ -173,10 +174,13 @@ class GuardedDatabase:
         self.limits = DEFAULT_LIMITS if limits is None else limits
         self._schema = None
         self._as_described = {}
-        is_needed = self.policy.hides if self.kind == "graph" else self.policy.needs_schema
+        if self.kind == "graph":
+            is_needed = self.policy.limits_graph and self.dialect == "ladybug"
+        else:
+            is_needed = self.policy.needs_schema
         if is_needed and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._read_schema())
-        if self.policy.hides or self.policy.restricts_columns:
+        if self._is_rewritten:
             self.policy = protected(self.policy, self._session)
         return self
 
@@ -377,7 +381,7 @@ class GuardedDatabase:
             described = self._described(text)
             if described is not None:
                 return described
-            rows = self._ran(text, limits, until)
+            rows = self._ran(statement, text, limits, until)
             return self._named(rows, statement, text) if self._is_rewritten else rows
         except StatementError as error:
             problem = self._without_hidden(error, statement, text) if self._is_rewritten else error
@@ -399,7 +403,7 @@ class GuardedDatabase:
     @property
     def _is_rewritten(self) -> bool:
         """Whether the text that runs can have conditions and values that the policy adds."""
-        return self.policy.hides or self.policy.restricts_columns
+        return self.kind == "relational" and (self.policy.hides or self.policy.restricts_columns)
 
     def _named(self, rows: Rows, statement: str, text: str) -> Rows:
         """Return rows whose columns are not called by what the policy adds."""
@@ -414,8 +418,8 @@ class GuardedDatabase:
 
         It has no cause: that would have the engine's own words.
         """
-        reads = graph_hiding.reads_filtered if self.kind == "graph" else reads_filtered
-        if type(error) is StatementError and reads(statement, self.dialect, self.policy):
+        is_value = type(error) is StatementError
+        if is_value and reads_filtered(statement, self.dialect, self.policy):
             return StatementError(_UNTOLD)
         if isinstance(error, UnknownReferenceError):
             problem = without_inserted(_PLACE.sub("", error.problem), statement, text)
@@ -423,12 +427,12 @@ class GuardedDatabase:
         problem = without_inserted(_PLACE.sub("", str(error)), statement, text)
         return type(error)(problem)
 
-    def _ran(self, statement: str, limits: Limits, until: float) -> Rows:
-        confined = self._confined(statement, until)
+    def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:  # noqa: ARG002
+        """Run the text of a statement, which is for backends that look into it."""
         left = until - _TELLING - monotonic()
         if left >= limits.seconds - _AT_ONCE:
-            return self._session.run(confined, limits)
-        return self._session.run(confined, limits.left(max(left, _AT_ONCE)))
+            return self._session.run(text, limits)
+        return self._session.run(text, limits.left(max(left, _AT_ONCE)))
 
     def _require_approval(self, statement: str, verdict: GuardVerdict) -> None:
         approve = self.audit.approve if self.audit is not None else None

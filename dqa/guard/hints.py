@@ -22,6 +22,8 @@ from dqa.guard.verdict import Refusal
 
 _LONGEST_LISTING = 1_500
 """Characters of a list of names."""
+_OF_PART = re.compile(r"^(?!.*(?:column|property)).*\b(?:table|relation|label)\b", re.IGNORECASE)
+"""A problem with the name of a table, a label or a type."""
 _OWNERS = 3
 """Tables or labels that are named as owners of a name."""
 _SHOWN = 32
@@ -108,7 +110,8 @@ def unknown_name(
     alias = alias.rpartition(".")[-1].casefold()
     sources = _sources(statement, dialect, schema) if alias and column and schema.tables else []
     behind = [source for source in sources if source.called.casefold() == alias]
-    meant = _meant(name, parts, named, behind if sources else None, schema)
+    meant = _near_part(problem, name, parts, schema)
+    meant = meant or _meant(name, parts, named, behind if sources else None, schema)
     known = [source for source in behind if source.columns]
     columns = "".join(f" {text}" for text in dict.fromkeys(_columns(s, schema) for s in known))
     shown = {source.table for source in known}
@@ -236,6 +239,14 @@ def _columns(source: _Source, schema: DatabaseSchema) -> str:
     if source.table is None or source.table.casefold() == source.called.casefold():
         return f"The columns of {source.called} are {columns}"
     return f"{source.called} is {source.table}, whose columns are {columns}"
+
+
+def _near_part(problem: str, name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:
+    """Return the closest table, label or type, where a problem says that one is meant."""
+    if _OF_PART.search(problem) is None:
+        return ""
+    quote = schema.quote if schema.tables else ""
+    return closest(name.rsplit(".", 1)[-1], map(part_name, parts), quote=quote)
 
 
 def _meant(

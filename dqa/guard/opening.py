@@ -9,7 +9,6 @@ from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, QueryError, UsageError
 from dqa.core.schema import TableInfo
 from dqa.core.session import Session
-from dqa.guard.cypher.conditions import probes as graph_probes
 from dqa.guard.hidden import Protection
 from dqa.guard.policy import Policy
 from dqa.guard.tables import FENCES, ShownTable, probes, require_condition, shown
@@ -36,11 +35,6 @@ def protected(policy: Policy, session: Session) -> Policy:
     DatabaseUnavailableError
         The views cannot be listed.
     """
-    if session.kind == "graph":
-        if policy.hides:
-            for label, statement in graph_probes(policy, session.dialect):
-                _probe(statement, label, session)
-        return replace(policy, protection=Protection())
     if session.dialect not in FENCES:
         if policy.hides:
             raise UsageError(

@@ -58,8 +58,8 @@ class Policy:
     denied_properties
         ``"property"`` or ``"Label.property"``: may not be read in any way.
     masks
-        ``"table.column"`` or ``"Label.property"``, and the value that is shown instead of each of
-        its own: None, a text, a number or a truth value.
+        ``"table.column"``, and the value that is shown instead of each of its own: None, a text, a
+        number or a truth value.
     row_filters
         A table and the condition under which its rows may be read, in the database's own SQL and
         over columns of the table alone; or a label and such a condition over properties.
@@ -75,6 +75,10 @@ class Policy:
     protection
         What the database was found to have that masks and row filters must know of; set by whoever
         opens it.
+    inside
+        The label that every node of a graph has to have that may be read; set by whoever opens it.
+    database
+        The name of the database, which a statement may USE; set by whoever opens it.
     holds_store
         Whether a store of runs or a memory lies there, which may only be read where `tables` or
         `labels` name what is; set by whoever opens it.
@@ -102,6 +106,8 @@ class Policy:
     schema: DatabaseSchema | None = field(default=None, repr=False)
     schema_scope: SchemaScope | None = field(default=None, repr=False)
     protection: Protection | None = field(default=None, repr=False)
+    inside: str | None = field(default=None, repr=False)
+    database: str | None = field(default=None, repr=False)
     holds_store: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -376,8 +382,10 @@ class Policy:
 
 
 _OF_BOTH = ("masks", "row_filters")
-"""What has a value for each name, of tables or of a graph."""
-_SET_BY_OPENER = frozenset({"schema", "schema_scope", "protection", "holds_store"})
+"""What has a value for each name."""
+_SET_BY_OPENER = frozenset(
+    {"schema", "schema_scope", "protection", "inside", "database", "holds_store"}
+)
 _LISTS = tuple(
     item.name for item in fields(Policy) if item.name not in _SET_BY_OPENER.union(_OF_BOTH)
 )
@@ -417,8 +425,8 @@ def _known_names(schemas: Sequence[DatabaseSchema]) -> Mapping[str, Sequence[str
         "properties": properties,
         "denied_properties": [*properties, *_alone(properties)],
         "unmasked": [table.name for table in tables],
-        "masks": [*columns, *properties],
-        "row_filters": [*(table.name for table in tables), *(node.label for node in nodes)],
+        "masks": columns,
+        "row_filters": [table.name for table in tables],
     }
 
 
@@ -426,8 +434,8 @@ _KINDS = {
     "properties": "property",
     "denied_properties": "property",
     "unmasked": "table or view",
-    "masks": "column or property",
-    "row_filters": "table or label",
+    "masks": "column",
+    "row_filters": "table",
 }
 """What a list names, where it is not called by it."""
 

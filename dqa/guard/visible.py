@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
-from dqa.guard.cypher.permissions import permissions_of
+from dqa.guard.cypher_policy import VisibleGraph
 from dqa.guard.policy import Policy
 
 _NAME = re.compile(r"\w+")
@@ -49,27 +49,23 @@ def _without(comment: str, hidden: Collection[str]) -> str:
 
 def _graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
     fold: Callable[[str], str] = str.lower if dialect == "ladybug" else str
-    permissions = permissions_of(policy, fold=dialect == "ladybug")
-    hidden = permissions.hidden
-
-    def allowed(names: frozenset[str] | None, *wanted: str) -> bool:
-        return names is None or all(fold(name) in names for name in wanted)
+    shown = VisibleGraph.of(policy, fold=dialect == "ladybug")
 
     def fields(owner: str, properties: tuple[Field, ...]) -> tuple[Field, ...]:
-        return tuple(p for p in properties if permissions.allows(fold(owner), fold(p.name)))
+        return tuple(p for p in properties if shown.shows(fold(owner), fold(p.name)))
 
     return replace(
         schema,
         nodes=tuple(
             replace(node, properties=fields(node.label, node.properties))
             for node in schema.nodes
-            if allowed(permissions.labels, node.label) and fold(node.label) not in hidden
+            if shown.shows_label(fold(node.label))
         ),
         edges=tuple(
             replace(edge, properties=fields(edge.label, edge.properties))
             for edge in schema.edges
-            if allowed(permissions.types, edge.label)
-            and allowed(permissions.labels, edge.source, edge.target)
-            and hidden.isdisjoint((fold(edge.source), fold(edge.target)))
+            if shown.shows_type(fold(edge.label))
+            and shown.shows_label(fold(edge.source))
+            and shown.shows_label(fold(edge.target))
         ),
     )

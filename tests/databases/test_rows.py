@@ -261,3 +261,11 @@ def test_what_a_driver_cannot_read_is_the_statements_error(error: Exception) -> 
 
     with pytest.raises(type(error)):
         collect(["a"], [(b"x",)], Limits(), perf_counter(), broken)
+
+
+def test_a_long_vector_hides_nothing_of_its_node() -> None:
+    """What stands behind an embedding is shown, and the embedding is shortened."""
+    node = {"_LABEL": "Chunk", "embedding": [0.5] * 1536, "name": "oslo", "text": "x" * 50}
+    rows = collect(["n"], [[node]], Limits(cell=400), perf_counter())
+    assert rows.rows == (({**node, "embedding": [0.5, 0.5, 0.5, "... [1536 items]"]},),)
+    assert rows.cut == "cells"

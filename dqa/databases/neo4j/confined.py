@@ -1,42 +1,48 @@
-"""A loaded situation of Neo4j behind the guard: its statements see its own nodes alone."""
+"""A Neo4j database behind the guard; a loaded situation's statements see its own nodes alone."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
+from dqa.core.database import Limits, Rows
+from dqa.core.display import Value
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.schema import EdgeInfo, NodeInfo
 from dqa.core.session import Session
-from dqa.databases.neo4j.hiding import VARIABLE, without_label
-from dqa.guard import DEFAULT, GuardedDatabase, Policy
-from dqa.guard.cypher import parsed, scoped
-from dqa.guard.cypher.facts import IN_MAP, ITSELF
-from dqa.guard.cypher.lexer import tokens
-
-_KEPT = 4_096
-"""Statements remembered."""
+from dqa.guard import GuardedDatabase, Policy
+from dqa.guard.cypher import read_statement
+from dqa.guard.cypher_policy import VisibleGraph
 
 
 class ConfinedGraph(GuardedDatabase):
-    """A Neo4j database whose statements are kept to its session's label, where it has one."""
+    """A Neo4j database whose statements find nodes with its session's label, where it has one."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._rewritten: dict[str, str] = {}
+        self._known: set[str] = set()
 
-    def _confined(self, statement: str, until: float) -> str:
-        """Return a statement on a situation kept to its nodes."""
+    def _scoped(self, policy: Policy) -> Policy:
         label = self._session.namespace
-        if label is None:
-            return statement
-        rewritten = self._rewritten.get(statement)
-        if rewritten is None:
-            rewritten = confined(statement, label, self.policy)
+        *_, database = [None, *self._session.name.partition("://")[2].split("/")[1:]]
+        own = database if label is None else None
+        return replace(super()._scoped(policy), inside=label, database=own)
+
+    def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:
+        """Run a statement; what a policy hides is in no label of a node, and in no warning."""
+        if self._session.namespace is not None and statement not in self._known:
             self._require_known(statement, until)
-            if len(self._rewritten) >= _KEPT:
-                self._rewritten.clear()
-            self._rewritten[statement] = rewritten
-        return rewritten
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known.add(statement)
+        rows = super()._ran(statement, text, limits, until)
+        shown = VisibleGraph.of(self.policy, fold=False)
+        if shown.labels is not None or shown.hidden:
+            shows = shown.shows_label
+            visible = tuple(tuple(_visible(cell, shows) for cell in row) for row in rows.rows)
+            rows = replace(rows, rows=visible)
+        return replace(rows, warning="" if self.policy.limits_graph else rows.warning)
 
     def _require_known(self, statement: str, until: float) -> None:
         """Refuse names that a situation's graph does not have: the server would find nothing."""
@@ -45,15 +51,20 @@ class ConfinedGraph(GuardedDatabase):
                 f"Database '{self.name}' does not answer: its schema could not be read in the time "
                 "of the statement that needs it. Ask again."
             )
-        facts = parsed(statement, self.dialect, self.policy)
-        owners = {name for known in facts.owners for name in known or ()}
-        owners |= {name for _, name in facts.tested if name is not None}
-        for name in sorted(owners - self._names[0]):
-            raise self._unknown(f"There is no label or type {name}", name, statement, until)
-        for trace, name in facts.reads:
-            is_element = trace & ITSELF and not trace & IN_MAP
-            if is_element and name not in self._names[1]:
-                raise self._unknown(f"Cannot find property {name}", name, statement, until)
+        reader = read_statement(statement, self.dialect, self.policy)
+        labels = {i for element in reader.elements for i in element.names}.union(reader.tested)
+        properties = {i for element in reader.elements for i in element.keys}
+        properties |= {
+            i
+            for value, i in reader.properties
+            if value is not None and reader.texts[value] in reader.variables
+        }
+        for places, known, problem in (
+            (labels, self._names[0], "There is no label or type"),
+            (properties, self._names[1], "Cannot find property"),
+        ):
+            for name in sorted({reader.texts[i] for i in places} - known):
+                raise self._unknown(f"{problem} {name}", name, statement, until)
 
     @cached_property
     def _names(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -66,27 +77,19 @@ class ConfinedGraph(GuardedDatabase):
         )
 
 
-def confined(statement: str, label: str, policy: Policy = DEFAULT) -> str:
-    """Return a statement that `policy` allows as it runs on a situation.
+def _visible(cell: Value, shows: Callable[[str], bool]) -> Value:
+    """Return a value in which nodes have the labels that are shown alone."""
+    if isinstance(cell, list):
+        return [_visible(item, shows) for item in cell]
+    if not isinstance(cell, dict):
+        return cell
+    found = {key: _visible(item, shows) for key, item in cell.items()}
+    labels = cell.get("_LABEL")
+    if isinstance(labels, list):
+        seen: list[Value] = [x for x in labels if isinstance(x, str) and shows(x)]
+        found["_LABEL"] = seen[0] if len(seen) == 1 else seen
+    return found
 
-    Every node pattern asks for the namespace's label, and ``labels(n)`` is without it.
 
-    Raises
-    ------
-    RefusedStatementError
-        The statement calls what would tell of the whole database.
-    """
-    kept = scoped(statement, label, policy)
-    _, texts, starts, ends, closing = tokens(kept, "neo4j")
-    edits: list[tuple[int, str]] = []
-    for at, text in enumerate(texts):
-        bracket = at + 1
-        if text.lower() == "labels" and bracket in closing and texts[bracket] == "(":
-            edits.append((starts[at], f"[{VARIABLE} IN "))
-            edits.append((ends[closing[bracket]], without_label(label)))
-    parts: list[str] = []
-    done = 0
-    for position, text in sorted(edits):
-        parts += kept[done:position], text
-        done = position
-    return "".join((*parts, kept[done:]))
+_KEPT = 4_096
+"""Statements remembered."""

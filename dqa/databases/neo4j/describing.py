@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from dqa.core.cypher import quote_name
@@ -13,6 +14,8 @@ from dqa.databases.neo4j.writer import TAG
 _SECONDS = 10.0
 """Seconds for reading every node, or every relationship; then a sample has to do."""
 _SAMPLE = 1_000
+_BASE = re.compile(r"__\w+__|_Bloom_\w+_")
+"""Labels that graph builders and browsers give to nodes beside their own."""
 _TYPES = {"Long": "INTEGER", "Double": "FLOAT"}
 """Names of types that Neo4j's procedures take from Java, as Cypher calls them."""
 
@@ -49,27 +52,38 @@ def read_schema(rows: _Rows) -> DatabaseSchema:
         row["type"]
         for row in rows("CALL db.relationshipTypes() YIELD relationshipType AS type RETURN type")
     }
-    of_nodes = _properties(rows, "node", listed, "(x:{0})")
-    of_edges = _properties(rows, "rel", types, "()-[x:{0}]->()")
+    of_nodes, is_sample = _properties(rows, "node", listed, "(x:{0})")
+    of_edges, _ = _properties(rows, "rel", types, "()-[x:{0}]->()")
     keys = _keys(rows)
+    sampled = f"properties of a sample of {_SAMPLE} nodes" if is_sample else ""
     return DatabaseSchema(
         nodes=tuple(
-            NodeInfo(label, of_nodes[label], keys.get(label))
+            NodeInfo(label, of_nodes[label], keys.get(label), sampled or _shared(label))
             for label in sorted(listed)
             if label in of_nodes
         ),
         edges=tuple(
-            EdgeInfo(kind, source, target, of_edges.get(kind, ()))
+            EdgeInfo(kind, source, target, of_edges.get(kind, ()), comment)
             for kind in sorted(types)
-            for source, target in _ends(rows, kind, hidden)
+            for source, target, comment in _ends(rows, kind, hidden)
         ),
     )
 
 
+def _shared(label: str) -> str:
+    return "on nodes that have other labels, too" if _BASE.fullmatch(label) else ""
+
+
+def _without_base(labels: Iterable[str]) -> list[str]:
+    """Return the labels of a node without those that a tool gives to every node."""
+    found = sorted(labels)
+    return [label for label in found if not _BASE.fullmatch(label)] or found
+
+
 def _properties(
     rows: _Rows, what: str, names: Iterable[str], pattern: str
-) -> dict[str, tuple[Field, ...]]:
-    """Return the properties of each label or type that anything has; from a sample if need be."""
+) -> tuple[dict[str, tuple[Field, ...]], bool]:
+    """Return the properties of each label or type that anything has; whether of a sample alone."""
     column, owners = ("nodeLabels",) * 2 if what == "node" else ("relType", "[relType]")
     try:
         found = rows(
@@ -78,11 +92,15 @@ def _properties(
             f"RETURN {owners} AS owners, name, types",
             _SECONDS,
         )
+        is_sample = False
     except StatementTimeoutError:
         found = [row for name in names for row in _sampled(rows, name, pattern)]
-    fields: dict[str, dict[str, set[str]]] = {}
+        is_sample = True
+    fields: dict[str, dict[str, set[str]]] = {
+        name: {} for row in found for name in row["owners"] if _BASE.fullmatch(name)
+    }
     for row in found:
-        for owner in row["owners"]:
+        for owner in _without_base(row["owners"]):
             plain = owner.removeprefix(":`").removesuffix("`") if what == "rel" else owner
             types = fields.setdefault(plain, {})
             if row["name"] is not None:
@@ -90,7 +108,7 @@ def _properties(
     return {
         owner: tuple(Field(name, _type(types[name])) for name in sorted(types))
         for owner, types in fields.items()
-    }
+    }, is_sample
 
 
 def _sampled(rows: _Rows, name: str, pattern: str) -> list[dict[str, Any]]:
@@ -104,14 +122,29 @@ def _sampled(rows: _Rows, name: str, pattern: str) -> list[dict[str, Any]]:
     return [{**row, "owners": [name]} for row in found]
 
 
-def _ends(rows: _Rows, kind: str, hidden: set[str]) -> list[tuple[str, str]]:
-    found = rows(
-        f"MATCH (a)-[r:{quote_name(kind)}]->(b) WITH a, b LIMIT {10 * _SAMPLE} "
-        "UNWIND labels(a) AS source UNWIND labels(b) AS target RETURN DISTINCT source, target",
-        _SECONDS,
-    )
-    pairs = {(row["source"], row["target"]) for row in found}
-    return sorted(pair for pair in pairs if not hidden & set(pair))
+def _ends(rows: _Rows, kind: str, hidden: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the labels that a type joins, empty for none, and what is to be known of them."""
+    most = 10 * _SAMPLE
+    try:
+        found = rows(
+            f"MATCH (a)-[r:{quote_name(kind)}]->(b) WITH a, b LIMIT {most} "
+            "RETURN DISTINCT labels(a) AS sources, labels(b) AS targets",
+            _SECONDS,
+        )
+        counted = rows(f"MATCH ()-[r:{quote_name(kind)}]->() RETURN count(r) AS count", _SECONDS)
+    except StatementTimeoutError:
+        yield "", "", "what it joins could not be read in time"
+        return
+    count = counted[0]["count"]
+    comment = f"what a sample of {most} of {count} joins" if count > most else ""
+    pairs = {
+        (source, target)
+        for row in found
+        for source in _without_base(set(row["sources"]) - hidden) or [""]
+        for target in _without_base(set(row["targets"]) - hidden) or [""]
+    }
+    for source, target in sorted(pairs):
+        yield source, target, comment
 
 
 def _keys(rows: _Rows) -> dict[str, str]:

@@ -190,7 +190,8 @@ class Server:
                 max_connection_pool_size=POOL["pool_size"] + POOL["max_overflow"],
                 liveness_check_timeout=_STALE,
                 max_transaction_retry_time=_CONNECTING,
-                notifications_min_severity="OFF",
+                notifications_min_severity="WARNING",
+                warn_notification_severity="OFF",
                 telemetry_disabled=True,
                 user_agent="dqa",
             )

@@ -8,13 +8,14 @@ it stops what changes no data but the server, as killing a connection does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
+from neo4j import GqlStatusObject
 from neo4j.exceptions import DriverError, Neo4jError
 
 from dqa.core.database import Kind, Limits, Rows
@@ -28,7 +29,6 @@ from dqa.databases.leaving import ENDING, OverdueError
 from dqa.databases.neo4j.advice import examine
 from dqa.databases.neo4j.codes import fault_of, fault_of_driver
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
-from dqa.databases.neo4j.hiding import namer
 from dqa.databases.neo4j.server import Reading, Server, first_line
 from dqa.databases.neo4j.values import converter, values_of
 from dqa.databases.rows import collect
@@ -43,11 +43,14 @@ _PROFILE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What excludes EXPLAIN, and what may stand before it."""
-_VERSION = re.compile(
-    r"\s*call\s+dbms\.components\(\s*\)(?:\s*yield\s[\w\s,*]+)?(?:\s*return\s[\w\s,*.]+)?;?\s*",
+_HARMLESS = re.compile(
+    r"(?:explain\s+)?(?:call\s+dbms\.components\(\s*\)(?:\s*yield\s[\w\s,*]+)?"
+    r"(?:\s*return\s[\w\s,*.]+)?$|show\s+(?:current\s+user|databases?)\b)",
     re.IGNORECASE,
 )
-"""The server's version, which its plan takes for a change of the schema."""
+"""What only reads, and whose plan the server takes for a change of the schema."""
+_UNKNOWN = {"01N50": "label", "01N51": "relationship type", "01N52": "property"}
+"""What the server warns of, by its status: a name that is not in the database."""
 _CUT = frozenset({"rows", "bytes"})
 
 
@@ -91,9 +94,8 @@ class Neo4jSession(Session):
         self.namespace = label
         self._server = server
         self._situation = namespace
-        self._convert = converter(label)
-        self._named: Callable[[str], str] = namer(label) if label else str
-        self._reading: set[str] = set()
+        self._convert = converter(lambda name: name != label)
+        self._reading: dict[str, str] = {}
         self._attempts = Attempts(self._run_once, "RETURN 1")
         self._mark = f"dqa-{uuid4().hex}"
         self._numbers = count()
@@ -170,7 +172,7 @@ class Neo4jSession(Session):
             self._require_reading(statement, reading.run)
         result = reading.run(statement)
         rows = collect(
-            list(map(self._named, result.keys())),
+            list(result.keys()),
             map(values_of, result),
             limits,
             started,
@@ -182,7 +184,7 @@ class Neo4jSession(Session):
             return self._explained(plan, limits, started)
         if rows.cut in _CUT and rows.total is None:
             reading.leave()  # a rollback would read all that is on its way
-        return rows
+        return replace(rows, warning=self._reading.get(statement, ""))
 
     def _explained(self, plan: Mapping[str, Any], limits: Limits, started: float) -> Rows:
         """Return the plan that EXPLAIN asks for, which the server tells beside the rows."""
@@ -193,12 +195,13 @@ class Neo4jSession(Session):
         return collect(["plan"], lines, limits, started, failures=_FAILURES, stop=lambda: None)
 
     def _require_reading(self, statement: str, run: Callable[..., Any]) -> None:
-        kind = run(f"EXPLAIN {_unprofiled(statement)}").consume().query_type
-        if kind != "r" and not (kind == "s" and _VERSION.fullmatch(statement)):
+        told = run(f"EXPLAIN {_unprofiled(statement)}").consume()
+        kind = told.query_type
+        if kind != "r" and not (kind == "s" and _HARMLESS.match(statement)):
             raise refused("it does more than read data")
         if len(self._reading) >= _KEPT:
             self._reading.clear()
-        self._reading.add(statement)
+        self._reading[statement] = _warning(statement, told.gql_status_objects)
 
     def _failure(self, error: Exception) -> Failure:
         problem = first_line(error)
@@ -208,6 +211,21 @@ class Neo4jSession(Session):
             return Failure(fault_of(error.code or ""), problem)
         outage = str(self._server.failure(error))
         return Failure(fault_of_driver(error), problem, outage=outage)
+
+
+def _warning(statement: str, told: Sequence[GqlStatusObject]) -> str:
+    """Return which of the names that a statement's author wrote are not in the database.
+
+    Those in backticks were written by the guard.
+    """
+    unknown: list[str] = []
+    for status in told:
+        position = status.position
+        if status.gql_status in _UNKNOWN and position is not None:
+            name = re.match(r"\w+", statement[position.offset - len("EXPLAIN ") :])
+            if name is not None:
+                unknown.append(f"there is no {_UNKNOWN[status.gql_status]} {name[0]}")
+    return "; ".join(dict.fromkeys(unknown))
 
 
 def _unprofiled(statement: str) -> str:

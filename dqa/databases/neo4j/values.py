@@ -27,19 +27,19 @@ def values_of(record: neo4j.Record) -> list[Any]:
     return list(tuple.__iter__(record))
 
 
-def converter(hidden: str | None) -> Callable[[Any], Any]:
+def converter(shows: Callable[[str], bool]) -> Callable[[Any], Any]:
     """Return what turns a driver's value into lists, dictionaries and plain values.
 
     Nodes and relationships are their label (a list where there are several) and properties, paths
-    their nodes and relationships. Ids are left out: they say how something was stored. So is the
-    label `hidden`, of nodes and in lists. Properties stand in alphabetical order: the server's own
-    is by chance.
+    their nodes and relationships. Ids are left out: they say how something was stored. So are
+    labels that `shows` denies. Properties stand in alphabetical order: the server's own is by
+    chance.
     """
     timed = (neo4j.time.Date, neo4j.time.Time, neo4j.time.DateTime, neo4j.time.Duration)
 
     def convert(value: Any) -> Any:  # noqa: ANN401, PLR0911  (one return a kind of value)
         if isinstance(value, neo4j.graph.Node):
-            labels = sorted(value.labels - {hidden})
+            labels = sorted(filter(shows, value.labels))
             return _labelled(labels[0] if len(labels) == 1 else labels, value)
         if isinstance(value, neo4j.graph.Relationship):
             return _labelled(value.type, value)
@@ -51,13 +51,13 @@ def converter(hidden: str | None) -> Callable[[Any], Any]:
         if isinstance(value, neo4j.spatial.Point):
             return {"srid": value.srid, **dict(zip("xyz", value, strict=False))}
         if isinstance(value, timed):
-            return value.iso_format()
+            return value.iso_format() + _zone_name(value)
         if isinstance(value, neo4j.vector.Vector):
             return value.to_native()
         if isinstance(value, dict):
             return {key: convert(value[key]) for key in value}
         if isinstance(value, (list, tuple)):
-            return [convert(item) for item in value if hidden is None or item != hidden]
+            return [convert(item) for item in value]
         unread = getattr(value, "raw_data", value)  # of a value, or of a list or map with one in it
         if unread is value:
             return value
@@ -67,6 +67,13 @@ def converter(hidden: str | None) -> Callable[[Any], Any]:
         return {"_LABEL": label, **{key: convert(entity[key]) for key in sorted(entity)}}
 
     return convert
+
+
+def _zone_name(value: Any) -> str:  # noqa: ANN401
+    """Return the name of a time's zone in brackets, as the server does; empty for an offset."""
+    zone = getattr(value, "tzinfo", None)
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)
+    return f"[{name}]" if name and name != "UTC" else ""
 
 
 def _unread(tag: bytes, fields: Sequence[Any]) -> str:

@@ -1,4 +1,4 @@
-"""What a statement in Cypher shows, by the guard's own lexer and parser."""
+"""What a statement in Cypher shows, by the guard's own tokens."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from itertools import islice
 from typing import TypeAlias
 
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
-from dqa.evaluation.analysis.expressions import Expressions
+from dqa.evaluation.analysis.expressions import Expressions, words
 from dqa.evaluation.analysis.reading import NOTHING, Reading, UnreadableStatementError, Value
-from dqa.guard import cypher as guard
-from dqa.guard.cypher.lexer import tokens
-from dqa.guard.cypher.words import NAMES, words
+from dqa.guard.cypher import read_statement
+from dqa.guard.cypher_tokens import is_word, tokens
 from dqa.guard.verdict import Refusal
 
 _CLAUSES = words("MATCH OPTIONAL WITH UNWIND RETURN CALL ORDER SKIP OFFSET LIMIT WHERE UNION")
@@ -33,7 +32,7 @@ def read_cypher(statement: str, dialect: str, schema: Schema) -> list[Reading] |
     """
     fold: Callable[[str], str] = str.lower if dialect == "ladybug" else str
     try:
-        guard.parsed(statement, dialect)
+        read_statement(statement, dialect)
         found = tokens(statement, dialect)
         reader = _Reader(found, schema, fold)
         parts = list(reader.split(0, len(found.keys) - 1, {"UNION"}))
@@ -131,7 +130,7 @@ class _Reader(Expressions):
         paths: dict[str, list[int]] = {}
         path: list[int] = []
         while i < end:
-            if keys[i] == "(" and (i == begin or keys[i - 1] not in NAMES):
+            if keys[i] == "(" and (i == begin or not is_word(keys[i - 1])):
                 node = self._element(i, self.schema.nodes)
                 if left is not None:
                     path += self._relationship(left[1], i, left[0], node)
@@ -165,7 +164,7 @@ class _Reader(Expressions):
         from_right = keys[begin + 1] == "<"
         to_right = keys[end - 1] == ">"
         if bracket is None or "*" in keys[bracket : closing[bracket]]:
-            if bracket is not None and keys[bracket + 1] in NAMES:
+            if bracket is not None and is_word(keys[bracket + 1]):
                 self.known[self.text(bracket + 1)] = NOTHING
             return []
         edge = self._element(bracket, self.schema.edges)
@@ -213,7 +212,7 @@ class _Reader(Expressions):
         """Return the instance of a node or relationship pattern, a new one or a known one."""
         keys, closing = self.found.keys, self.found.closing
         end, i, name = closing[begin], begin + 1, ""
-        if keys[i] in NAMES and keys[i] != "WHERE":
+        if is_word(keys[i]) and keys[i] != "WHERE":
             name, i = self.text(i), i + 1
         table = None
         if keys[i] == ":":

@@ -8,12 +8,15 @@ from itertools import accumulate
 
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
 from dqa.evaluation.analysis.reading import NOTHING, Reading, Value
-from dqa.guard.cypher.lexer import NUMBER, TEXT, Tokens
-from dqa.guard.cypher.words import NAMES, words
+from dqa.guard.cypher_tokens import NUMBER, TEXT, Tokens, is_word
 
-_SAME = words("""
-    round coalesce tofloat tointeger tostring properties floor ceil nodes relationships
-    """)
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text, which is easier to read than a list of them."""
+    return frozenset(text.split())
+
+
+_SAME = words("round coalesce tofloat tointeger tostring properties floor ceil nodes relationships")
 """Functions that leave a value what it is."""
 _COUNTING = words("count size length")
 _MIXING = words("sum avg min max stdev stdevp percentilecont percentiledisc")
@@ -93,7 +96,7 @@ class Expressions:
 
     def _is_call(self, i: int) -> bool:
         keys = self.found.keys
-        return keys[i] in NAMES and keys[i + 1] == "("
+        return is_word(keys[i]) and keys[i + 1] == "("
 
     def property(self, value: Value, name: str) -> Value:
         """Return a property of an element, or a part of a map."""
@@ -168,7 +171,7 @@ class Expressions:
                 # An index into a list is a part of what stands before it.
                 yield self.value(i, closing[i] + 1)
                 i = closing[i] + 1
-            elif key in NAMES and self.text(i) in self.known:
+            elif is_word(key) and self.text(i) in self.known:
                 value, i = self.known[self.text(i)], i + 1
                 while i + 1 < end and keys[i] == ".":
                     value, i = self.property(value, self.found.texts[i + 1]), i + 2
@@ -202,7 +205,7 @@ class Expressions:
     def _listed(self, begin: int) -> Value:
         """Return a list; of a list comprehension what it makes of its items."""
         keys, end = self.found.keys, self.found.closing[begin]
-        if keys[begin + 1] in NAMES and keys[begin + 2] == "IN":
+        if is_word(keys[begin + 1]) and keys[begin + 2] == "IN":
             around, name = dict(self.known), self.text(begin + 1)
             parts = list(self.split(begin + 3, end, {"WHERE", "|"}))
             self.known[name] = source = self.value(parts[0][1], parts[0][2])

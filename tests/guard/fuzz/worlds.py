@@ -14,12 +14,13 @@ from typing import Protocol
 import duckdb
 import ladybug
 
-from dqa.core.errors import RefusedStatementError
-from dqa.guard.check import judge
-from dqa.guard.cypher import scoped
+from dqa.guard.cypher import judge
+from dqa.guard.policy import Policy
+from dqa.guard.verdict import Refusal
 
 __all__ = ["WORLDS", "World"]
 
+_INSIDE = Policy(inside="only here")
 _SECONDS = 0.3
 """After which a statement is interrupted; most take no millisecond."""
 
@@ -218,12 +219,14 @@ class Neo4jWorld:
     def run(self, statement: str) -> str | None:
         if self._writes(statement):
             return "a word that writes follows a value"
-        with suppress(RefusedStatementError):
-            once = scoped(statement, "only here")
-            if not judge(once, "neo4j").allowed:
-                return f"its scoped form is refused: {once}"
-            if scoped(once, "only here").count("`only here`") != 2 * once.count("`only here`"):
+        with suppress(Refusal):
+            once = judge(statement, "neo4j", _INSIDE)
+            again = judge(once, "neo4j", _INSIDE)
+            if again.count("`only here`") != 2 * once.count("`only here`"):
                 return "a second scope misses a pattern"
+            plain = judge(statement, "neo4j")
+            if judge(plain, "neo4j") != plain:
+                return f"another text runs the second time: {plain}"
         return None
 
     def content(self) -> str:

@@ -13,7 +13,7 @@ import dqa
 from dqa import guard
 from dqa.core.database import Limits
 from dqa.databases.neo4j.server import Address, Server
-from dqa.guard.cypher.words import FUNCTIONS as CYPHER_FUNCTIONS
+from dqa.guard.cypher_tokens import words_of
 from dqa.guard.lists import lists
 from tests.hostile.measuring import BACKENDS
 
@@ -60,7 +60,8 @@ def read_functions(engine: str, url: str | None = None) -> list[Function]:
     """
     listed = set(_READERS[engine](url))
     names = {function.name.lower() for function in listed}
-    known = CYPHER_FUNCTIONS.get(engine) or lists(engine).functions
+    is_graph = engine in {"neo4j", "ladybug"}
+    known = words_of(engine)["functions"] if is_graph else lists(engine).functions
     kind: Kind = "scalar"
     listed |= {Function(name, kind) for name in known if name not in names}
     allowed = [function for function in listed if _is_allowed(function, engine)]
@@ -78,7 +79,7 @@ def read_operators(engine: str, url: str | None = None) -> list[str]:
 def _is_allowed(function: Function, engine: str) -> bool:
     if not re.fullmatch(r"[A-Za-z_][\w.]*", function.name):
         return False
-    begin = "RETURN" if engine in CYPHER_FUNCTIONS else "SELECT"
+    begin = "RETURN" if engine in {"neo4j", "ladybug"} else "SELECT"
     verdict = guard.check(f"{begin} {function.name}(1)", engine)
     return "not known to only read" not in verdict.reason
 

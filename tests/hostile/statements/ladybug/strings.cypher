@@ -1,21 +1,2 @@
 // One function of texts takes for ever, or gigabytes.
-RETURN size(repeat('a', 2000000000));
-RETURN size(lpad('a', 1000000000, 'b'));
-RETURN size(rpad('a', 1000000000, 'b'));
-RETURN levenshtein(repeat('ab', 50000), repeat('ba', 50000));
-RETURN size(reverse(repeat('é', 300000000)));
-RETURN size(upper(repeat('a', 1000000000)));
-RETURN size(trim(repeat(' ', 1000000000)));
-RETURN size(replace(repeat('a', 300000000), 'a', 'bbbb'));
-RETURN contains(repeat('a', 300000000), repeat('a', 100000000) + 'b');
-RETURN size(string_split(repeat('a,', 100000000), ','));
-RETURN sha256(repeat('a', 2000000000));
-RETURN md5(repeat('a', 2000000000));
-RETURN size(repeat('a', 100000000) + repeat('b', 1000000000) + repeat('c', 1000000000));
-RETURN size(initcap(repeat('ab ', 300000000)));
-RETURN size(concat(repeat('a', 1000000000), repeat('b', 1000000000)));
-RETURN substring(repeat('é', 500000000), 300000000, 3);
-RETURN size(encode(repeat('a', 1000000000)));
 MATCH (a:Building), (b:Building), (c:Building) RETURN max(levenshtein(repeat(a.name, 300), repeat(b.name, 300)));
-MATCH (a:Goods), (b:Building) RETURN max(size(repeat(a.name, 10000000)));
-MATCH (a:Building), (b:Building) RETURN levenshtein(a.name + repeat('x', 8000), b.name + repeat('y', 8000));

@@ -1,15 +1,9 @@
 // Long lists, maps and JSON.
-RETURN reduce(a = 0, x IN range(1, 1000000) | a + reduce(b = 0, y IN range(1, 1000000) | b + y));
-RETURN size([x IN range(1, 1000000) WHERE any(y IN range(1, 1000000) WHERE x = y * 7919)]);
 RETURN size(reduce(l = [], x IN range(1, 300000) | l + x));
 UNWIND range(1, 1000) AS i RETURN [x IN range(1, 1000000) | x * i];
 UNWIND range(1, 1000) AS i WITH [x IN range(1, 1000000) | toString(x) + i] AS l RETURN collect(l);
 WITH range(1, 1000000) AS l UNWIND l AS x UNWIND l AS y UNWIND l AS z RETURN count(*);
 WITH range(1, 1000000) AS l UNWIND l AS x UNWIND l AS y RETURN collect(DISTINCT x * y);
-RETURN all(x IN range(1, 1000000) WHERE none(y IN range(1, 1000000) WHERE y = -x));
-RETURN size([x IN range(1, 1000000) WHERE x IN [y IN range(1, 1000000) WHERE y % 2 = 1 | y * x]]);
 UNWIND range(1, 1000000) AS x WITH collect(toString(x)) AS l UNWIND range(1, 100) AS y RETURN y, l, [z IN l | z + y];
-RETURN [x IN range(1, 3000) | [y IN range(1, 3000) | {a: x, b: y, c: toString(x * y)}]];
 UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN DISTINCT a * b;
 UNWIND range(1, 1000000) AS a RETURN percentileCont(a, 0.5), stDev(a), collect(a), collect(toString(a)), collect({a: a, b: [a, a, a, a, a]});
-RETURN tail(reduce(l = range(1, 1000000), x IN range(1, 1000000) | tail(l)));

@@ -1,0 +1,352 @@
+"""Restricts a Cypher statement to what a policy lets its reader see of a graph.
+
+Every node pattern asks for a label that may be read, every relationship for such a type, so what is
+hidden is not found. Where not all properties may be read, what a pattern finds may be used by its
+properties alone, as in ``n.name``, and so no value holds more than its name says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from dqa.core.cypher import quote_name, quote_text
+from dqa.guard.cypher_patterns import Element, PatternReader, Use
+from dqa.guard.policy import Policy
+from dqa.guard.verdict import Refusal
+
+_VARIABLE = "dqa_label"
+_SAFE_CALLS = frozenset(
+    {"count", "elementid", "exists", "id", "isempty", "label", "labels", "length", "offset"}
+    | {"rowid", "size", "type", "valuetype"}
+)
+"""Functions that tell nothing of an element's properties."""
+_COMPARED = frozenset({"=", "<>"})
+_AROUND_COMPARISON = frozenset(
+    {"WHERE", "AND", "OR", "XOR", "NOT", "(", ")", "WHEN", "THEN", "RETURN", "WITH", "ORDER", "}"}
+    | {"|", "]", ",", "", "MATCH", "OPTIONAL", "UNION", "LIMIT", "SKIP"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleGraph:
+    """What a policy leaves of a graph, in the spelling that names are compared in.
+
+    Attributes
+    ----------
+    labels, types
+        Those that may be read; None for all.
+    hidden
+        Labels that may not be read where all others may.
+    inside
+        The label that every node has to have.
+    """
+
+    labels: frozenset[str] | None
+    types: frozenset[str] | None
+    hidden: frozenset[str]
+    allowed: frozenset[str]
+    denied: frozenset[str]
+    inside: str | None = None
+    endpoints: dict[str, set[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, policy: Policy, *, fold: bool) -> VisibleGraph:
+        """Return what a policy leaves; `fold` where names differ by more than their case."""
+
+        def folded(names: Iterable[str]) -> frozenset[str]:
+            return frozenset(name.lower() for name in names) if fold else frozenset(names)
+
+        labels = None if policy.labels is None else folded(policy.labels)
+        hidden, endpoints = folded(policy.memory_labels), dict[str, set[str]]()
+        if fold and policy.schema is not None:
+            there = folded(node.label for node in policy.schema.nodes)
+            labels = labels & there if labels is not None else (there - hidden if hidden else None)
+            for edge in policy.schema.edges:
+                joined = endpoints.setdefault(edge.label.lower(), set())
+                joined |= folded((edge.source, edge.target))
+        types = None if policy.relationship_types is None else folded(policy.relationship_types)
+        allowed, denied = folded(policy.properties or ()), folded(policy.denied_properties)
+        return cls(labels, types, hidden, allowed, denied, policy.inside, endpoints)
+
+    @property
+    def limits_labels(self) -> bool:
+        """Whether there are labels or types that may not be read."""
+        return self.labels is not None or self.types is not None or bool(self.hidden)
+
+    @property
+    def limits_properties(self) -> bool:
+        """Whether there are properties that may not be read."""
+        return bool(self.allowed or self.denied)
+
+    def shows_label(self, name: str) -> bool:
+        """Whether nodes of a label may be read."""
+        return (self.labels is None or name in self.labels) and name not in self.hidden
+
+    def shows_type(self, name: str) -> bool:
+        """Whether relationships of a type may be read."""
+        return self.types is None or name in self.types
+
+    def denying(self, name: str) -> frozenset[str]:
+        """Return the labels and types of which a property may not be read."""
+        owners = {entry.rpartition(".")[0] for entry in self.allowed}
+        denied = {owner for owner in owners if f"{owner}.{name}" not in self.allowed}
+        ending = f".{name}"
+        named = {entry.removesuffix(ending) for entry in self.denied if entry.endswith(ending)}
+        return frozenset(denied | named)
+
+    def shows(self, owner: str, name: str) -> bool:
+        """Whether a property of a label or type may be read."""
+        return name not in self.denied and owner not in self.denying(name)
+
+
+def restrict(reader: PatternReader, policy: Policy) -> None:
+    """Write what a policy allows into a statement; `Refusal` where it reads what is hidden."""
+    shown = VisibleGraph.of(policy, fold=reader.ladybug)
+    if not (shown.limits_labels or shown.limits_properties or shown.inside):
+        return
+    _require_silent(reader, shown)
+    if shown.limits_properties:
+        owners = _owners(reader)
+        _require_named(reader, set(owners))
+        _restrict_properties(reader, shown, owners)
+    if shown.limits_labels:
+        _require_visible(reader, shown)
+    for element in reader.elements:
+        if element.kind == "node":
+            _restrict_node(reader, element, shown)
+        elif shown.types is not None:
+            _restrict_relationship(reader, element, shown.types)
+    if not reader.ladybug and (shown.labels is not None or shown.hidden or shown.inside):
+        _restrict_labels_function(reader, shown)
+    for i in reader.colons:  # one statement may not mix `A:B` with `A&B`
+        if not reader.ladybug:
+            reader.spelled[i] = "" if reader.keys[i - 1] == "|" else "&"
+
+
+def _require_silent(reader: PatternReader, shown: VisibleGraph) -> None:
+    """Refuse what tells of the whole database."""
+    static = reader.words["procedures"]
+    whole = reader.words["functions of whole elements"]
+    told = [f"the procedure {name}" for name in reader.procedures if name not in static]
+    told += [f"the function {call.name}" for call in reader.calls if call.name in whole]
+    told += ["an index search"] * reader.searches
+    if reader.shows and not {"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"} & set(
+        reader.shows.split()
+    ):
+        told.append(f"SHOW {reader.shows}")
+    if reader.explains and (shown.limits_labels or shown.limits_properties):
+        told.append("a plan")
+    if told:
+        raise Refusal(
+            f"{told[0]} tells of the whole database, of which not all may be read; use MATCH"
+        )
+
+
+def _require_visible(reader: PatternReader, shown: VisibleGraph) -> None:
+    """Refuse names of labels and types that may not be read, and paths through what may not be."""
+    for element in reader.elements:
+        is_shown = shown.shows_label if element.kind == "node" else shown.shows_type
+        kind = "label" if element.kind == "node" else "relationship type"
+        for i in element.names:
+            if not is_shown(reader.folded(i)):
+                raise Refusal(_not_shown(reader, i, kind, shown))
+        if element.is_many and not _stays_visible(reader, element, shown):
+            raise Refusal(
+                "a path of any length could lead through nodes that may not be read; write each "
+                "step" + ("" if reader.ladybug else ", or ((:Label)-[:TYPE]->(:Label)){1,3}")
+            )
+    for i in reader.tested:
+        name = reader.folded(i)
+        if not shown.shows_label(name) and not (shown.types and name in shown.types):
+            raise Refusal(_not_shown(reader, i, "label", shown))
+    if reader.has_path_value and (shown.labels is not None or shown.hidden):
+        raise Refusal(
+            "a path of any length could lead through nodes that may not be read; use MATCH"
+        )
+
+
+def _stays_visible(reader: PatternReader, element: Element, shown: VisibleGraph) -> bool:
+    """Whether a relationship of any length leads through visible nodes alone."""
+    if shown.labels is None and not shown.hidden:
+        return True
+    names = [reader.folded(i) for i in element.names]
+    joined = [shown.endpoints.get(name) for name in names or shown.endpoints]
+    return bool(joined) and all(
+        ends is not None and all(map(shown.shows_label, ends)) for ends in joined
+    )
+
+
+def _not_shown(reader: PatternReader, i: int, kind: str, shown: VisibleGraph) -> str:
+    known = shown.labels if kind == "label" else shown.types
+    return f"the {kind} {reader.texts[i]} may not be read" + (
+        f", only {', '.join(sorted(known))}" if known else ""
+    )
+
+
+def _restrict_node(reader: PatternReader, element: Element, shown: VisibleGraph) -> None:
+    """Let a node pattern find visible nodes alone."""
+    wanted: list[str] = []
+    if not element.names or not element.is_plain:
+        if shown.labels is not None:
+            if not shown.labels:
+                raise Refusal("no label may be read; leave out the node")
+            wanted.append("|".join(map(quote_name, sorted(shown.labels))))
+        wanted += [f"!{quote_name(name)}" for name in sorted(shown.hidden)]
+    if reader.ladybug:
+        if shown.hidden and shown.labels is None and not element.names:
+            raise Refusal("every node needs a label, because not all nodes may be read")
+        wanted = wanted[: shown.labels is not None]
+    if not reader.ladybug:
+        denying = {owner for i in element.keys for owner in shown.denying(reader.folded(i))}
+        wanted += [f"!{quote_name(name)}" for name in sorted(denying)]
+    if shown.inside is not None:
+        wanted.append(quote_name(shown.inside))
+    _add_names(reader, element, wanted)
+
+
+def _restrict_relationship(reader: PatternReader, element: Element, types: frozenset[str]) -> None:
+    if element.names and element.is_plain:
+        return
+    if not types:
+        raise Refusal("no relationship type may be read; leave out the relationship")
+    names = "|".join(map(quote_name, sorted(types)))
+    if reader.keys[element.opening] == "-":
+        reader.spelled[element.opening] += f"[:{names}]"
+    else:
+        _add_names(reader, element, [names])
+
+
+def _add_names(reader: PatternReader, element: Element, wanted: list[str]) -> None:
+    """Write that an element has to have all of these labels, each one or several with bars."""
+    if not wanted:
+        return
+    spelled = reader.spelled
+    several = len(wanted) > 1 or bool(element.end)
+    parts = [f"({part})" if "|" in part and several else part for part in wanted]
+    text = "&".join(parts)
+    if not element.end:
+        spelled[element.opening if element.variable is None else element.variable] += f":{text}"
+        return
+    if "|" in reader.keys[element.begin : element.end]:
+        spelled[element.begin] = "(" + spelled[element.begin]
+        text = f")&{text}"
+    else:
+        text = f"&{text}"
+    spelled[element.end - 1] += text
+
+
+def _restrict_labels_function(reader: PatternReader, shown: VisibleGraph) -> None:
+    """Let ``labels(n)`` tell the visible labels alone."""
+    hidden = sorted(shown.hidden | ({shown.inside} if shown.inside else set()))
+    tests = [f"NOT {_VARIABLE} IN [{', '.join(map(quote_text, hidden))}]"] if hidden else []
+    if shown.labels is not None:
+        tests.append(f"{_VARIABLE} IN [{', '.join(map(quote_text, sorted(shown.labels)))}]")
+    for call in reader.calls:
+        if call.name == "labels":
+            spelled = reader.spelled
+            spelled[call.opening - 1] = f"[{_VARIABLE} IN {spelled[call.opening - 1]}"
+            spelled[call.end] += f" WHERE {' AND '.join(tests)}]"
+
+
+# Properties
+
+
+def _owners(reader: PatternReader) -> dict[str, set[str]]:
+    """Return the names that hold a node, relationship or path, with the labels it is matched by.
+
+    A name counts in the whole statement, so that nothing depends on which of its parts it is in.
+    """
+    owners: dict[str, set[str]] = {name: set() for name in reader.variables}
+    for element in reader.elements:
+        if element.variable is not None and element.is_plain:
+            owners[reader.folded(element.variable)] |= {reader.folded(i) for i in element.names}
+    for value, alias in reader.aliases:
+        known = owners.get(reader.folded(value))
+        if known is not None and reader.keys[value - 1] != ".":
+            owners.setdefault(reader.folded(alias), set()).update(known)
+    return owners
+
+
+def _require_named(reader: PatternReader, found: set[str]) -> None:
+    """Refuse values that hold a node, relationship or path: its properties have to be named."""
+    calls = {call.opening: call.name for call in reader.calls}
+    for use in reader.uses:
+        if reader.folded(use.i) in found and not _is_harmless(reader, use, found, calls):
+            raise Refusal(_whole(reader.texts[use.i]))
+    returned = (i for i, key in enumerate(reader.keys) if key == "RETURN")
+    is_star = any(reader.keys[i + 1 + (reader.keys[i + 1] == "DISTINCT")] == "*" for i in returned)
+    if reader.wholes or reader.has_path_value or (is_star and found):
+        raise Refusal(_whole("*" if reader.wholes or is_star else "a path"))
+
+
+def _whole(text: str) -> str:
+    return (
+        f"{text} would be read whole, and not all of its properties may be read; name the "
+        "properties, as in n.name"
+    )
+
+
+def _is_harmless(reader: PatternReader, use: Use, found: set[str], calls: dict[int, str]) -> bool:
+    """Whether an element stands where its properties are named, or not read."""
+    keys, i = reader.keys, use.i
+    before, after = keys[i - 1] if i else "", keys[i + 1]
+    if after in {".", ":", "IS", "{"} or use.kind == "import" or use.clause in {"USING", "HINT"}:
+        return True
+    opening = i - 1 - (before == "DISTINCT")
+    if after == ")" and keys[opening] == "(" and calls.get(opening) in _SAFE_CALLS:
+        return True
+    if use.kind == "query" and use.clause == "WITH" and before in {"WITH", "DISTINCT", ","}:
+        return after in {",", "AS", "}", ""} or after in reader.words["clauses"]
+    if after in _COMPARED:
+        return before in _AROUND_COMPARISON and _is_alone(reader, i + 2, found)
+    if before in _COMPARED:
+        return keys[i + 1] in _AROUND_COMPARISON and reader.folded(i - 2) in found
+    return False
+
+
+def _is_alone(reader: PatternReader, i: int, found: set[str]) -> bool:
+    return reader.folded(i) in found and reader.keys[i + 1] in _AROUND_COMPARISON
+
+
+def _restrict_properties(
+    reader: PatternReader, shown: VisibleGraph, owners: Mapping[str, set[str]]
+) -> None:
+    """Let a property be null where it is denied for a label; refuse it where it always is."""
+    for element in reader.elements:
+        for i in element.keys:
+            _require_not_denied(reader, i, shown)
+        denying = frozenset(o for i in element.keys for o in shown.denying(reader.folded(i)))
+        names = {reader.folded(i) for i in element.names}
+        is_excluded = element.kind == "node" and not reader.ladybug and not names & denying
+        if denying and not is_excluded and (names & denying or not names or not element.is_plain):
+            raise Refusal(
+                f"a property of {', '.join(sorted(denying))} may not be read: give the "
+                f"{element.kind} another {'label' if element.kind == 'node' else 'type'}, or write "
+                "WHERE and its variable"
+            )
+    for value, i in reader.properties:
+        _require_not_denied(reader, i, shown)
+        known = None if value is None else owners.get(reader.folded(value))
+        denying = shown.denying(reader.folded(i))
+        if value is None or known is None or not denying:
+            continue
+        name, variable = reader.texts[i], reader.spelled[value]
+        if known and known <= denying:
+            raise Refusal(f"the property {name} of {', '.join(sorted(known))} may not be read")
+        if value != i - 2:
+            raise Refusal(f"write {name}: {variable}.{name} in place of .{name}")
+        test = _is_one_of(variable, denying, reader)
+        reader.spelled[value] = f"(CASE WHEN {test} THEN null ELSE {variable}"
+        reader.spelled[i] += " END)"
+
+
+def _is_one_of(variable: str, names: Iterable[str], reader: PatternReader) -> str:
+    if reader.ladybug:
+        return f"lower(label({variable})) IN [{', '.join(map(quote_text, sorted(names)))}]"
+    return f"{variable}:{'|'.join(map(quote_name, sorted(names)))}"
+
+
+def _require_not_denied(reader: PatternReader, i: int, shown: VisibleGraph) -> None:
+    if reader.folded(i) in shown.denied:
+        raise Refusal(f"the property {reader.texts[i]} may not be read")

@@ -1,0 +1,217 @@
+"""Splits Cypher into tokens, and refuses what cannot be written again exactly.
+
+The text that runs is put together from the tokens, so that a comment, an odd space or an escape
+that one reader knows and another does not never reaches a server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from dqa.core.cypher import quote_name
+from dqa.guard.script import Span
+from dqa.guard.verdict import Refusal
+
+NAME = "`"
+"""The key of a name in backticks, or with letters beyond ASCII."""
+NUMBER = "0"
+"""The key of a number."""
+TEXT = "'"
+"""The key of a string."""
+
+DEEPEST = 60
+"""Brackets within brackets."""
+_UNICODE = r"\\u(?!00[0189]|007[fF]|0022|0027|005[cC]|0060|[dD][89a-fA-F])[0-9a-fA-F]{4}"
+"""An escape of a letter, which is written as the letter itself."""
+_ESCAPES = {
+    "neo4j": rf"\\[^uU]|{_UNICODE}",
+    "ladybug": rf"""\\[\\'"bfnrtBFNRT]|{_UNICODE}""",
+}
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_CLOSES = {")": "(", "]": "[", "}": "{"}
+_PLAIN_GAP = re.compile(r"[ \t\n\r]*")
+_SECTION = re.compile(r"\[(.+)\]")
+_IN_LOWER_CASE = frozenset(
+    {"functions", "functions of whole elements", "procedures", "describing procedures"}
+)
+
+
+@cache
+def _pattern(dialect: str) -> re.Pattern[str]:
+    escape = _ESCAPES[dialect]
+    return re.compile(
+        rf"""
+        \s*(?:
+            (?P<word>[^\W\d][\w$€£¥¢]*)
+          | (?P<number>(?:0[xX][0-9a-fA-F]+|0o[0-7]+
+              |(?:[0-9][0-9_]*(?:\.[0-9][0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?[dDfF]?)
+              (?![\w$]|\.(?!\.)))
+          | (?P<symbol><>|<=|>=|=~|!=|<<|>>|\|\||::|:=|\.\.|\+=
+              |[-+*%^=<>!|&.,:;$()\[\]{{}}]|/(?![/*]))
+          | (?P<text>'(?:[^'\\]|{escape})*'(?!')|"(?:[^"\\]|{escape})*"(?!"))
+          | (?P<name>`(?:[^`\\]|``|\\(?!u))+`)
+          | (?P<comment>//[^\n\r\x0b\x0c\x85\u2028\u2029]*(?=\r?\n|\Z)|/\*.*?\*/)
+          | (?P<end>\Z)
+          | (?P<other>.)
+        )""",
+        re.VERBOSE | re.DOTALL,
+    )
+
+
+class Tokens(NamedTuple):
+    """The tokens of one statement, as parallel lists that end with an empty token.
+
+    Attributes
+    ----------
+    keys
+        A symbol, a word in capitals, `NAME`, `NUMBER`, `TEXT`, or nothing for the end.
+    texts
+        Names without their quotes; everything else as it is written again.
+    spelled
+        Each as it is written again; names with letters beyond ASCII in backticks.
+    starts, ends
+        Where each begins and ends in the statement, in characters.
+    closing
+        By the index of an opening bracket, that of its closing one.
+    """
+
+    keys: list[str]
+    texts: list[str]
+    spelled: list[str]
+    starts: list[int]
+    ends: list[int]
+    closing: dict[int, int]
+
+
+def is_word(key: str) -> bool:
+    """Whether a token is a word or a name."""
+    return key == NAME or key[:1].isalpha() or key[:1] == "_"
+
+
+def tokens(statement: str, dialect: str) -> Tokens:
+    """Return the tokens of `statement`.
+
+    Raises
+    ------
+    Refusal
+        Some character belongs to no token, or brackets do not match or are too many.
+    """
+    found = Tokens([], [], [], [], [], {})
+    opened: list[int] = []
+    for match in _pattern(dialect).finditer(statement):
+        kind = match.lastgroup or ""
+        text = match[kind]
+        if kind == "comment" and "\\u" not in text:
+            continue
+        if kind == "end":
+            break
+        if kind in {"other", "comment"}:
+            raise Refusal(_why(statement, match.start(kind), dialect))
+        if kind == "symbol":
+            _match_bracket(text, opened, found)
+        key, text = _token(kind, text)
+        found.keys.append(key)
+        found.texts.append(text)
+        found.spelled.append(quote_name(text) if key == NAME else text)
+        found.starts.append(match.start(kind))
+        found.ends.append(match.end())
+    if opened:
+        raise Refusal(f"a '{found.keys[opened[-1]]}' is never closed")
+    found.keys.append("")
+    found.texts.append("")
+    found.spelled.append("")
+    found.starts.append(len(statement))
+    found.ends.append(len(statement))
+    return found
+
+
+def spans(script: str, dialect: str) -> Iterator[Span]:
+    """Yield where the statements of a script stand, which semicolons end."""
+    start: int | None = None
+    end = 0
+    for match in _pattern(dialect).finditer(script):
+        kind = match.lastgroup or ""
+        if kind == "comment":
+            continue
+        begins = match.start(kind)
+        is_end = kind == "end" or match[kind] == ";"
+        if is_end and start is not None:
+            yield Span(start, end)
+        if kind == "end":
+            return
+        if start is None or is_end:
+            start = None if is_end else begins
+        if kind == "other":
+            problem = _why(script, begins, dialect)
+            yield Span(begins if start is None else start, len(script), problem, begins)
+            return
+        end = match.end()
+
+
+def gap(statement: str, found: Tokens, i: int) -> str:
+    """Return the white space before a token as it is written again: without comments."""
+    between = statement[found.ends[i - 1] if i else 0 : found.starts[i]]
+    return between if _PLAIN_GAP.fullmatch(between) else " "
+
+
+@cache
+def words_of(dialect: str) -> Mapping[str, frozenset[str]]:
+    """Return the lists of a dialect by their names; functions and procedures in lower case."""
+    sections: dict[str, list[str]] = {}
+    words: list[str] = []
+    listed = files("dqa.guard").joinpath("lists", f"{dialect}.txt").read_text("utf-8")
+    for line in listed.splitlines():
+        section = _SECTION.fullmatch(line)
+        if section is not None:
+            words = sections.setdefault(section[1], [])
+        elif not line.startswith("#"):
+            words.extend(line.split())
+    return {
+        name: frozenset(map(str.lower, found) if name in _IN_LOWER_CASE else found)
+        for name, found in sections.items()
+    }
+
+
+def decoded(text: str) -> str:
+    """Return a text without escapes of Unicode, which Neo4j reads in names, too."""
+    return _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else m[0], text)
+
+
+def _token(kind: str, text: str) -> tuple[str, str]:
+    """Return the key of a token, and its text as it is written again."""
+    if kind == "word":
+        return (text.upper() if text.isascii() else NAME), text
+    if kind == "number":
+        return NUMBER, text
+    if kind == "text":
+        return TEXT, decoded(text)
+    if kind == "name":
+        return NAME, text[1:-1].replace("``", "`")
+    return text, text
+
+
+def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
+    """Match the bracket behind the tokens that were found, if it is one."""
+    if text in {"(", "[", "{"}:
+        opened.append(len(found.keys))
+        if len(opened) > DEEPEST:
+            raise Refusal("it is nested too deeply; write it flatter")
+    elif text in _CLOSES:
+        if not opened or found.keys[opened[-1]] != _CLOSES[text]:
+            raise Refusal(f"a '{text}' closes no bracket that is open")
+        found.closing[opened.pop()] = len(found.keys)
+
+
+def _why(statement: str, start: int, dialect: str) -> str:
+    near = f"at {statement[start : start + 20]!r}"
+    if statement.startswith(("'", '"', "`"), start):
+        return (
+            f"the quotation {near} is left open, or holds an escape that {dialect} reads otherwise"
+        )
+    if statement.startswith("/", start):
+        return f"the comment {near} is left open, or could be read in two ways; leave it out"
+    return f"the character {near} has no place in Cypher; quote names that hold it with backticks"

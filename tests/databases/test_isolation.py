@@ -1,0 +1,384 @@
+"""Statements run in worker processes: their limits, their crashes, and what is left behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+import pytest
+
+import dqa
+from dqa import Limits, plugins
+from dqa.core.database import Database
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    DqaError,
+    InfrastructureError,
+    StatementError,
+    StatementTimeoutError,
+)
+from dqa.core.situation import Situation
+from dqa.databases import worker_pool
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
+
+SHORT = Limits(seconds=0.5)
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+DEAF = "SELECT instr(printf('%.8000000c', 'a'), printf('%.4000000c', 'a') || 'b')"
+"""Compares texts for hours and does not react to an interrupt meanwhile."""
+CRASH = "RETURN id(NULL)"
+"""Ends LadybugDB with a segmentation fault."""
+
+
+@pytest.fixture(scope="module")
+def shop_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a SQLite file with a table of three rows."""
+    path = tmp_path_factory.mktemp("isolation") / "shop.db"
+    with closing(sqlite3.connect(path)) as made, made:
+        made.execute("CREATE TABLE shop (name TEXT, price REAL)")
+        made.executemany("INSERT INTO shop VALUES (?, ?)", [("a", 1.0), ("b", 2.0), ("c", 3.0)])
+    return path
+
+
+@pytest.fixture(scope="module")
+def shop(shop_file: Path) -> Iterator[Database]:
+    """Return that file, opened."""
+    with closing(dqa.open_database(shop_file)) as database:
+        yield database
+
+
+def parents() -> dict[int, int]:
+    """Return the parent of each process that runs; a process that ended is not among them."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = entry.read_text("ascii", "replace").rsplit(")", 1)[1].split()[:2]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if state != "Z":
+            found[int(entry.parent.name)] = int(parent)
+    return found
+
+
+def descendants(number: int) -> set[int]:
+    """Return all processes below a process."""
+    known, found, last = parents(), {number}, set[int]()
+    while found != last:
+        last = found
+        found = found | {child for child, parent in known.items() if parent in found}
+    return found - {number}
+
+
+def ticks(number: int) -> int:
+    """Return for how many hundredths of a second a process has computed."""
+    return int(Path(f"/proc/{number}/stat").read_text("ascii").rsplit(")", 1)[1].split()[11])
+
+
+def wait_for(is_so: Any, what: str) -> None:
+    """Wait until something is so; only a hang reaches the end."""
+    until = time.monotonic() + 60.0
+    while not is_so():
+        assert time.monotonic() < until, what
+        time.sleep(0.01)
+
+
+def wait_until_gone(numbers: set[int]) -> None:
+    """Wait until processes have ended."""
+    wait_for(lambda: not numbers & parents().keys(), "a process is left running")
+
+
+def test_answers_are_those_of_this_process(shop: Database, shop_file: Path) -> None:
+    """Values of every kind, cut results, errors and the schema are the same."""
+
+    def answer(database: Database, statement: str) -> object:
+        try:
+            rows = database.query(statement, Limits(rows=100))
+        except DqaError as error:
+            return type(error), str(error)
+        return rows.columns, rows.rows, rows.cut, rows.total, rows.counted
+
+    with closing(dqa.open_database(shop_file, isolation="none")) as other:
+        for statement in (
+            "SELECT name, price, price > 1 AS dear, NULL, x'00ff', 9223372036854775807 FROM shop",
+            "SELECT * FROM shop, shop AS b, shop AS c, shop AS d, shop AS e, shop AS f",
+            "SELECT 1e999, -1e999",
+            "SELECT nam FROM shop",
+            "SELECT * FROM shops",
+            "SELECT abs('x', 1)",
+            "DELETE FROM shop",
+        ):
+            assert answer(shop, statement) == answer(other, statement)
+        assert shop.schema() == other.schema()
+
+
+@pytest.mark.parametrize("statement", [ENDLESS, DEAF])
+def test_a_statement_over_its_limit_ends_and_the_next_one_works(
+    shop: Database, statement: str
+) -> None:
+    """Whether the engine stops it or its process is ended; the message names the whole limit."""
+    with pytest.raises(StatementTimeoutError, match=r"stopped after 9 seconds"):
+        shop.query(statement, Limits(seconds=9.0).left(0.4))
+    assert shop.query("SELECT count(*) FROM shop").rows == ((3,),)
+
+
+def test_results_are_bounded(shop: Database) -> None:
+    """A limit below the first row gives no row, and the result says so."""
+    rows = shop.query("SELECT printf('%.5000c', 'a') FROM shop", Limits(bytes=200, cell=10_000))
+    assert (rows.rows, rows.cut, rows.total) == ((), "bytes", 3)
+
+
+def test_a_crash_is_the_statements_error(situation: Situation) -> None:
+    """It ends neither this process nor the database."""
+    with closing(plugins.backend("ladybug").load(situation)) as graph:
+        for _ in range(2):
+            with pytest.raises(StatementError, match="segmentation fault") as caught:
+                graph.query(CRASH)
+            assert type(caught.value) is StatementError
+            assert graph.query("MATCH (n) RETURN count(n) > 0").rows == ((True,),)
+
+
+def resident() -> int:
+    """Return the bytes of memory of this process."""
+    pages = Path("/proc/self/statm").read_text("ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGESIZE")
+
+
+def test_memory_is_the_workers_and_bounded(shop: Database) -> None:
+    """A statement that wants 15 GB fails, and this process does not grow."""
+    before = resident()
+    with pytest.raises((StatementError, StatementTimeoutError)):
+        shop.query(
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1000) "
+            "SELECT group_concat(printf('%.15000000c', 'a')) FROM n",
+            Limits(seconds=20.0),
+        )
+    assert resident() - before < 100_000_000
+    assert shop.query("SELECT 1").rows == ((1,),)
+
+
+def test_many_threads_share_one_database(shop: Database) -> None:
+    """A statement that loses its worker does not affect those of other threads."""
+    with ThreadPoolExecutor(4) as threads:
+        bad = [threads.submit(shop.query, DEAF, SHORT) for _ in range(2)]
+        good = [threads.submit(shop.query, f"SELECT {n}, sum(price) FROM shop") for n in range(40)]
+        assert [future.result().rows for future in good] == [((n, 6.0),) for n in range(40)]
+        assert all(isinstance(future.exception(), StatementTimeoutError) for future in bad)
+
+
+def test_a_wait_for_a_worker_is_the_databases_error(
+    shop_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where all workers are busy, the statement that waits is not to blame."""
+    monkeypatch.setattr(worker_pool, "MOST_WORKERS", 1)
+    with closing(dqa.open_database(shop_file)) as database, ThreadPoolExecutor(1) as threads:
+        before = descendants(os.getpid())
+        begun = {number: ticks(number) for number in before}
+        long = threads.submit(database.query, DEAF, Limits(seconds=3.0))
+        wait_for(
+            lambda: any(ticks(number) > begun[number] + 5 for number in before), "nothing runs"
+        )
+        with pytest.raises(DatabaseUnavailableError, match="fewer threads"):
+            database.query("SELECT 1", Limits(seconds=0.3))
+        assert isinstance(long.exception(), StatementTimeoutError)
+        assert database.query("SELECT 1").rows == ((1,),)
+
+
+def test_a_killed_worker_is_replaced(shop_file: Path, shop: Database) -> None:
+    """An idle one unseen; one that runs a statement ends that statement only."""
+    shop.query("SELECT 1")
+    before = descendants(os.getpid())
+    with closing(dqa.open_database(shop_file)) as database:
+        workers = descendants(os.getpid()) - before
+        assert workers
+        for number in workers:
+            os.kill(number, signal.SIGKILL)
+        wait_until_gone(workers)
+        assert database.query("SELECT 1").rows == ((1,),)
+        (number,) = descendants(os.getpid()) - before
+        begun = ticks(number)
+        with ThreadPoolExecutor(1) as threads:
+            asked = threads.submit(database.query, DEAF, Limits(seconds=60.0))
+            wait_for(lambda: ticks(number) > begun + 5, "the worker does nothing")
+            os.kill(number, signal.SIGKILL)
+            assert isinstance(asked.exception(), DqaError)
+        assert database.query("SELECT 1").rows == ((1,),)
+
+
+def test_nothing_is_left_running(shop_file: Path, shop: Database) -> None:
+    """Not after a database is closed, and not after it is forgotten."""
+    shop.query("SELECT 1")
+    before = descendants(os.getpid())
+    database = dqa.open_database(shop_file)
+    workers = descendants(os.getpid()) - before
+    database.close()
+    wait_until_gone(workers)
+    database = dqa.open_database(shop_file)
+    workers = descendants(os.getpid()) - before
+    assert workers
+    del database
+    gc.collect()
+    wait_until_gone(workers)
+
+
+ASKING = """
+import sys, dqa
+database = dqa.open_database(sys.argv[1])
+database.query("SELECT 1")
+print("ready", flush=True)
+try:
+    database.query(sys.argv[2], dqa.Limits(seconds=60.0))
+except KeyboardInterrupt:
+    print("interrupted", *database.query("SELECT 1").rows, flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_a_signal_to_the_asker_ends_the_worker(shop_file: Path, sent: signal.Signals) -> None:
+    """Ctrl-C leaves a database that works; nothing survives a process that is killed."""
+    asker = subprocess.Popen(
+        [sys.executable, "-c", ASKING, str(shop_file), DEAF],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with asker:
+        assert asker.stdout is not None
+        assert asker.stdout.readline() == "ready\n"
+        below = descendants(asker.pid)
+        begun = {number: ticks(number) for number in below}
+
+        def busy() -> set[int]:
+            return {number for number in below if ticks(number) > begun[number] + 10}
+
+        wait_for(busy, "the worker does nothing")
+        working = busy()
+        asker.send_signal(sent)
+        if sent == signal.SIGINT:
+            assert asker.stdout.readline() == "interrupted (1,)\n"
+            wait_until_gone(working)
+            asker.communicate("end\n")
+            assert asker.returncode == 0
+        else:
+            asker.wait()
+        wait_until_gone(below)
+
+
+@pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning")
+def test_a_fork_of_this_process_has_workers_of_its_own(shop: Database) -> None:
+    """Two processes do not read each other's answers, and the parent's workers stay."""
+    shop.query("SELECT 1")
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if shop.query("SELECT 1").rows == ((1,),) else 2
+            shop.close()
+        finally:
+            os._exit(code)
+    answers = [shop.query(f"SELECT {n}").rows for n in range(50)]
+    assert answers == [((n,),) for n in range(50)]
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert shop.query("SELECT 1").rows == ((1,),)
+
+
+def test_a_worker_that_cannot_start_is_one_clear_error(shop_file: Path) -> None:
+    """No Python, no memory or no right to start a process."""
+    program = (
+        "import sys, dqa\n"
+        "import multiprocessing\n"
+        "multiprocessing.set_executable('/nowhere/python')\n"
+        "try:\n"
+        "    dqa.open_database(sys.argv[1])\n"
+        "except dqa.InfrastructureError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(shop_file)], capture_output=True, text=True, check=True
+    )
+    assert "cannot be started" in done.stdout
+
+
+def test_too_many_open_files_are_an_infrastructure_error(shop_file: Path, shop: Database) -> None:
+    """Open databases keep their workers."""
+    shop.query("SELECT 1")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4, limits[1]))
+    try:
+        with pytest.raises(InfrastructureError, match="Too many open files"):
+            dqa.open_database(shop_file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert shop.query("SELECT 1").rows == ((1,),)
+
+
+def test_a_path_is_relative_to_the_callers_folder(
+    shop_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not to the folder of the first worker."""
+    monkeypatch.chdir(shop_file.parent)
+    with closing(dqa.open_database(shop_file.name)) as database:
+        assert database.query("SELECT count(*) FROM shop").rows == ((3,),)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_a_replaced_file_is_an_error(tmp_path: Path, engine: Literal["sqlite", "duckdb"]) -> None:
+    """The rows of one file are not given as those of the other."""
+    files = [tmp_path / f"{name}.{engine}" for name in ("old", "new")]
+    connect: Any = {"sqlite": sqlite3.connect, "duckdb": duckdb.connect}[engine]
+    for file in files:
+        with closing(connect(str(file))) as made:
+            made.execute(f"CREATE TABLE shop AS SELECT '{file.stem}' AS name")
+            made.commit()
+    with closing(dqa.open_database(files[0])) as database:
+        assert database.query("SELECT name FROM shop").rows == (("old",),)
+        if engine == "sqlite":
+            files[1].replace(files[0])
+        else:  # written over: it stays the same file
+            shutil.copyfile(files[1], files[0])
+        with pytest.raises(DatabaseUnavailableError, match="replaced or removed since"):
+            database.query("SELECT name FROM shop")
+
+
+def test_situations_are_loaded_into_a_file_that_is_open(
+    situation: Situation, tmp_path: Path
+) -> None:
+    """DuckDB's file belongs to its writer alone, so readers step aside and writers take turns."""
+    backend = plugins.backend("duckdb")
+    where = f"duckdb:///{tmp_path}/shared.duckdb"
+    nodes = "SELECT count(*) FROM trade_node"
+    is_over = threading.Event()
+    with closing(backend.load(situation, where)) as one, ThreadPoolExecutor(3) as threads:
+
+        def load(name: str) -> Database:
+            return backend.load(replace(situation, name=name), where)
+
+        def read() -> int:
+            count = 0
+            while not is_over.is_set():
+                assert one.query(nodes).rows == ((3,),)
+                count += 1
+            return count
+
+        reading = threads.submit(read)
+        for other in threads.map(load, ["second", "third"]):
+            assert other.schema() == one.schema()
+            other.close()
+        is_over.set()
+        assert reading.result() > 0
+    assert {loaded.name for loaded in backend.loaded(where)} >= {"small"}

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 _STARTING = Lock()
 _STARTED: dict[str, type[Namespaces]] = {}
+_LOCKS: dict[str, AbstractContextManager[object]] = {}
+"""Locks of embedded databases, by location."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,8 @@ class Backend:
         DatabaseUnavailableError
             The server cannot be reached, or another process keeps the file to itself.
         """
-        session = self._session(Opening(self.namespaces, location), isolation)
+        with self._one_at_a_time(location):
+            session = self._session(Opening(self.namespaces, location), isolation)
         return self._guarded(session, policy, audit, limits, existing=True)
 
     def load(  # noqa: PLR0913
@@ -158,11 +161,14 @@ class Backend:
         DatabaseUnavailableError
             As `open`, or the disk is full.
         """
-        if location is None:
-            opening = Opening(self._in_memory(), content=situation)
-        else:
-            opening = Opening(self.namespaces, location, self._loaded(situation, location, replace))
-        return self._guarded(self._session(opening, isolation), policy, audit, limits)
+        with self._one_at_a_time(location):
+            if location is None:
+                opening = Opening(self._in_memory(), content=situation)
+            else:
+                namespace = self._loaded(situation, location, replace)
+                opening = Opening(self.namespaces, location, namespace)
+            session = self._session(opening, isolation)
+        return self._guarded(session, policy, audit, limits)
 
     @contextmanager
     def scratch(  # noqa: PLR0913
@@ -230,7 +236,7 @@ class Backend:
 
     def unload(self, location: str, namespace: str) -> LoadedSituation:
         """Drop a namespace and return what it held; `UsageError` where it holds no situation."""
-        with self._started().connect(location) as namespaces:
+        with self._one_at_a_time(location), self._started().connect(location) as namespaces:
             name = namespaces.resolve(namespace)
             with self._released(namespaces), namespaces.locked(name):
                 content = namespaces.read(name)
@@ -285,15 +291,22 @@ class Backend:
                     _fill(namespaces, situation, tag, replace)
             return tag.namespace
 
+    def _one_at_a_time(self, location: str | None) -> AbstractContextManager[object]:
+        """Let one thread open or write an embedded database of a location at a time."""
+        if location is None or not self.embedded:
+            return nullcontext()
+        with _STARTING:
+            return _LOCKS.setdefault(location, RLock())
+
     def _released(self, namespaces: Namespaces) -> AbstractContextManager[None]:
         """Keep this process's workers from a file that is about to be written."""
-        from dqa.databases.isolation.pool import pause_file
+        from dqa.databases.worker_pool import pause_file
 
         return pause_file(Path(namespaces.location)) if self.embedded else nullcontext()
 
     def _session(self, opening: Opening, isolation: Isolation) -> Session:
         if isolation == "process":
-            from dqa.databases.isolation.session import IsolatedSession
+            from dqa.databases.worker_pool import IsolatedSession
 
             self._require_installed()
             return IsolatedSession(opening)

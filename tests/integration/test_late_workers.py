@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from threading import Timer
 from time import monotonic
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -17,9 +16,9 @@ from dqa import plugins
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, StatementTimeoutError
 from dqa.core.session import Session
-from dqa.databases.isolation import session as isolated
-from dqa.databases.isolation.session import IsolatedSession
+from dqa.databases import worker_pool
 from dqa.databases.opening import Opening
+from dqa.databases.worker_pool import IsolatedSession
 from tests.integration.proxy import Proxy
 from tests.integration.test_leaving import LONG, ONE
 
@@ -53,8 +52,7 @@ def session(kind: str, proxy: Proxy, request: pytest.FixtureRequest) -> Iterator
     with closing(IsolatedSession(opening)) as opened:
         assert opened.run(ONE[kind], Limits()).rows == ((1,),)
         (worker,) = opened._pool._idle
-        process: Any = worker._process
-        later = Timer(0.3, os.kill, (process._number, signal.SIGSTOP))
+        later = Timer(0.3, os.kill, (worker._process.pid, signal.SIGSTOP))
         later.start()
         yield opened
         later.join()
@@ -64,7 +62,7 @@ def test_a_busy_server_is_not_called_away(
     kind: str, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has let somebody in meanwhile; that it takes its time to end a statement is no outage."""
-    monkeypatch.setattr(isolated, "_ENDING", 0.0)
+    monkeypatch.setattr(worker_pool, "_ENDING", 0.0)
     started = monotonic()
     with pytest.raises(StatementTimeoutError, match="after 2 seconds"):
         session.run(LONG[kind], LIMITS)
@@ -97,24 +95,3 @@ def test_a_server_that_is_slow_to_let_somebody_in_is_not_away(
     assert monotonic() - started < SOON
     proxy.slow_down(0.0)
     assert session.run(ONE[kind], Limits(seconds=30.0)).rows == ((1,),)
-
-
-@pytest.mark.parametrize("kind", ["postgres", "neo4j"], indirect=True)
-def test_no_statement_finds_its_server_away_twice(
-    kind: str, proxy: Proxy, session: Session
-) -> None:
-    """What silences a server when it comes again is to blame; the server is asked before."""
-    for told in (DatabaseUnavailableError, StatementTimeoutError):
-        later = Timer(0.5, proxy.stop)
-        later.start()
-        started = monotonic()
-        with pytest.raises(told):
-            session.run(LONG[kind], LIMITS)
-        assert monotonic() - started < SOON
-        later.join()
-        proxy.go_on()
-        assert session.run(ONE[kind], Limits(seconds=30.0)).rows == ((1,),)
-    proxy.stop()
-    with pytest.raises(DatabaseUnavailableError, match="does not answer"):
-        session.run(LONG[kind], LIMITS)
-    proxy.go_on()

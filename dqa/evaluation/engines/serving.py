@@ -5,15 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from importlib import import_module
+from multiprocessing.connection import Connection
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from dqa.databases.isolation.wire import ClosedError, Wire
 from dqa.evaluation.engines.remote import Problem, Worker, pack
 
 if TYPE_CHECKING:
@@ -26,21 +24,15 @@ _THREADS = 10_000
 """More than are asked at once: there are as many as that takes."""
 
 
-def prepare(modules: str) -> None:
-    """Import modules, each of which may be missing here."""
-    for name in modules.split():
-        with suppress(ImportError):
-            import_module(name)
-
-
-def serve(end: socket.socket) -> NoReturn:
-    """Answer requests in threads, and end this process when nobody is there to ask."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who then ends this
+def serve(connection: Connection, environment: Mapping[str, str]) -> NoReturn:
+    """Answer requests in threads until the parent closes the connection, then end the process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this
+    os.environ.clear()
+    os.environ.update(environment)
     code = 1
     try:
-        wire = Wire(end, trusts=True)
-        with suppress(ClosedError):
-            _answer(wire)
+        with suppress(EOFError, ConnectionError):
+            _answer(connection)
         code = 0
     finally:
         os._exit(code)  # whatever its threads still wait for
@@ -65,13 +57,7 @@ class _WorkerHere(Worker):
         return found
 
 
-def _answer(wire: Wire) -> NoReturn:
-    folder, environment = wire.receive()
-    # The parent's of now, and not those of when the process was made that this was forked from.
-    os.environ.clear()
-    os.environ.update(environment)
-    if folder is not None:
-        os.chdir(folder)
+def _answer(connection: Connection) -> NoReturn:
     worker, sending = _WorkerHere(), Lock()
     does: dict[str, Callable[..., Any]] = {
         "prepare": worker.prepare,
@@ -79,20 +65,22 @@ def _answer(wire: Wire) -> NoReturn:
         "close": worker.close,
     }
 
-    def answer(number: int, wanted: str, given: list[Any]) -> None:
+    def answer(number: int, wanted: str, arguments: list[Any]) -> None:
         try:
-            made = does[wanted](*given)
+            made = does[wanted](*arguments)
         except BaseException as error:  # noqa: BLE001  (raised again by the parent)
             made = Problem.of(error)
+        try:
+            packed = pack(made)
+        except Exception as error:  # noqa: BLE001  (it cannot be packed)
+            packed = pack(Problem.of(error))
         with sending:
             try:
-                wire.send((number, pack(made)))
-            except ClosedError:
+                connection.send((number, packed))
+            except OSError:
                 os._exit(0)
-            except Exception as error:  # noqa: BLE001  (it cannot be packed)
-                wire.send((number, pack(Problem.of(error))))
 
     pool = ThreadPoolExecutor(_THREADS, "dqa-worker")
     while True:
-        number, wanted, *given = wire.receive()
-        pool.submit(answer, number, wanted, given)
+        number, wanted, *arguments = connection.recv()
+        pool.submit(answer, number, wanted, arguments)

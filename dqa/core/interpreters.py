@@ -155,7 +155,7 @@ def _forget_fork_server() -> None:
     from multiprocessing import forkserver
 
     _starting = Lock()
-    forkserver._forkserver.__init__()  # type: ignore[attr-defined,misc]  # noqa: SLF001
+    forkserver._forkserver.__init__()  # type: ignore[misc]  # noqa: SLF001
 
 
 if sys.platform != "win32":

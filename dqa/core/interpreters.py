@@ -63,7 +63,7 @@ def start_process(
         )
     try:
         ours, theirs = _CONTEXT.Pipe()
-        with theirs, _starting, _safe_environment(), _without_main():
+        with theirs, _starting, _safe_environment(), _safe_path(), _without_main():
             if isinstance(_CONTEXT, ForkServerContext):
                 _CONTEXT.set_forkserver_preload([target.__module__, *preload])
             process = _CONTEXT.Process(target=target, args=(theirs, *arguments), daemon=daemon)
@@ -177,6 +177,17 @@ def _safe_environment() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Leave out of the path, which a process inherits, what depends on the current directory."""
+    before = sys.path
+    sys.path = _absolute(map(str, before))
+    try:
+        yield
+    finally:
+        sys.path = before
 
 
 @contextmanager

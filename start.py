@@ -4,6 +4,7 @@
     python3 start.py eval [OPTIONS]       evaluate four agents on generated questions
     python3 start.py test [ARGS]          run the quick tests
     python3 start.py lint                 check style and types
+    python3 start.py install              install everything for development, run nothing
     python3 start.py check [ARGS]         run lint and every test except the deep ones
     python3 start.py check --deep [ARGS]  run lint, every test and 200,000 fuzzed calls
     python3 start.py dqa ARGS             run any dqa command
@@ -47,6 +48,7 @@ def main(words: list[str]) -> int:
         "eval": ("openai", [["dqa", "eval", *add_defaults(rest)]]),
         "test": ("test", [[*QUICK, *rest]]),
         "lint": ("dev", LINT),
+        "install": ("dev", []),
         "check": ("dev", [*LINT, [*PYTEST, "-m", "not deep", *rest]]),
         "check --deep": ("dev", [*LINT, [*PYTEST, *rest], FUZZ]),
         "dqa": ("openai", [["dqa", *rest]]),

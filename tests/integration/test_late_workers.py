@@ -83,38 +83,3 @@ def test_a_server_that_lets_nobody_in_is_away(kind: str, proxy: Proxy, session: 
     later.join()
     proxy.go_on()
     assert session.run(ONE[kind], Limits(seconds=30.0)).rows == ((1,),)
-
-
-@pytest.mark.parametrize("kind", ["neo4j"], indirect=True)
-def test_a_server_that_is_slow_to_let_somebody_in_is_not_away(
-    kind: str, proxy: Proxy, session: Session
-) -> None:
-    """It answers a greeting in time, though nobody could open a session by then."""
-    proxy.slow_down(0.5)
-    started = monotonic()
-    with pytest.raises(StatementTimeoutError, match="after 2 seconds"):
-        session.run(LONG[kind], LIMITS)
-    assert monotonic() - started < SOON
-    proxy.slow_down(0.0)
-    assert session.run(ONE[kind], Limits(seconds=30.0)).rows == ((1,),)
-
-
-@pytest.mark.parametrize("kind", ["postgres", "neo4j"], indirect=True)
-def test_no_statement_finds_its_server_away_twice(
-    kind: str, proxy: Proxy, session: Session
-) -> None:
-    """What silences a server when it comes again is to blame; the server is asked before."""
-    for told in (DatabaseUnavailableError, StatementTimeoutError):
-        later = Timer(0.5, proxy.stop)
-        later.start()
-        started = monotonic()
-        with pytest.raises(told):
-            session.run(LONG[kind], LIMITS)
-        assert monotonic() - started < SOON
-        later.join()
-        proxy.go_on()
-        assert session.run(ONE[kind], Limits(seconds=30.0)).rows == ((1,),)
-    proxy.stop()
-    with pytest.raises(DatabaseUnavailableError, match="does not answer"):
-        session.run(LONG[kind], LIMITS)
-    proxy.go_on()

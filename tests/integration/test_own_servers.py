@@ -168,8 +168,8 @@ def test_a_kill_in_the_middle_of_an_evaluation_costs_no_decision(
 
     def evaluate(decider: Decider, patience: float, out: str, **how: Any) -> dqa.Run:
         options = RunOptions(workers=1, patience=patience)
-        given = {"databases": own.url, "options": options, "out": tmp_path / out}
-        return dqa.evaluate(asked, decider, **given, **how)
+        where: dict[str, Any] = {"databases": own.url, "out": tmp_path / out}
+        return dqa.evaluate(asked, decider, options=options, **where, **how)
 
     def choices(run: dqa.Run) -> list[object]:
         return [result.choice for result in run.results]

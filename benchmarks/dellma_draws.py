@@ -1,6 +1,6 @@
-"""What the way of drawing states costs: regret in worlds of known utilities.
+"""What each way of drawing states loses: regret in worlds of known utilities.
 
-Run with ``python -m benchmarks.dellma_draws [WORLDS]``; the table of docs/dellma.md is its output.
+Run ``python -m benchmarks.dellma_draws [WORLDS]``; the table of docs/dellma.md is its output.
 """
 
 from __future__ import annotations
@@ -12,13 +12,130 @@ from typing import get_args
 
 import numpy as np
 
-from benchmarks.dellma_worlds import Shape, World
-from dqa_dellma.settings import Draws
-from dqa_dellma.utilities.beliefs import sample_states
-from dqa_dellma.utilities.layout import Ints
+from dqa_dellma.events import RankingEvent
+from dqa_dellma.settings import DellmaSettings, Draws
+from dqa_dellma.utilities.beliefs import WEIGHTS, Beliefs, judge, sample_states
+from dqa_dellma.utilities.layout import Floats, Ints
+from dqa_dellma.utilities.maximisation import (
+    Maximised,
+    average_utilities,
+    fit_scores,
+    maximise,
+    scale_utilities,
+)
+from dqa_dellma.utilities.pairs import (
+    Pairs,
+    cut_minibatches,
+    pair_separate_states,
+    pair_shared_states,
+)
 
+NEEDS = ()
 WORLDS = 1_000
 SAMPLES = (8, 16, 32, 64)
+VALUES = 3
+
+
+@dataclass(frozen=True)
+class World:
+    """Factors with additive effects on the log utility of each action.
+
+    Attributes
+    ----------
+    beliefs
+        Of k factors.
+    levels, effects
+        Shapes (A,) and (k, l, A).
+    """
+
+    beliefs: Beliefs
+    levels: Floats
+    effects: Floats
+
+    @property
+    def expected(self) -> Floats:
+        """The true expected utilities, shape (A,): factors are independent, so means multiply."""
+        found = np.exp(self.levels)
+        for values, effects in zip(self.beliefs.values(), self.effects, strict=True):
+            chances = np.array([likely.probability for likely in values.values()])
+            found = found * (chances @ np.exp(effects))
+        return np.asarray(found)
+
+    def log_utilities(self, pairs: Pairs) -> Floats:
+        """Return those of the pairs, shape (n,)."""
+        found = self.levels[pairs.action_of]
+        for values, effects in zip(pairs.states.T, self.effects, strict=True):
+            found = found + effects[values[pairs.state_of], pairs.action_of]
+        return np.asarray(found)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What kind of world, and how much is asked about it; spreads are of log utilities."""
+
+    actions: int = 3
+    factors: int = 4
+    spread: float = 1.0
+    levels: float = 0.3
+    noise: float = 1.0
+    draws: Draws = "independent"
+    samples: int = 16
+    overlap: float = 0.25
+    shared: bool = True
+    first_only: bool = False
+
+    def world(self, rng: np.random.Generator) -> World:
+        """Make a world."""
+        words = list(WEIGHTS)
+        drawn = (rng.choice(words, VALUES).tolist() for _ in range(self.factors))
+        said = (dict(zip("abc", row, strict=True)) for row in drawn)
+        beliefs = judge({f"f{number}": row for number, row in enumerate(said)})
+        size = (self.factors, VALUES, self.actions)
+        effects = rng.normal(0.0, self.spread / np.sqrt(self.factors), size)
+        return World(beliefs, rng.normal(0.0, self.levels, self.actions), effects)
+
+    def rank(self, world: World, rng: np.random.Generator) -> tuple[Pairs, list[RankingEvent]]:
+        """Draw states, pair them, and rank the minibatches with Gumbel noise."""
+        if self.shared:
+            states = sample_states(world.beliefs, self.samples, rng, self.draws)
+            pairs = pair_shared_states(states, self.actions, rng)
+        else:
+            total = self.samples * self.actions
+            pairs = pair_separate_states(world.beliefs, self.actions, total, rng, self.draws)
+        utilities = world.log_utilities(pairs)
+        rankings = []
+        for batch in cut_minibatches(len(pairs), 32, self.overlap):
+            seen = utilities[batch.start : batch.stop] + self.noise * rng.gumbel(size=len(batch))
+            order = tuple((np.argsort(-seen) + batch.start).tolist())
+            rankings.append(RankingEvent(shown=order, items=order))
+        return pairs, rankings
+
+    @property
+    def settings(self) -> DellmaSettings:
+        """What follows from the rankings.
+
+        They tell utilities in the unit of their noise, so a temperature of ``1 / noise`` gives back
+        the world's. Without noise they are in the order of the utilities.
+        """
+        return DellmaSettings(
+            temperature=1.0 / (self.noise or 1.0),
+            elicitation="top1" if self.first_only else "pairs",
+        )
+
+    def decide(self, world: World, rng: np.random.Generator) -> Maximised:
+        """Rank and maximise."""
+        pairs, rankings = self.rank(world, rng)
+        return maximise(pairs, rankings, self.actions, self.settings)
+
+    def choose(self, world: World, rng: np.random.Generator) -> int:
+        """Return the action that the paper's rule takes, without the posterior's figures."""
+        pairs, rankings = self.rank(world, rng)
+        settings, orders = self.settings, [ranking.items for ranking in rankings]
+        scores = fit_scores(orders, len(pairs), settings.elicitation, settings.alpha)
+        utilities = scale_utilities(scores, pairs.action_of, "all", settings.temperature)
+        return int(average_utilities(utilities, pairs.action_of, self.actions).argmax())
+
+
 KINDS = {
     "rankings without error": Shape(actions=4, factors=8, noise=0.0),
     "rankings with noise": Shape(actions=4, factors=8, noise=1.0),

@@ -1,21 +1,22 @@
-"""What a verdict costs: the median over the harmless statements, with and without the cache.
+"""What a verdict of the guard costs, with and without its cache, by dialect.
 
-Run with ``python -m benchmarks.guard``. Refusing bad input (10 MB, 10,000 brackets, tens of
-thousands of signs) is timed as well.
+Run ``python -m benchmarks.guard`` (``--rounds N``). The statements are the harmless ones of the
+tests. How long it takes to refuse bad input (10 MB, 10,000 brackets, many signs) is printed, too.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from statistics import median, quantiles
-from time import perf_counter
 
+from benchmarks.measuring import taken
 from dqa.guard import DIALECTS, check
 from dqa.guard.check import forget
 
+NEEDS = ()
 CASES = Path(__file__).parents[1] / "tests" / "guard" / "guard_cases"
-ROUNDS = 7
 BAD = {
     "10 MB": "SELECT " + "x" * 10_000_000,
     "10,000 brackets": "SELECT " + "(" * 9_900 + "1" + ")" * 9_900,
@@ -28,34 +29,35 @@ BAD = {
 
 def main() -> None:
     """Print microseconds by dialect, then milliseconds for bad input."""
-    print(f"{'dialect':9} {'n':>4} {'cold median':>12} {'cold p90':>9} {'cached':>8}   (us)")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    rounds: int = parser.parse_args().rounds
+    print(f"{'dialect':9} {'n':>4} {'new':>9} {'new p90':>9} {'cached':>8}  ratio   (us)")
     for dialect in DIALECTS:
         file = CASES / f"{dialect}.jsonl"
-        if not file.exists():
-            continue
-        cases = [json.loads(line) for line in file.read_text("utf-8").split("\n") if line]
-        statements = [case["statement"] for case in cases if case["allowed"]]
-        cold = [min(_timed(statement, dialect, cold=True)) for statement in statements]
-        warm = [min(_timed(statement, dialect, cold=False)) for statement in statements]
-        print(
-            f"{dialect:9} {len(statements):4} {median(cold):12.1f} "
-            f"{quantiles(cold, n=10)[-1]:9.1f} {median(warm):8.2f}"
-        )
+        if file.exists():
+            cases = [json.loads(line) for line in file.read_text("utf-8").split("\n") if line]
+            allowed = [case["statement"] for case in cases if case["allowed"]]
+            new = [_microseconds(one, dialect, rounds, is_new=True) for one in allowed]
+            cached = median(_microseconds(one, dialect, rounds, is_new=False) for one in allowed)
+            print(
+                f"{dialect:9} {len(allowed):4} {median(new):9.1f} {quantiles(new, n=10)[-1]:9.1f} "
+                f"{cached:8.2f} {median(new) / cached:6.0f}"
+            )
     for name, statement in BAD.items():
-        worst = max(min(_timed(statement, dialect, cold=True)) for dialect in DIALECTS)
+        worst = max(_microseconds(statement, one, rounds, is_new=True) for one in DIALECTS)
         print(f"{name:18} refused within {worst / 1_000:.1f} ms")
 
 
-def _timed(statement: str, dialect: str, *, cold: bool) -> list[float]:
-    """Return microseconds of each round."""
-    times = []
-    for _ in range(ROUNDS):
-        if cold:
+def _microseconds(statement: str, dialect: str, rounds: int, *, is_new: bool) -> float:
+    """Return the least of several rounds."""
+    found = []
+    check(statement, dialect)
+    for _ in range(rounds):
+        if is_new:
             forget()
-        started = perf_counter()
-        check(statement, dialect)
-        times.append((perf_counter() - started) * 1e6)
-    return times
+        found.append(taken(lambda: check(statement, dialect)).wall * 1e6)
+    return min(found)
 
 
 if __name__ == "__main__":

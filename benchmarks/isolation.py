@@ -1,11 +1,9 @@
-"""What it costs that statements run in worker processes.
+"""What it costs that statements run in worker processes, against this process.
 
-Run ``python -m benchmarks.isolation`` (``--rounds``, ``--questions``). A small query and a result
-of 10,000 rows on a SQLite file, and an evaluation of generated questions on two embedded databases
-by four deciders, each isolated and in this process, taking turns in one run. Beside the small query
-stands what the system takes for its way there and back alone: the same rows asked of another
-process over a socket, by nothing but Python's own modules. Exit code 1 where a small query costs
-more than 150 us more, or one of the others more than 1.3 times as much.
+Run ``python -m benchmarks.isolation`` (``--rounds``, ``--questions``). Both run a small query and a
+result of 10,000 rows on a SQLite file, and evaluate four deciders on two embedded databases. Bare:
+the same rows asked of another process through a pipe, without guard and limits. Exit code 1 where a
+small query costs more than 150 us more, or one of the others more than 1.3 times as much.
 """
 
 from __future__ import annotations
@@ -13,101 +11,55 @@ from __future__ import annotations
 import argparse
 import sqlite3
 import sys
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import get_args
 
 import dqa
+from benchmarks.measuring import in_turn
 from dqa.core.database import Isolation
 
+NEEDS = ()
 MOST_MORE = 150e-6
 MOST_TIMES = 1.3
-_SMALL = "SELECT name, price FROM shop WHERE id = 77"
-_LARGE = "SELECT * FROM shop"
-_WHOLE = dqa.Limits(rows=10_000, bytes=10_000_000)
-_DECIDERS = ("singlerag", "iterrag", "planrag", "planrag-no-replan")
-_ISOLATIONS: tuple[Isolation, ...] = get_args(Isolation)
+SMALL, LARGE = "SELECT name, price FROM shop WHERE id = 77", "SELECT * FROM shop"
+WHOLE = dqa.Limits(rows=10_000, bytes=10_000_000)
+DECIDERS = ("singlerag", "iterrag", "planrag", "planrag-no-replan")
+ISOLATIONS: tuple[Isolation, ...] = get_args(Isolation)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Measure, print and judge."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--questions", type=int, default=100)
-    given = parser.parse_args(arguments)
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "shop.db"
-        _write(file)
-        small = _compared(lambda how: _queries(file, how, _SMALL, 2_000), given.rounds)
-        bare = _compared(lambda how: _asked(file, how, _SMALL, 2_000), given.rounds)
-        large = _compared(lambda how: _queries(file, how, _LARGE, 20), given.rounds)
-    questions = dqa.generate(count=given.questions // 2, seed=1)
-    runs = _compared(lambda how: _evaluated(questions, how), min(given.rounds, 3))
-    more = small["process"] - small["none"]
+def compare(
+    name: str, sides: Mapping[str, Callable[[], object]], rounds: int, times: int = 1
+) -> tuple[float, float]:
+    """Print what each side takes; return how much more isolation takes, and how many times."""
+    spent = {how: taken.wall / times for how, taken in in_turn(sides, rounds).items()}
+    here, there = spent["none"], spent["process"]
     print(
-        f"a small query   {small['none'] * 1e6:8.1f} us in this process, {more * 1e6:+.1f} us; "
-        f"bare {bare['none'] * 1e6:.1f} us, {(bare['process'] - bare['none']) * 1e6:+.1f} us"
+        f"{name:18} {here * 1e6:12,.1f} us in this process, {(there - here) * 1e6:+12,.1f} us, "
+        f"{there / here:.2f} times"
     )
-    ratios = {}
-    for name, found in (("10,000 rows", large), (f"{len(questions.questions)} questions", runs)):
-        ratios[name] = found["process"] / found["none"]
-        print(f"{name:15} {found['none'] * 1e3:8.1f} ms in this process, {ratios[name]:.2f} times")
-    return int(more > MOST_MORE or max(ratios.values()) > MOST_TIMES)
+    return there - here, there / here
 
 
-def _write(file: Path) -> None:
-    with closing(sqlite3.connect(file)) as made:
-        made.execute("CREATE TABLE shop (id INTEGER PRIMARY KEY, name TEXT, price REAL, n INT)")
-        rows = ((n, f"shop number {n}", n / 7, n % 13) for n in range(10_000))
-        made.executemany("INSERT INTO shop VALUES (?, ?, ?, ?)", rows)
-        made.commit()
-
-
-def _compared(measure: Callable[[Isolation], float], rounds: int) -> dict[Isolation, float]:
-    """Return the median of what each way takes; they take turns."""
-    taken: dict[Isolation, list[float]] = {how: [] for how in _ISOLATIONS}
-    for _ in range(rounds):
-        for how, found in taken.items():
-            found.append(measure(how))
-    return {how: median(found) for how, found in taken.items()}
-
-
-def _queries(file: Path, isolation: Isolation, statement: str, count: int) -> float:
-    """Return the median of so many queries' seconds."""
-    taken = []
-    with closing(dqa.open_database(file, isolation=isolation, limits=_WHOLE)) as database:
-        database.query(statement)
-        for _ in range(count):
-            started = perf_counter()
-            database.query(statement)
-            taken.append(perf_counter() - started)
-    return median(taken)
-
-
-def _asked(file: Path, isolation: Isolation, statement: str, count: int) -> float:
-    """Return the median of so many queries' seconds, with neither guard nor limits."""
-    taken = []
+@contextmanager
+def answering(file: Path) -> Iterator[Callable[[], object]]:
+    """Ask another process for the small query's rows by Python's own modules alone."""
     mine, other = Pipe()
-    answering = get_context("fork").Process(target=_answer, args=(file, other), daemon=True)
-    answering.start()
-    with closing(sqlite3.connect(file)) as database:
-        for _ in range(count):
-            started = perf_counter()
-            if isolation == "none":
-                database.execute(statement).fetchall()
-            else:
-                mine.send(statement)
-                mine.recv()
-            taken.append(perf_counter() - started)
+    process = get_context("fork").Process(target=_answer, args=(file, other), daemon=True)
+    process.start()
+
+    def ask() -> object:
+        mine.send(SMALL)
+        return mine.recv()
+
+    yield ask
     mine.send(None)
-    answering.join()
-    return median(taken)
+    process.join()
 
 
 def _answer(file: Path, asked: Connection) -> None:
@@ -116,17 +68,56 @@ def _answer(file: Path, asked: Connection) -> None:
             asked.send(database.execute(statement).fetchall())
 
 
-def _evaluated(questions: dqa.QuestionSet, isolation: Isolation) -> float:
-    """Return the seconds of an evaluation on two databases by four deciders."""
-    started = perf_counter()
-    dqa.evaluate(
-        questions,
-        deciders=_DECIDERS,
-        databases=("sqlite", "ladybug"),
-        model="scripted:analyst",
-        options=dqa.RunOptions(isolation=isolation),
-    )
-    return perf_counter() - started
+def _repeat(work: Callable[[], object], times: int) -> None:
+    for _ in range(times):
+        work()
+
+
+def main() -> int:
+    """Measure, print and judge."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--questions", type=int, default=100)
+    given = parser.parse_args()
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        file = Path(folder) / "shop.db"
+        plain = stack.enter_context(closing(sqlite3.connect(file)))
+        plain.execute("CREATE TABLE shop (id INTEGER PRIMARY KEY, name TEXT, price REAL, n INT)")
+        rows = ((n, f"shop number {n}", n / 7, n % 13) for n in range(10_000))
+        plain.executemany("INSERT INTO shop VALUES (?, ?, ?, ?)", rows)
+        plain.commit()
+        bare: dict[str, Callable[[], object]] = {
+            "none": partial(_repeat, lambda: plain.execute(SMALL).fetchall(), 500),
+            "process": partial(_repeat, stack.enter_context(answering(file)), 500),
+        }
+        opened = {
+            how: stack.enter_context(closing(dqa.open_database(file, isolation=how, limits=WHOLE)))
+            for how in ISOLATIONS
+        }
+
+        def asked(statement: str, times: int) -> dict[str, Callable[[], object]]:
+            return {
+                how: partial(_repeat, partial(database.query, statement), times)
+                for how, database in opened.items()
+            }
+
+        compare("bare, small query", bare, given.rounds, 500)
+        more, _ = compare("small query", asked(SMALL, 500), given.rounds, 500)
+        _, rows_ratio = compare("10,000 rows", asked(LARGE, 10), given.rounds, 10)
+    questions = dqa.generate(count=max(given.questions // 2, 1), seed=1)
+    evaluated: dict[str, Callable[[], object]] = {
+        how: partial(
+            dqa.evaluate,
+            questions,
+            DECIDERS,
+            databases=("sqlite", "ladybug"),
+            model="scripted:analyst",
+            options=dqa.RunOptions(isolation=how),
+        )
+        for how in ISOLATIONS
+    }
+    _, run_ratio = compare("an evaluation", evaluated, min(given.rounds, 3))
+    return int(more > MOST_MORE or max(rows_ratio, run_ratio) > MOST_TIMES)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a refined memory is worth in households: games won with the initial and the refined one.
+"""How many household games a refined memory of LDM2 wins, against the initial one.
 
 Run ``python -m benchmarks.ldm2_household`` (``--build 60 --refine 18 --games 60 --depth 25``). A
 scripted model imitates what the household's ``explorer`` did; its memory is refined in further
@@ -15,11 +15,13 @@ import tempfile
 from pathlib import Path
 
 import dqa
+from benchmarks.needs import require
 from dqa.api.runs import Run
 from dqa.evaluation.statistics.shares import wilson
 from dqa_ldm2.building import build_memory, refine_memory
 from dqa_ldm2.settings import RefiningSettings
 
+NEEDS = ("household",)
 INITIAL, REFINED = "ldm2", "ldm2-refined"
 WORLD = "household"
 BUILD, REFINE, HELD_OUT = 0, 500, 7
@@ -49,6 +51,7 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=60)
     parser.add_argument("--depth", type=int, default=25)
     given = parser.parse_args()
+    require(*NEEDS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         initial, refined = folder / "initial.db", folder / "refined.db"

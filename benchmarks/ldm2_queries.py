@@ -1,4 +1,4 @@
-"""What past decisions are worth as memory: a scripted, imperfect analyst with and without one.
+"""How often an imperfect analyst is right with past decisions as memory, against without.
 
 Run ``python -m benchmarks.ldm2_queries`` (``--scenario building --questions 100 --seeds 1 2 3``).
 An analyst that remembers nothing decides questions of the first seed; its right decisions form the
@@ -28,6 +28,7 @@ from dqa_ldm2.memory.rules import RuleIndexer
 from dqa_ldm2.queries.building import build_from_runs, refine_on_questions
 from dqa_ldm2.refining.report import RefinementReport
 
+NEEDS = ()
 BARE, INITIAL, REFINED = "ldm2-queries-bare", "ldm2-queries", "ldm2-queries-refined"
 MODEL = "scripted:analyst"
 

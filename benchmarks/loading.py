@@ -1,223 +1,205 @@
-"""How long loading and small queries take, beside the plainest way to do the same.
+"""How long loading and a small query take on each database, against its driver alone.
 
-Run ``python -m benchmarks.loading`` (``--rounds N``). Both sides of every ratio are measured in
-the same run, alternately, and medians are compared, so that a busy machine slows both alike. The
-world is about as large as the paper's Locating databases and made here from a seed.
+Run ``python -m benchmarks.loading`` (``--databases NAMES``, ``--rounds N``). One Locating world of
+2,384 rows is loaded by us and by a loader that runs one statement a row, each its own commit; then
+both run the same small query, ours with guard, limits and worker process. Servers take part where
+DQA_TEST_POSTGRES_URL, DQA_TEST_MYSQL_URL and DQA_TEST_NEO4J_URL are set.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sqlite3
-import statistics
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from typing import Any, TypeAlias
 
-import ladybug
-import numpy as np
+from sqlalchemy import make_url
 
-from dqa import guard, plugins
-from dqa.core.situation import Cell, Situation, Table
-from dqa.databases.base import Backend
-from dqa.databases.ladybug.backend import BACKEND as LADYBUG
-from dqa.databases.sqlite.backend import BACKEND as SQLITE
-from dqa.guard.check import _cached
+import dqa
+from benchmarks.measuring import in_turn, taken
+from benchmarks.needs import SERVERS, find_need, require
+from dqa import plugins
+from dqa.core.situation import Cell, Situation
+from dqa.databases.namespaces import namespace_for
+from dqa_simulators.locating.generator import LocatingSize
 
-SMALL_SQL = "SELECT country_name, development FROM country WHERE home_node = 'node 7' LIMIT 10"
-SMALL_CYPHER = (
-    "MATCH (c:Country) WHERE c.home_node = 'node 7' RETURN c.name, c.development LIMIT 10"
-)
-
-
-def main() -> None:
-    """Measure and print one line a figure."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15, help="times each load is repeated")
-    rounds: int = parser.parse_args().rounds
-    situation = make_situation()
-    print(f"one Locating database, {situation.row_count} rows, medians of {rounds}")
-    for backend, autocommit in ((SQLITE, sqlite_autocommit), (LADYBUG, ladybug_autocommit)):
-        for place in ("memory", "disk"):
-            compare_loading(backend, autocommit, situation, place, rounds)
-    compare_queries(situation)
+NEEDS = ()
+OPTIONAL = ("duckdb", "postgres", "mysql", "neo4j")
+EMBEDDED = ("sqlite", "ladybug", "duckdb")
+GRAPHS = ("ladybug", "neo4j")
+SMALL_SQL = "SELECT country_name, development FROM country WHERE development > 90 LIMIT 10"
+SMALL_CYPHER = "MATCH (c:Country) WHERE c.development > 90 RETURN c.name, c.development LIMIT 10"
+TYPES = {
+    "text": ("VARCHAR(255)", "STRING"),
+    "float": ("DOUBLE PRECISION", "DOUBLE"),
+    "integer": ("BIGINT", "INT64"),
+    "boolean": ("BOOLEAN", "BOOL"),
+}
+PLAIN = "dqa_plain"
+QUERIES = 300
+Execute: TypeAlias = Callable[[str], Sequence[Any]]
 
 
-def make_situation(seed: int = 0) -> Situation:
-    """Return a Locating world of 2,384 rows."""
-    draw = np.random.default_rng(seed)
-    nodes, countries, flows, stakes = 80, 665, 159, 1_480
-    node = [f"node {number}" for number in range(nodes)]
-    country = [f"C{number:03d}" for number in range(countries)]
-    pairs = draw.choice(nodes * (nodes - 1) // 2, flows, replace=False)
-    upper = np.triu_indices(nodes, 1)
-    held = draw.choice(nodes * countries, stakes, replace=False)
-    home = draw.integers(nodes, size=countries)
-    columns: dict[str, dict[str, list[Cell]]] = {
-        "country": {
-            "country_name": [*country],
-            "home_node": [node[h] for h in home],
-            "development": draw.gamma(2.0, 20.0, countries).tolist(),
-        },
-        "trade_node": {
-            "trade_node": [*node],
-            "is_inland": (draw.random(nodes) < 0.3).tolist(),
-            **{
-                name: draw.gamma(2.0, 5.0, nodes).tolist()
-                for name in ("local_value", "total_power", "outgoing", "ingoing")
-            },
-        },
-        "flow": {
-            "source": [node[i] for i in upper[0][pairs]],
-            "dest": [node[i] for i in upper[1][pairs]],
-            "flow": draw.random(flows).tolist(),
-        },
-        "node_country": {
-            "trade_node": [node[i] for i in held % nodes],
-            "country_name": [country[i] for i in held // nodes],
-            "is_home": (home[held // nodes] == held % nodes).tolist(),
-            "has_merchant": (draw.random(stakes) < 0.3).tolist(),
-            "base_trading_power": draw.gamma(2.0, 5.0, stakes).tolist(),
-            "calculated_trading_power": draw.gamma(2.0, 6.0, stakes).tolist(),
-        },
-    }
-    schema = plugins.scenario("locating").schema
-    tables = {table.name: Table(table, columns[table.name]) for table in schema.tables}
-    return Situation(schema, "benchmark", tables)
+@contextmanager
+def open_plainly(name: str, file: Path) -> Iterator[Execute]:
+    """Open a database by its driver; every statement is its own transaction."""
+    url = make_url(os.environ.get(f"DQA_TEST_{name.upper()}_URL") or "none://")
+    if name == "neo4j":
+        import neo4j
+
+        address = f"{url.drivername}://{url.host}:{url.port}"
+        auth = (url.username or "", url.password or "")
+        with neo4j.GraphDatabase.driver(address, auth=auth) as driver, driver.session() as session:
+            yield lambda statement: session.run(statement).values()
+            session.run(f"MATCH (n:{PLAIN}) DETACH DELETE n").consume()
+        return
+    if name == "ladybug":
+        import ladybug
+
+        with closing(ladybug.Database(str(file))) as made, closing(ladybug.Connection(made)) as to:
+            yield lambda statement: list(to.execute(statement))
+        return
+    drop = f"DROP SCHEMA IF EXISTS {PLAIN}"
+    with closing(_connect(name, url, file)) as connection:
+        cursor = connection.cursor()
+
+        def execute(statement: str) -> Sequence[Any]:
+            cursor.execute(statement)
+            rows: Sequence[Any] = cursor.fetchall() if cursor.description else ()
+            return rows
+
+        if name in SERVERS:
+            drop += " CASCADE" if name == "postgres" else ""
+            use = f"SET search_path TO {PLAIN}" if name == "postgres" else f"USE {PLAIN}"
+            for statement in (drop, f"CREATE SCHEMA {PLAIN}", use):
+                execute(statement)
+        yield execute
+        if name in SERVERS:
+            execute(drop)
 
 
-def compare_loading(
-    backend: Backend,
-    autocommit: Callable[[Situation, str], None],
-    situation: Situation,
-    place: str,
-    rounds: int,
-) -> None:
-    """Print our loading time beside a loader that sends one statement after another."""
-    ours: list[float] = []
-    theirs: list[float] = []
-    with TemporaryDirectory() as folder:
-        for number in range(rounds):
-            file = str(Path(folder, f"ours{number}.db")) if place == "disk" else None
-            started = perf_counter()
-            database = backend.load(situation, file)
-            ours.append(perf_counter() - started)
-            database.close()
-            if number < max(1, rounds // 5):  # it is slow enough to be measured by fewer
-                location = str(Path(folder, f"theirs{number}.db")) if file else ":memory:"
-                started = perf_counter()
-                autocommit(situation, location)
-                theirs.append(perf_counter() - started)
-    one, other = statistics.median(ours) * 1e3, statistics.median(theirs) * 1e3
-    print(
-        f"load {backend.name:8}{place:7}{one:8.2f} ms; "
-        f"statement by statement {other:8.1f} ms, {other / one:6.1f} times"
-    )
+def _connect(name: str, url: Any, file: Path) -> Any:  # noqa: ANN401  (any driver's connection)
+    if name == "sqlite":
+        return sqlite3.connect(file, isolation_level=None)
+    if name == "duckdb":
+        import duckdb
+
+        return duckdb.connect(str(file))
+    if name == "mysql":
+        import pymysql
+
+        where = {"host": url.host, "port": url.port or 3306, "user": url.username}
+        return pymysql.connect(**where, password=url.password or "", autocommit=True)
+    import psycopg
+
+    address = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    return psycopg.connect(address, autocommit=True)
 
 
-def sqlite_autocommit(situation: Situation, location: str) -> None:
-    """Load a statement at a time, each its own transaction."""
-    with closing(sqlite3.connect(location, isolation_level=None)) as connection:
-        for table in situation.tables.values():
-            names = ", ".join(f'"{name}"' for name in table.schema.column_names)
-            connection.execute(f'CREATE TABLE "{table.schema.name}" ({names})')
-            for row in table.rows():
-                values = ", ".join(literal(cell) for cell in row)
-                connection.execute(f'INSERT INTO "{table.schema.name}" VALUES ({values})')  # noqa: S608
+def sql_lines(situation: Situation) -> Iterator[str]:
+    """Yield a statement for each table and each row."""
+    for table in situation.tables.values():
+        columns = [f"{c.name} {TYPES[c.type][0]}" for c in table.schema.columns]
+        yield f"CREATE TABLE {table.schema.name} ({', '.join(columns)})"
+        for row in table.rows():
+            yield f"INSERT INTO {table.schema.name} VALUES ({', '.join(map(_literal, row))})"  # noqa: S608
 
 
-def ladybug_autocommit(situation: Situation, location: str) -> None:
-    """Load a statement at a time, each its own transaction."""
-    database = ladybug.Database(location, buffer_pool_size=64 << 20, max_db_size=1 << 32)
-    with closing(database), closing(ladybug.Connection(database)) as connection:
-        for statement in cypher_lines(situation):
-            connection.execute(statement)
-
-
-def cypher_lines(situation: Situation) -> Iterator[str]:
-    """Yield the statements of a line-by-line loader, tables first."""
-    types = {"text": "STRING", "float": "DOUBLE", "integer": "INT64", "boolean": "BOOLEAN"}
+def cypher_lines(situation: Situation, *, declared: bool) -> Iterator[str]:
+    """Yield a statement for each node and each edge, and before them what declares the tables."""
     schema = situation.schema
+    more = "" if declared else f":{PLAIN}"
     for node in schema.nodes:
         table = schema.table(node.table)
-        kinds = ", ".join(f"`{n}` {types[table.column(c).type]}" for n, c in node.properties)
-        yield f"CREATE NODE TABLE `{node.label}` ({kinds}, PRIMARY KEY (`{node.key}`))"
-        lists = [situation[node.table][column].tolist() for _, column in node.properties]
-        for values in zip(*lists, strict=True):
-            yield f"CREATE (:`{node.label}` {{{properties(node.properties, values)}}})"
+        if declared:
+            kinds = ", ".join(f"`{n}` {TYPES[table.column(c).type][1]}" for n, c in node.properties)
+            yield f"CREATE NODE TABLE {node.label} ({kinds}, PRIMARY KEY (`{node.key}`))"
+        columns = [situation[node.table][column].tolist() for _, column in node.properties]
+        for row in zip(*columns, strict=True):
+            yield f"CREATE (:{node.label}{more} {_map(node.properties, row)})"
     for edge in schema.edges:
-        table = schema.table(edge.table)
-        kinds = ", ".join(f"`{n}` {types[table.column(c).type]}" for n, c in edge.properties)
-        (source, source_column), (target, target_column) = edge.source, edge.target
-        yield f"CREATE REL TABLE `{edge.label}` (FROM `{source}` TO `{target}`, {kinds})"
-        columns = (source_column, target_column, *(column for _, column in edge.properties))
-        lists = [situation[edge.table][column].tolist() for column in columns]
-        for start, end, *rest in zip(*lists, strict=True):
-            inside = properties(edge.properties, tuple(rest))
+        table, ends = schema.table(edge.table), (edge.source, edge.target)
+        if declared:
+            kinds = ", ".join(f"`{n}` {TYPES[table.column(c).type][1]}" for n, c in edge.properties)
+            yield f"CREATE REL TABLE `{edge.label}` (FROM {ends[0][0]} TO {ends[1][0]}, {kinds})"
+        named = [column for _, column in (*ends, *edge.properties)]
+        keys = [schema.node(label).key for label, _ in ends]
+        lists = [situation[edge.table][column].tolist() for column in named]
+        for source, target, *own in zip(*lists, strict=True):
             yield (
-                f"MATCH (a:`{source}` {{`{schema.node(source).key}`: {literal(start)}}}), "
-                f"(b:`{target}` {{`{schema.node(target).key}`: {literal(end)}}}) "
-                f"CREATE (a)-[:`{edge.label}` {{{inside}}}]->(b)"
+                f"MATCH (a:{ends[0][0]}{more} {{`{keys[0]}`: {_literal(source)}}}), "
+                f"(b:{ends[1][0]}{more} {{`{keys[1]}`: {_literal(target)}}}) "
+                f"CREATE (a)-[:`{edge.label}` {_map(edge.properties, own)}]->(b)"
             )
 
 
-def properties(names: tuple[tuple[str, str], ...], values: tuple[Cell, ...]) -> str:
-    """Return the inside of a Cypher map."""
-    pairs = zip(names, values, strict=True)
-    return ", ".join(f"`{name}`: {literal(value)}" for (name, _), value in pairs)
+def _map(names: Sequence[tuple[str, str]], values: Sequence[Cell]) -> str:
+    pairs = zip((name for name, _ in names), values, strict=True)
+    return f"{{{', '.join(f'`{name}`: {_literal(value)}' for name, value in pairs)}}}"
 
 
-def literal(cell: Cell) -> str:
-    """Return a literal that SQL and Cypher both read."""
+def _literal(cell: Cell) -> str:
     return repr(cell) if isinstance(cell, str) else str(cell)
 
 
-def compare_queries(situation: Situation) -> None:
-    """Print what a small query costs here and on the bare driver, and what the guard adds."""
-    with closing(SQLITE.load(situation)) as database:
-        raw = database._session._engine.raw_connection().driver_connection  # type: ignore[attr-defined]  # noqa: SLF001
-        report_query(
-            "sqlite",
-            SMALL_SQL,
-            lambda: database.query(SMALL_SQL),
-            lambda: raw.execute(SMALL_SQL).fetchall(),
-        )
-    with closing(LADYBUG.load(situation)) as graph:
-        connection = ladybug.Connection(graph._session._database)  # type: ignore[attr-defined]  # noqa: SLF001
+def compare(name: str, situation: Situation, rounds: int, folder: Path) -> None:
+    """Print what one database takes."""
+    backend, url = plugins.backend(name), os.environ.get(f"DQA_TEST_{name.upper()}_URL")
+    places = [url or str(folder / f"{name}-{number}.db") for number in range(rounds + 1)]
+    if name == "neo4j":
+        lines = list(cypher_lines(situation, declared=False))
+    else:
+        graph = name in GRAPHS
+        lines = list(cypher_lines(situation, declared=True) if graph else sql_lines(situation))
+    remaining = iter(places)
 
-        def bare() -> object:
-            result = connection.execute(SMALL_CYPHER)
-            return list(result)
+    def load() -> None:
+        place = next(remaining)
+        backend.load(situation, place).close()
+        if url:
+            backend.unload(place, namespace_for(situation))
 
-        report_query("ladybug", SMALL_CYPHER, lambda: graph.query(SMALL_CYPHER), bare)
-        connection.close()
+    ours = in_turn({"load": load}, rounds)["load"].wall
+    with open_plainly(name, folder / f"{name}-plain.db") as execute:
+        plain = taken(lambda: [execute(line) for line in lines]).wall
+        small = SMALL_CYPHER if name in GRAPHS else SMALL_SQL
+        with closing(backend.load(situation, places[0])) as database:
+            assert len(database.query(small).rows) == len(execute(small)) > 0
+            queried = in_turn(
+                {"ours": lambda: database.query(small), "driver": lambda: execute(small)}, QUERIES
+            )
+        if url:
+            backend.unload(url, namespace_for(situation))
+    query, bare = (1e6 * side.wall for side in queried.values())
+    print(
+        f"{name:9} load {1e3 * ours:8.1f} ms, row by row {1e3 * plain:9.1f} ms, "
+        f"{plain / ours:7.1f} times; small query {query:7.1f} us, driver {bare:7.1f} us, "
+        f"{query / bare:5.2f} times",
+        flush=True,
+    )
 
 
-def report_query(
-    dialect: str, statement: str, ours: Callable[[], object], bare: Callable[[], object]
-) -> None:
-    """Print medians in microseconds over alternating calls."""
-
-    def first_check() -> object:
-        _cached.cache_clear()
-        return guard.check(statement, dialect)
-
-    timed: dict[str, Callable[[], object]] = {
-        "query": ours,
-        "bare driver": bare,
-        "guard, first time": first_check,
-        "guard, again": lambda: guard.check(statement, dialect),
-    }
-    taken: dict[str, list[float]] = {name: [] for name in timed}
-    for _ in range(500):
-        for name, call in timed.items():
-            started = perf_counter()
-            call()
-            taken[name].append(perf_counter() - started)
-    figures = ", ".join(f"{n} {statistics.median(t) * 1e6:.1f} us" for n, t in taken.items())
-    print(f"small query, {dialect}: {figures}")
+def main() -> None:
+    """Print a line for each database."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--databases", default="", help="names, separated by commas")
+    parser.add_argument("--rounds", type=int, default=9, help="times each load is repeated")
+    given = parser.parse_args()
+    wanted = [name for name in given.databases.split(",") if name]
+    require(*(name for name in wanted if name in OPTIONAL))
+    size = LocatingSize(80, 159, 665, 1_480)
+    (situation,) = dqa.generate(("locating",), 1, sizes=[size]).situations.values()
+    print(f"one Locating database of {situation.row_count:,} rows, medians of {given.rounds}")
+    with TemporaryDirectory() as folder:
+        for name in wanted or (*EMBEDDED, *SERVERS):
+            if name in OPTIONAL and not find_need(name).is_met:
+                print(f"{name:9} left out: {find_need(name).remedy}")
+            else:
+                compare(name, situation, given.rounds, Path(folder))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Draw a named set anew: ``python -m benchmarks.make_set hard-1``.
+"""Draw a named set of questions anew, or measure it (no speed is measured).
+
+Run ``python -m benchmarks.make_set hard-1``.
 
 Searches for what the set's ``set.toml`` asks for, and rewrites ``manifest.json`` and the figures of
 ``card.md`` in the set's folder of this checkout. Where only the words of rules or questions
@@ -38,6 +40,7 @@ from dqa.loaders.sets import (
 )
 from dqa.scenarios.generation import CountsSteps
 
+NEEDS = ()
 DECIDERS = ("first", "random", "singlerag", "iterrag", "planrag", "planrag-no-replan", "oracle")
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 

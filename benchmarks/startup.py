@@ -1,44 +1,39 @@
-"""How long commands take that do no work: CPU seconds of a fresh process, the best of five.
+"""How much processor time commands take that do no work, against an empty Python process.
 
-Run it with ``python benchmarks/startup.py``.
+Run ``python -m benchmarks.startup``. Each command is a fresh process, and the best of five counts.
+Exit code 1 where one takes longer than its bound.
 """
 
 from __future__ import annotations
 
-import resource
-import subprocess
 import sys
 
+from benchmarks.measuring import child_seconds, run_command
+
+NEEDS = ()
 TIMES = 5
 COMMANDS = {
-    ("--help",): 0.3,
-    ("--version",): 0.3,
-    ("list",): 0.6,
-    ("list", "--json"): 0.6,
-    ("formats",): 0.6,
-    ("check", "--dialect", "sqlite"): 0.6,
-    ("eval", "--help"): 0.6,
-    ("dellma", "--help"): 0.6,
+    "--help": 0.3,
+    "--version": 0.3,
+    "list --json": 0.6,
+    "formats": 0.6,
+    "check --dialect sqlite": 0.6,
+    "eval --help": 0.6,
+    "dellma --help": 0.6,
 }
-"""What is called, and how many CPU seconds it may take."""
+"""Commands, and how many seconds each may take."""
 
 
 def main() -> int:
-    """Print a line a command; exit code 1 where one takes longer than it may."""
+    """Print a line for each command."""
+    empty = min(child_seconds([sys.executable, "-c", ""]) for _ in range(TIMES))
     slow = False
-    for arguments, most in COMMANDS.items():
-        seconds = min(_cpu_seconds(arguments) for _ in range(TIMES))
+    for words, most in COMMANDS.items():
+        seconds = min(run_command(*words.split()) for _ in range(TIMES))
         slow |= seconds > most
-        print(f"dqa {' '.join(arguments):<24} {seconds:.3f} s CPU (at most {most:.1f})")
+        ratio = seconds / empty
+        print(f"dqa {words:<24} {seconds:.3f} s (at most {most:.1f}), {ratio:.1f} times Python's")
     return int(slow)
-
-
-def _cpu_seconds(arguments: tuple[str, ...]) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "dqa", *arguments]
-    subprocess.run(command, check=True, capture_output=True, input=b"SELECT 1\n")  # noqa: S603
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 if __name__ == "__main__":

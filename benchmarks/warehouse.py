@@ -1,4 +1,4 @@
-"""How long the statements of `examples/warehouse` take, and whether every database decides alike.
+"""How long the statements of `examples/warehouse` take on each database, and whether all agree.
 
 Run ``python -m benchmarks.warehouse`` (``--lines N``). The warehouse is made in a file of SQLite,
 DuckDB and LadybugDB, and on each server that DQA_TEST_POSTGRES_URL, DQA_TEST_MYSQL_URL and
@@ -25,6 +25,7 @@ from typing import Any
 from sqlalchemy import create_engine, make_url, text
 
 import dqa
+from benchmarks.needs import SERVERS
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Rows
 from dqa.core.files import parse_json
@@ -37,10 +38,11 @@ from examples.make_warehouse import make_warehouse
 from examples.warehouse_shape import FULL
 from examples.warehouse_tables import NODES, RELATIONSHIPS
 
+NEEDS = ("duckdb",)
+OPTIONAL = ("postgres", "mysql", "neo4j")
 FOLDER = Path(__file__).parents[1] / "examples" / "warehouse"
 QUESTIONS = FOLDER / "questions.jsonl"
 FILES = {"sqlite": "warehouse.db", "duckdb": "warehouse.duckdb", "ladybug": "warehouse.lbug"}
-SERVERS = ("postgres", "mysql", "neo4j")
 DECIDERS = ("planrag", "planrag-sim", "dellma-pairs")
 BOUND = 2.0
 _NAMESPACE = "dqa_example_warehouse"

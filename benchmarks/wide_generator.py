@@ -17,13 +17,20 @@ of all tables refer to.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from benchmarks.wide_vocabulary import ATTRIBUTES, COPIES, KINDS, MASTERS, MODULES
+from sqlalchemy import Column, Date, ForeignKeyConstraint, Integer, MetaData, Numeric, String, Table
+from sqlalchemy.dialects import registry
+from sqlalchemy.schema import CreateTable, SetColumnComment, SetTableComment
+
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
+
+VOCABULARY = tomllib.loads(Path(__file__).with_name("wide_vocabulary.toml").read_text("utf-8"))
 
 Style: TypeAlias = Literal["words", "short", "camel", "numbers"]
 Wording: TypeAlias = Literal["name", "comment", "any"]
@@ -35,7 +42,12 @@ _WORDINGS: Sequence[Wording] = ("name", "comment", "any")
 _STYLES: Sequence[Style] = ("words", "words", "short", "short", "camel", "numbers")
 _PER_LIVE = 3.2
 """Tables for each live one: itself, and its copies."""
-_TYPES = ("INTEGER", "VARCHAR(40)", "DECIMAL(12, 2)", "DATE")
+_TYPES: Mapping[str, Any] = {
+    "INTEGER": Integer(),
+    "VARCHAR(40)": String(40),
+    "DECIMAL(12, 2)": Numeric(12, 2),
+    "DATE": Date(),
+}
 _BEHIND = frozenset({"at", "by", "for", "in", "of", "to", "with"})
 _ENDS = ("us", "ss", "ing", "ory", "age")
 
@@ -106,8 +118,8 @@ class _Maker:
         self.random, self._count = random, count
         self.tables: dict[str, TableInfo] = {}
         self._names: set[str] = set()
-        self._kinds = _things(KINDS, refers=False)
-        self._attributes = _things(ATTRIBUTES, refers=False)
+        self._kinds = _things(VOCABULARY["kinds"], refers=False)
+        self._attributes = _things(VOCABULARY["attributes"], refers=False)
         self._masters: dict[str, _Entity] = {}
         self._entities: list[_Entity] = []
 
@@ -115,11 +127,11 @@ class _Maker:
         """Make all tables: hubs, what everything refers to, modules, and then copies."""
         for hub in ("org_unit", "app_user", "currency"):
             self._add(hub, [], "", hub.replace("_", " "))
-        for thing in _things(MASTERS, refers=True):
+        for thing in _things(VOCABULARY["masters"], refers=True):
             self._masters[thing.name] = entity = self._entity(thing, "master", "words")
             self._make_entity(entity)
         chosen = self._chosen(int(self._count / _PER_LIVE) - len(self.tables))
-        styles = {module: self.random.choice(_STYLES) for module in MODULES}
+        styles = {module: self.random.choice(_STYLES) for module in VOCABULARY["modules"]}
         for module, thing in chosen:
             entity = self._entity(thing, module, styles[module])
             self._make_entity(entity)
@@ -130,7 +142,9 @@ class _Maker:
 
     def _chosen(self, room: int) -> list[tuple[str, Thing]]:
         """Return things of all modules in turn, as far as their tables have room."""
-        by_module = {name: _things(text, refers=True) for name, text in MODULES.items()}
+        by_module = {
+            name: _things(text, refers=True) for name, text in VOCABULARY["modules"].items()
+        }
         deepest = max(map(len, by_module.values()))
         found = [
             (module, things[place])
@@ -213,7 +227,7 @@ class _Maker:
         for attribute in random.sample(self._attributes, random.randint(4, 10)):
             called = attribute.short if style in {"short", "numbers"} else attribute.name
             said = attribute.said[0] if random.random() < 0.5 else ""
-            columns.append(Field(called, random.choice(_TYPES), (), said))
+            columns.append(Field(called, random.choice(tuple(_TYPES)), (), said))
         for hub, share in (("org_unit", 0.5), ("app_user", 0.4), ("currency", 0.2)):
             if hub in self.tables and random.random() < share:
                 columns.append(Field(f"{hub}_id", "INTEGER"))
@@ -224,7 +238,7 @@ class _Maker:
 
     def _copy(self, table: TableInfo) -> None:
         """Add a copy: the same columns, some of the comments, and seldom any of the keys."""
-        end, said = self.random.choice(tuple(COPIES.items()))
+        end, said = self.random.choice(tuple(VOCABULARY["copies"].items()))
         name = self._once(f"{table.name}_{end}")
         comment = f"{said}: {table.comment}" if said and table.comment else table.comment
         linked = self.random.random() < 0.3
@@ -278,14 +292,7 @@ class _Maker:
 def _plural(words: str) -> str:
     """Return a noun in the plural, where that is plain; it stands before 'of', 'to' and such."""
     parts = words.split()
-    last = next(
-        (
-            n
-            for n, part in enumerate(parts)
-            if part in {"of", "to", "by", "for", "at", "with", "in"}
-        ),
-        len(parts),
-    )
+    last = next((n for n, part in enumerate(parts) if part in _BEHIND), len(parts))
     word = parts[last - 1]
     if word.endswith(_ENDS) or word.endswith("s"):
         return words
@@ -297,51 +304,27 @@ def _plural(words: str) -> str:
 
 def statements(schema: DatabaseSchema, dialect: str) -> Iterator[str]:
     """Yield what makes the tables in a dialect of SQL, comments and foreign keys included."""
-
-    def quote(name: str) -> str:
-        mark = "`" if dialect == "mysql" else '"'
-        return f"{mark}{name}{mark}"
-
-    def text(value: str) -> str:
-        return "'" + value.replace("'", "''") + "'"
-
-    for table in _referred_first(schema):
-        lines = []
-        for column in table.columns:
-            said = (
-                f" COMMENT {text(column.comment)}" if dialect == "mysql" and column.comment else ""
+    metadata, speaks = MetaData(), registry.load(dialect)()
+    for table in schema.tables:
+        columns: list[Column[Any]] = [
+            Column(
+                column.name,
+                _TYPES[column.type],
+                primary_key=column.name in table.key,
+                autoincrement=False,
+                comment=column.comment or None,
             )
-            lines.append(f"{quote(column.name)} {column.type}{said}")
-        lines.append(f"PRIMARY KEY ({', '.join(map(quote, table.key))})")
-        lines += [
-            f"FOREIGN KEY ({quote(name)}) REFERENCES {quote(other)}({quote(key)})"
+            for column in table.columns
+        ]
+        keys = [
+            ForeignKeyConstraint([name], [f"{other}.{key}"])
             for name, other, key in table.references
         ]
-        end = f" COMMENT {text(table.comment)}" if dialect == "mysql" else ""
-        yield f"CREATE TABLE {quote(table.name)} ({', '.join(lines)}){end}"
-        if dialect in {"mysql", "sqlite"}:
-            continue
-        if table.comment:
-            yield f"COMMENT ON TABLE {quote(table.name)} IS {text(table.comment)}"
-        for column in table.columns:
-            if column.comment:
-                owner = f"{quote(table.name)}.{quote(column.name)}"
-                yield f"COMMENT ON COLUMN {owner} IS {text(column.comment)}"
-
-
-def _referred_first(schema: DatabaseSchema) -> Iterator[TableInfo]:
-    """Yield tables behind those that they refer to."""
-    left = {table.name: table for table in schema.tables}
-    done: set[str] = set()
-    while left:
-        ready = [
-            table
-            for table in left.values()
-            if all(other in done or other not in left for _, other, _ in table.references)
-        ]
-        if not ready:
-            raise ValueError("tables refer to each other in a circle")
-        for table in ready:
-            done.add(table.name)
-            del left[table.name]
-            yield table
+        Table(table.name, metadata, *columns, *keys, comment=table.comment or None)
+    for made in metadata.sorted_tables:
+        yield str(CreateTable(made).compile(dialect=speaks))
+        if speaks.supports_comments and not speaks.inline_comments:
+            if made.comment:
+                yield str(SetTableComment(made).compile(dialect=speaks))
+            for commented in (column for column in made.columns if column.comment):
+                yield str(SetColumnComment(commented).compile(dialect=speaks))

@@ -1,9 +1,8 @@
-"""A schema of 5,000 tables: how long it takes to read, and whether the needed tables are shown.
+"""How often the needed tables of 5,000 are shown to a model, by what tables are ranked by.
 
-Run ``python -m benchmarks.wide_schema`` (``--tables``, ``--questions``, ``--seed``, ``--tokens``,
-``--no-engines``; ``--database URL`` for each server, PostgreSQL, MySQL or MariaDB, in which a
-schema or database ``dqa_wide`` is made and dropped again). `benchmarks.wide_generator` says what is
-generated, what of it is easy, and what is hard.
+Run ``python -m benchmarks.wide_schema`` (``--tables``, ``--questions``, ``--seed``, ``--tokens``).
+How long it takes to read the schema from a file of SQLite and of DuckDB is printed, too.
+`benchmarks.wide_generator` says what is generated, what of it is easy, and what is hard.
 
 A question counts only where all its tables are described in the text that a model is shown: whole,
 or by their keys, joins and comments ("whole" counts the former alone). "name", "comment" and "any"
@@ -14,16 +13,15 @@ from __future__ import annotations
 
 import argparse
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
-
-from sqlalchemy import URL, make_url
 
 import dqa
+from benchmarks.measuring import taken
+from benchmarks.needs import require
 from benchmarks.wide_generator import WideSchema, make_wide_schema, statements
 from dqa.core.display import MOST_TOKENS
 from dqa.core.fitting import fit_schema
@@ -31,6 +29,7 @@ from dqa.core.relevance import DEFAULT_WEIGHTS, Weights
 from dqa.core.schema import DatabaseSchema
 from dqa.core.text import estimate_tokens
 
+NEEDS = ("duckdb",)
 _NAMES = Weights(comment=0.0, fields=0.0, field_comments=0.0, joins=False, near=0.0)
 WAYS: Mapping[str, Weights] = {
     "names of tables": _NAMES,
@@ -41,7 +40,6 @@ WAYS: Mapping[str, Weights] = {
     "all": DEFAULT_WEIGHTS,
 }
 """What tables are ranked by, one part more in each line."""
-_PLACE = "dqa_wide"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +93,16 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--tokens", type=int, default=MOST_TOKENS, help="of the schema's text")
-    parser.add_argument("--no-engines", action="store_true", help="do not make it anywhere")
-    parser.add_argument("--database", action="append", default=[], help="URL of a server")
     given = parser.parse_args()
+    require(*NEEDS)
     wide = make_wide_schema(given.tables, given.questions, given.seed)
-    if not given.no_engines:
-        print(f"{'engine':12} {'opening':>8} {'reading':>8} {'again':>8}   tables")
-        with TemporaryDirectory() as folder:
-            for name, make in (("sqlite", make_sqlite), ("duckdb", make_duckdb)):
-                file = Path(folder) / f"wide.{name}"
-                make(file, wide.schema)
-                measure_reading(name, str(file))
-        for address in given.database:
-            url = make_url(address)
-            on_server(url, wide.schema)
+    with TemporaryDirectory() as folder:
+        for name, make in (("sqlite", make_sqlite), ("duckdb", make_duckdb)):
+            file = Path(folder) / f"wide.{name}"
+            make(file, wide.schema)
+            with closing(dqa.open_database(file)) as database:
+                first, again = taken(database.schema).wall, taken(database.schema).wall
+            print(f"{name:7} reads its schema in {first:.2f} s, and again in {1e3 * again:.2f} ms")
     print(
         f"\n{'ranked by':20} {'shown':>6} {'whole':>6} {'name':>6} {'comment':>8} {'any':>6} tokens"
     )
@@ -135,86 +129,10 @@ def make_duckdb(file: Path, schema: DatabaseSchema) -> None:
 
     with duckdb.connect(str(file)) as connection:
         connection.execute("BEGIN")
-        for statement in statements(schema, "duckdb"):
+        for statement in statements(schema, "postgresql"):
             connection.execute(statement)
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT")
-
-
-def on_server(url: URL, schema: DatabaseSchema) -> None:
-    """Make the tables on a server, measure, and drop them."""
-    made: Callable[[URL, Iterable[str]], URL]
-    name = url.get_backend_name()
-    made, dialect = (_on_postgres, "postgres") if name == "postgresql" else (_on_mysql, "mysql")
-    try:
-        there = made(url, statements(schema, dialect))
-        measure_reading(name, there.render_as_string(hide_password=False))
-    finally:
-        made(url, ())
-
-
-def _on_postgres(url: URL, wanted: Iterable[str]) -> URL:
-    """Drop the schema, and make it anew where anything is wanted in it."""
-    import psycopg
-
-    address = url.set(drivername="postgresql").render_as_string(hide_password=False)
-    with psycopg.connect(address, autocommit=True) as connection:
-        tables = connection.execute(
-            "SELECT tablename FROM pg_tables WHERE schemaname = %s", [_PLACE]
-        ).fetchall()
-        # All at once would take more locks than a server has by default.
-        for (table,) in tables:
-            connection.execute(f'DROP TABLE {_PLACE}."{table}" CASCADE'.encode())
-        connection.execute(f"DROP SCHEMA IF EXISTS {_PLACE} CASCADE".encode())
-        todo = list(wanted)
-        if todo:
-            connection.execute(f"CREATE SCHEMA {_PLACE}".encode())
-            connection.execute(f"SET search_path TO {_PLACE}".encode())
-        for statement in todo:
-            connection.execute(statement.encode())
-    return url.update_query_dict({"schema": _PLACE})
-
-
-def _on_mysql(url: URL, wanted: Iterable[str]) -> URL:
-    """Drop the database, and make it anew where anything is wanted in it."""
-    import pymysql
-
-    with (
-        pymysql.connect(
-            host=url.host,
-            port=url.port or 3306,
-            user=url.username,
-            password=url.password or "",
-        ) as connection,
-        connection.cursor() as cursor,
-    ):
-        cursor.execute(f"DROP DATABASE IF EXISTS {_PLACE}")
-        todo = list(wanted)
-        if todo:
-            cursor.execute(f"CREATE DATABASE {_PLACE}")
-            cursor.execute(f"USE {_PLACE}")
-        for statement in todo:
-            cursor.execute(statement)
-    return url.set(database=_PLACE)
-
-
-def measure_reading(name: str, location: str) -> None:
-    """Print how long opening takes, reading the schema, and asking for it again."""
-    started = perf_counter()
-    database = dqa.open_database(location)
-    opened = perf_counter()
-    try:
-        tables = len(database.schema().tables)
-        read = perf_counter()
-        database.schema()
-        again = perf_counter()
-    finally:
-        database.close()
-    print(
-        f"{name:12} {opened - started:6.2f} s {read - opened:6.2f} s {again - read:6.4f} s "
-        f"{tables:8,}",
-        flush=True,
-    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import duckdb
 import ladybug
 import pytest
 
-from benchmarks.wide_generator import make_wide_schema, statements
+from benchmarks.wide_generator import make_wide_schema
 from benchmarks.wide_schema import make_duckdb, make_sqlite
 from dqa import plugins
 from dqa.core.database import Database
@@ -118,13 +118,3 @@ def test_sqlite_tells_what_its_foreign_keys_imply(tmp_path: Path) -> None:
     assert one.key == ("a", "b")
     assert [column.name for column in two.columns] == ["x", "y", "z", "g"]
     assert two.references == (("z", "three", "id"), ("x", "One", "a"), ("y", "One", "b"))
-
-
-def test_statements_are_those_of_the_dialect() -> None:
-    """MySQL writes comments into the definition, SQLite none at all."""
-    schema = DatabaseSchema((TableInfo("t", (Field("id", "INTEGER"),), ("id",), (), "what"),))
-    assert list(statements(schema, "sqlite")) == [
-        'CREATE TABLE "t" ("id" INTEGER, PRIMARY KEY ("id"))'
-    ]
-    assert "COMMENT 'what'" in next(statements(schema, "mysql"))
-    assert list(statements(schema, "postgres"))[1] == "COMMENT ON TABLE \"t\" IS 'what'"

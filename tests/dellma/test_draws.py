@@ -16,7 +16,7 @@ EXACT = KINDS["rankings without error"]
 DOCS = (Path(__file__).parents[2] / "docs" / "dellma.md").read_text("utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_even_draws_lose_less_than_independent_ones() -> None:
     """Where rankings make no error: what is lost comes from the draws alone."""
     found = {

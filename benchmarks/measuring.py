@@ -1,0 +1,56 @@
+"""Measure sides that are compared within one run."""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter, process_time
+from typing import NamedTuple
+
+
+class Taken(NamedTuple):
+    """Seconds on the clock, and seconds of the processor in this process."""
+
+    wall: float
+    cpu: float
+
+
+def taken(work: Callable[[], object]) -> Taken:
+    """Return what one call takes."""
+    wall, cpu = perf_counter(), process_time()
+    work()
+    return Taken(perf_counter() - wall, process_time() - cpu)
+
+
+def in_turn(sides: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Taken]:
+    """Return the median of what each side takes.
+
+    All sides run once without being measured, and then take turns: whatever else the machine does
+    slows all of them alike, and their ratios stay.
+    """
+    found: dict[str, list[Taken]] = {name: [] for name in sides}
+    for number in range(rounds + 1):
+        for name, side in sides.items():
+            spent = taken(side)
+            if number:
+                found[name].append(spent)
+    return {
+        name: Taken(*map(statistics.median, zip(*spent, strict=True)))
+        for name, spent in found.items()
+    }
+
+
+def child_seconds(command: Sequence[str]) -> float:
+    """Run a program; return the seconds of a processor that it takes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, capture_output=True, input=b"SELECT 1\n")  # noqa: S603
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def run_command(*words: str) -> float:
+    """Run a `dqa` command in a fresh process; return its seconds of a processor."""
+    return child_seconds([sys.executable, "-m", "dqa", *words])

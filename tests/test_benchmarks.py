@@ -1,0 +1,83 @@
+"""The benchmarks say what they need, and lines of code are counted as they are defined."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import list_benchmarks
+from benchmarks.needs import find_need, require
+from benchmarks.size import count_lines, measure, report
+
+SOURCE = '''"""A docstring
+of two lines."""
+# A comment.
+
+import os  # with a comment
+
+
+class Box:
+    """A docstring."""
+
+    size: int = 1
+    """A text that stands alone."""
+
+    def text(self) -> str:
+        """Return a text
+        of two lines.
+        """
+        return """one
+two # no comment
+
+four"""
+
+
+VALUES = (
+    1,
+
+    2,
+)
+'''
+
+
+def test_a_line_that_holds_code_is_counted() -> None:
+    """Blank lines, comments and docstrings are not; lines within a text and its end are."""
+    assert count_lines(SOURCE) == 12
+    assert count_lines("") == count_lines('"""Only a docstring."""\n') == 0
+
+
+def test_packages_are_counted_against_their_budgets(tmp_path: Path) -> None:
+    """Folders with all that is below them, single files, and totals."""
+    for name in ("dqa/core/a.py", "dqa/core/deep/b.py", "dqa/core/.hidden/c.py", "tests/test_a.py"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(SOURCE, "utf-8")
+    (tmp_path / "start.py").write_text("x = 1\n" * 130, "utf-8")
+    assert measure(tmp_path, "dqa/core", 20) == (2, 24, 20)
+    lines = {line.split()[0]: line for line in report(tmp_path)}
+    assert lines["start.py"].endswith("130 lines, budget     120  over by 10")
+    assert "    3 files     154 lines, budget  37,200" in lines["product"]
+    assert "    1 files      12 lines, budget  28,000" in lines["tests"]
+
+
+def test_every_benchmark_has_a_line_and_known_needs() -> None:
+    """None of them is imported for that."""
+    found = {benchmark.name: benchmark for benchmark in list_benchmarks()}
+    assert {"size", "harness", "warehouse", "cluster"} <= set(found)
+    assert found["cluster"].needs == ("ray",)
+    for benchmark in found.values():
+        assert benchmark.summary.endswith(".")
+        for name in (*benchmark.needs, *benchmark.optional):
+            assert find_need(name).remedy
+
+
+def test_a_missing_need_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says what is missing, and how to get it."""
+    monkeypatch.setattr("benchmarks.needs.find_spec", lambda _: None)
+    monkeypatch.delenv("DQA_TEST_MYSQL_URL", raising=False)
+    with pytest.raises(SystemExit, match=r'needs extra ray .*pip install "decision-qa\[ray\]"'):
+        require("ray")
+    with pytest.raises(SystemExit, match="needs server in DQA_TEST_MYSQL_URL: set"):
+        require("mysql")
+    require()

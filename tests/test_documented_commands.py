@@ -1,4 +1,8 @@
-"""Every command of README and docs that needs no model and no server, run as it is written."""
+"""The commands of README and docs that need no model and no server, on small inputs.
+
+Those of the README and of one block of each page run in this process; ``--deep`` runs every command
+of every page in a shell, as it is written.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from dqa.cli.main import app
+from examples.make_warehouse import main as make_warehouse
 from tests.text_to_sql import write_bird, write_spider
 
 HOME = Path(__file__).parents[1]
@@ -46,64 +53,117 @@ FEWER = (
     (re.compile(r"--games \d+"), "--games 2"),
     (re.compile(r"--(questions|generate) (?!1\b)\d+"), r"--\1 2"),
     (re.compile(r"(eval (?!.*--generate \d)(?!.*--limit).*?)(?= \||$)"), r"\1 --limit 1"),
+    (re.compile(r"--lines \d+"), "--lines 2000"),
     (re.compile(r"(--resist \S+),planrag\b"), r"\1"),
 )
 """What keeps it short: fewer questions, and nothing else is changed."""
 
 
-def commands_of(page: Path) -> Iterator[str]:
-    """Yield a page's commands, with lines that go on in one piece and without comments."""
+LONG = ("hard-1", "--like-release", "--resist", "--engine ray", "dqa train")
+"""What takes long on the smallest input, so that it runs in a shell alone."""
+
+
+def blocks_of(page: Path) -> Iterator[list[str]]:
+    """Yield the commands of each block, with continued lines in one piece and without comments."""
     for block in _BLOCK.finditer(page.read_text("utf-8")):
         shell = block["text"] if block["language"] in {"", "console", "bash", "sh"} else ""
-        for match in _COMMAND.finditer(shell.replace("\\\n", " ")):
-            yield re.sub(r"\s+# .*$", "", match["line"]).strip()
+        yield [
+            re.sub(r"\s+# .*$", "", match["line"]).strip()
+            for match in _COMMAND.finditer(shell.replace("\\\n", " "))
+        ]
 
 
-def runnable(page: Path) -> list[str]:
-    """Return those that can be run here."""
-    return [line for line in commands_of(page) if not any(part in line for part in NEEDS)]
+def runnable(page: Path) -> list[list[str]]:
+    """Return the commands that can run here, by block and on small inputs."""
+    found = []
+    for block in blocks_of(page):
+        lines = [line for line in block if not any(part in line for part in NEEDS)]
+        for pattern, fewer in FEWER:
+            lines = [pattern.sub(fewer, line) for line in lines]
+        found.append(lines)
+    return [lines for lines in found if lines]
 
 
 def test_the_pages_have_commands_and_every_excuse_is_used() -> None:
-    """A page that is renamed, or an excuse that nobody needs any more, is seen."""
-    every = [line for page in PAGES for line in commands_of(page)]
+    """A page that is renamed, and an excuse that nothing needs any more, are seen."""
+    every = [line for page in PAGES for block in blocks_of(page) for line in block]
     assert len(every) > 40
-    assert sum(len(runnable(page)) for page in PAGES) > 25
-    for part in NEEDS:
-        assert any(part in line for line in every), part
+    assert sum(len(block) for page in PAGES for block in runnable(page)) > 25
+    assert [part for part in NEEDS if not any(part in line for line in every)] == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if runnable(page)], ids=lambda page: page.stem
-)
-def test_the_commands_of_a_page_run_in_their_order(
-    page: Path, tmp_path: Path, release_dir: Path, dellma_release_dir: Path
-) -> None:
-    """In one folder, beside the releases under the names that the pages call them."""
+def quick(page: Path) -> list[str]:
+    """Return the commands that every run of the tests runs: of a page, those of its first block."""
+    blocks = [
+        [line for line in block if not any(part in line for part in LONG)]
+        for block in runnable(page)
+    ]
+    blocks = [block for block in blocks if block]
+    chosen = blocks if page.stem == "README" else blocks[:1]
+    return [line for block in chosen for line in block]
+
+
+@pytest.fixture
+def folder(
+    tmp_path: Path, release_dir: Path, dellma_release_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Work in a folder that has the releases under the names of the pages, and no server."""
     (tmp_path / "PlanRAG").symlink_to(release_dir)
     (tmp_path / "DeLLMa").symlink_to(dellma_release_dir)
     write_bird(tmp_path / "bird")
     write_spider(tmp_path / "spider")
     (tmp_path / "examples").symlink_to(HOME / "examples")
+    for name in [name for name in os.environ if name.endswith("_URL")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("RAY_ADDRESS", "local")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write_spec(page: Path, folder: Path) -> None:
+    """Write the last spec of a page into a folder."""
     for block in _BLOCK.finditer(page.read_text("utf-8")):
         if block["language"] == "yaml":
-            (tmp_path / "spec.yaml").write_text(block["text"], "utf-8")
+            (folder / "spec.yaml").write_text(block["text"], "utf-8")
+
+
+def run_here(line: str) -> str:
+    """Run a command in this process, without what it is piped into; return what failed."""
+    before, _, command = line.rpartition("| dqa ")
+    words = shlex.split(command.partition(" | ")[0])
+    if words[0] == "python":
+        make_warehouse(words[3:])
+        return ""
+    words = words[1:] if words[0] == "dqa" else words
+    ran = CliRunner().invoke(app, words, input=before.removeprefix("echo ").strip(" '"))
+    if ran.exit_code == 0 and ran.stdout:
+        return ""
+    return f"{line}: {ran.output[-2000:]} {ran.exception!r}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if quick(page)], ids=lambda page: page.stem
+)
+def test_the_readme_and_a_block_of_each_page_run(page: Path, folder: Path) -> None:
+    """In this process, but for what takes long on any input."""
+    write_spec(page, folder)
+    failures = [failure for failure in map(run_here, quick(page)) if failure]
+    assert failures == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if runnable(page)], ids=lambda page: page.stem
+)
+def test_every_command_of_a_page_runs_as_written(page: Path, folder: Path) -> None:
+    """In their order, in a shell."""
+    write_spec(page, folder)
     python = shlex.quote(sys.executable)
     here = f'set -o pipefail; dqa() {{ {python} -m dqa "$@"; }}; python() {{ {python} "$@"; }}; '
-    for line in runnable(page):
-        short = line
-        for pattern, fewer in FEWER:
-            short = pattern.sub(fewer, short)
+    for line in (line for block in runnable(page) for line in block):
         done = subprocess.run(
-            ["/bin/bash", "-c", here + short],
-            cwd=tmp_path,
-            # A cluster that is asked for is one of its own, whatever else runs on this machine.
-            env={k: v for k, v in os.environ.items() if not k.endswith("_URL")}
-            | {"RAY_ADDRESS": "local"},
-            capture_output=True,
-            text=True,
-            check=False,
+            ["/bin/bash", "-c", here + line], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{line}\n{done.stderr[-2000:]}"
         assert done.stdout, line

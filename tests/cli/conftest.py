@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -54,10 +55,10 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Path:
-    """A database of a user's own: suppliers, and 300 tables that nobody asked about."""
-    path = tmp_path / "shop.db"
+@pytest.fixture(scope="session")
+def whole_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a database of a user's own: suppliers, and 300 tables that no question is about."""
+    path = tmp_path_factory.mktemp("shop") / "shop.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE supplier (id INTEGER PRIMARY KEY, name TEXT, cost REAL)")
         connection.execute("INSERT INTO supplier VALUES (1, 'Nord, West', 2.5), (2, 'Süd', 1.0)")
@@ -67,3 +68,9 @@ def shop(tmp_path: Path) -> Path:
             connection.execute(f"CREATE TABLE archive_{number:03} (id INTEGER, {columns})")
         connection.commit()
     return path
+
+
+@pytest.fixture
+def shop(whole_shop: Path, tmp_path: Path) -> Path:
+    """Copy the database."""
+    return Path(shutil.copy(whole_shop, tmp_path / "shop.db"))

@@ -65,58 +65,6 @@ def test_json_tells_of_every_run(dqa: Callable[..., Any], folder: Path) -> None:
     assert [row["missed"]["count"] for row in locating] == [0, 0, 0, 0]
 
 
-def test_any_decider_can_be_the_reference(dqa: Callable[..., Any], folder: Path) -> None:
-    """One that reads once makes every question a single-retrieval one."""
-    found = json.loads(dqa("analyse", folder, "--reference", "singlerag", "--json").out)
-    assert found["question_types"] == {"SR": 8, "MR": 0, "none": 0}
-    ran = dqa("analyse", folder, "--reference", "itterrag")
-    assert (ran.code, ran.out) == (2, "")
-    assert "Did you mean 'iterrag'?" in ran.err
-
-
-def test_a_run_without_the_usual_reference_has_no_such_table(
-    dqa: Callable[..., Any], generated: Path, tmp_path: Path
-) -> None:
-    """It is said, with the way to mend it."""
-    out = tmp_path / "run"
-    dqa("eval", "--generated", generated, "--deciders", "first", "--out", out)
-    ran = dqa("analyse", out)
-    assert ran.code == 0
-    assert "Figure 5" not in ran.out
-    assert "--reference" in ran.out
-
-
-def test_what_models_say_cannot_act_on_a_terminal(
-    dqa: Callable[..., Any], folder: Path, tmp_path: Path
-) -> None:
-    """Names out of a strange folder are printed with their control characters spelt out."""
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    for name in ("results.jsonl", "traces.jsonl"):
-        text = (folder / name).read_text("utf-8").replace('"planrag"', '"[red]\\u001b[2Jplan"')
-        (copy / name).write_text(text, "utf-8")
-    ran = dqa("analyse", copy)
-    assert "[red]\\x1b[2Jplan" in ran.out
-    assert "\x1b" not in ran.out
-
-
-def test_a_folder_without_a_run_is_one_clear_line(dqa: Callable[..., Any], tmp_path: Path) -> None:
-    """Exit code 2 and nothing on stdout."""
-    for path, words in ((tmp_path, "holds no run"), (tmp_path / "x", "does not exist")):
-        ran = dqa("analyse", path)
-        assert (ran.code, ran.out) == (2, "")
-        assert words in ran.err
-        assert len(ran.err.splitlines()) == 1
-
-
-def test_a_run_that_moved_is_measured_as_before(
-    dqa: Callable[..., Any], folder: Path, tmp_path: Path
-) -> None:
-    """Its questions lie where they did."""
-    moved = shutil.copytree(folder, tmp_path / "moved")
-    assert dqa("analyse", moved).out == dqa("analyse", folder).out
-
-
 @pytest.fixture
 def orphan(folder: Path, tmp_path: Path) -> Path:
     """Return a run whose folder of questions is gone."""
@@ -157,28 +105,6 @@ def test_a_folder_of_questions_that_moved_can_be_named(
     ran = dqa("analyse", orphan, "--questions", other)
     assert (ran.code, ran.out) == (2, "")
     assert "are others than when" in ran.err
-
-
-def test_questions_that_changed_since_are_not_taken(
-    dqa: Callable[..., Any], folder: Path, tmp_path: Path
-) -> None:
-    """Nobody knows of what the run's numbers were; that is said, and nothing ends."""
-    run = changed(folder, tmp_path / "run", ("questions", "limit"), 1)
-    said = dqa("analyse", run).out
-    assert "32 runs whose questions are not at hand" in said
-    assert "are others than when" in said
-
-
-def test_a_run_of_baselines_needs_no_questions(
-    dqa: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are not read, however many there are."""
-    from dqa.loaders.sources import GeneratedQuestions
-
-    out = tmp_path / "run"
-    dqa("eval", "--generate", "2", "--deciders", "first", "--databases", "sqlite", "--out", out)
-    monkeypatch.delattr(GeneratedQuestions, "_read")
-    assert dqa("analyse", out).code == 0
 
 
 def test_a_papers_tables_stand_beside_a_runs_figures(dqa: Callable[..., Any], folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import pty
@@ -10,16 +9,13 @@ import select
 import signal
 import sqlite3
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dqa.cli.reviewing import TerminalReviewer
-from dqa.core.review import Review
 from tests.models.model_server import answering
 
 Command = Callable[..., Any]
@@ -135,55 +131,6 @@ def test_an_editor_is_used_and_ctrl_c_keeps_the_trace(sales: Path, tmp_path: Pat
     assert record["ending"] == "stopped"
     assert record["plans"] == ["1. Find the cheapest\n2. Decide"]
     assert record["error"].endswith("when asked about the statement: interrupted.")
-
-
-@pytest.fixture
-def keyboard(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """Give what types into a terminal that is standard input."""
-    typing, read = pty.openpty()
-    with os.fdopen(read, encoding="utf-8") as terminal:
-        monkeypatch.setattr(sys, "stdin", terminal)
-        yield typing
-    os.close(typing)
-
-
-class _Screen(io.StringIO):
-    """Knows when a choice is asked for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.has_asked = threading.Event()
-
-    def write(self, text: str) -> int:
-        """Look at what is written."""
-        if CHOICES in text:
-            self.has_asked.set()
-        return super().write(text)
-
-
-def test_ctrl_c_that_ends_no_read_of_the_system_is_seen(
-    keyboard: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One that comes as the prompt appears, before the read, or that another thread takes."""
-    screen = _Screen()
-    monkeypatch.setattr(sys, "stderr", screen)
-    is_typed, is_over = threading.Event(), threading.Event()
-
-    def press() -> None:
-        screen.has_asked.wait(20.0)
-        is_over.wait(0.3)
-        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-        if not is_over.wait(20.0):  # a read that went on sees the signal behind its line
-            is_typed.set()
-            os.write(keyboard, b"a\n")
-
-    thread = threading.Thread(target=press)
-    thread.start()
-    answer = TerminalReviewer("ada")(Review(kind="decision", text="North", step=1))
-    is_over.set()
-    thread.join()
-    assert (answer.action, answer.reason) == ("end", "interrupted")
-    assert not is_typed.is_set()
 
 
 @pytest.mark.parametrize(

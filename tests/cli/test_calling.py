@@ -115,24 +115,6 @@ def test_a_spent_budget_stops_the_run_and_a_higher_one_goes_on(
     assert "; cost 0." in done.out
 
 
-def test_a_recording_that_went_on_replays_as_one_run(
-    dqa: Command, generated: Path, tmp_path: Path
-) -> None:
-    """Stopped by its budget, resumed with a higher one: the cassette holds the whole of it."""
-    tape, out = tmp_path / "tape.jsonl", tmp_path / "out"
-    common = ("eval", "--generated", generated, *SMALL, "--model", "openai:analyst")
-    with ModelServer(scripted) as server:
-        kept = ("--base-url", server.url, "--record", tape, "--out", out)
-        assert dqa(*common, *kept, "--budget-tokens", "5000").code == 1
-        assert dqa("eval", "--resume", out, "--budget-tokens", "5000000").code == 0
-        # A request that two deciders share is made, and recorded, once for each.
-        bodies = Counter(json.dumps(body) for body in server.requests)
-    assert max(bodies.values()) <= 2
-    assert dqa(*common, "--replay", tape, "--out", tmp_path / "played").code == 0
-    played = tmp_path / "played" / "results.jsonl"
-    assert played.read_bytes() == (out / "results.jsonl").read_bytes()
-
-
 def test_a_wrong_key_ends_the_run_at_once(dqa: Command, generated: Path) -> None:
     """One line with what to mend and without the key, and no question counts as wrong."""
     with ModelServer(scripted, lambda *_: Trouble.BAD_KEY) as server:
@@ -164,45 +146,3 @@ def test_ask_records_and_replays_too(
         ran = dqa(*common, "--base-url", server.url, "--budget-tokens", "10")
         assert (ran.code, len(server.requests)) == (1, 1)
     assert "The budget of 10 tokens is spent" in ran.err
-
-
-def test_the_bound_of_a_reply_is_the_run_s_and_goes_on_with_it(
-    dqa: Command, generated: Path, tmp_path: Path
-) -> None:
-    """Another one is another run; a recording says it."""
-    with ModelServer(scripted) as server:
-        address = ("--model", "openai:analyst", "--base-url", server.url, "--reply-tokens", "77")
-        tape = tmp_path / "tape.jsonl"
-        common = ("eval", "--generated", generated, *SMALL, *address)
-        assert dqa(*common, "--record", tape, "--out", tmp_path / "run").code == 0
-    assert {request["max_tokens"] for request in server.requests} == {77}
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["spec"]["reply_tokens"] == 77
-    other = dqa("eval", "--resume", tmp_path / "run", "--reply-tokens", "78")
-    assert other.code == 2
-    assert "reply_tokens" in other.err
-    played = (
-        "eval",
-        "--generated",
-        generated,
-        *SMALL,
-        "--model",
-        "openai:analyst",
-        "--replay",
-        tape,
-    )
-    assert dqa(*played, "--reply-tokens", "77").code == 0
-    assert dqa(*played).code == 2
-
-
-def test_a_reply_that_never_ends_is_told_with_what_bounds_it(dqa: Command, generated: Path) -> None:
-    """By how long to wait, or how long a reply may be."""
-    with ModelServer(scripted, lambda *_: Trouble.STALL, stall=3) as server:
-        ran = dqa(
-            *("eval", "--generated", generated, "--limit", "1", "--scenarios", "building"),
-            *("--databases", "sqlite", "--deciders", "iterrag", "--model", "openai:analyst"),
-            *("--base-url", server.url, "--timeout", "0.2", "--retries", "0"),
-        )
-    assert ran.code == 1
-    assert "Wait longer (--timeout), or ask for shorter replies (--reply-tokens)." in (
-        ran.out + ran.err
-    )

@@ -65,22 +65,6 @@ def test_cypher_scripts_are_read_likewise(dqa: Command, tmp_path: Path, dialect:
     assert checked[1]["reason"]
 
 
-def test_several_files_and_standard_input(
-    dqa: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Files in their order; standard input where none is named."""
-    for name, text in (("a.sql", "SELECT 1"), ("b.sql", "SELECT 2;")):
-        (tmp_path / name).write_text(text, "utf-8")
-    ran = dqa("check", "--dialect", "sqlite", tmp_path / "a.sql", tmp_path / "b.sql")
-    assert ran.out.count(":1: allowed") == 2
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"SELECT\n1; SELECT 2")))
-    ran = dqa("check", "--dialect", "sqlite")
-    assert ran.out.splitlines()[:2] == [
-        "stdin:1: allowed  SELECT 1",
-        "stdin:2: allowed  SELECT 2",
-    ]
-
-
 def test_the_exit_code_tells_of_refusals_where_it_is_asked_to(dqa: Command, tmp_path: Path) -> None:
     """And of nothing without that."""
     good, bad = tmp_path / "good.sql", tmp_path / "bad.sql"
@@ -91,14 +75,6 @@ def test_the_exit_code_tells_of_refusals_where_it_is_asked_to(dqa: Command, tmp_
     assert [dqa(*check, "--exit-code", file).code for file in (good, bad)] == [0, 1]
     assert dqa(*check, "--exit-code", "--json", bad).code == 1
     assert dqa(*check, "--exit-code", "--lines", bad).code == 1
-
-
-def test_an_empty_file_has_no_statements(dqa: Command, tmp_path: Path) -> None:
-    """Which is no refusal."""
-    file = tmp_path / "empty.sql"
-    file.write_text("-- nothing; yet\n ; \n", "utf-8")
-    ran = dqa("check", "--dialect", "mysql", "--exit-code", file)
-    assert (ran.code, ran.out) == (0, "0 statements.\n")
 
 
 @pytest.mark.parametrize(
@@ -142,20 +118,6 @@ def test_what_a_server_runs_in_a_comment_is_a_statement() -> None:
     """A comment that is none is never left out."""
     for script in ("/*!50000 DROP TABLE t */;", "SELECT 1; /*! DROP TABLE t; */ ;", "/*M! x */"):
         assert not all(one.allowed for one in check_script(script, "mysql"))
-
-
-def test_bytes_that_are_no_text_refuse_their_statement_alone(dqa: Command, tmp_path: Path) -> None:
-    """And UTF-16, as some editors write it, is read."""
-    file = tmp_path / "odd.sql"
-    file.write_bytes(b"SELECT 1; SELECT '\xff'; SELECT 2")
-    checked = json.loads(dqa("check", "--dialect", "mysql", file, "--json").out)
-    assert [one["allowed"] for one in checked] == [True, False, True]
-    assert [
-        one.allowed for one in check_script("SELECT 1; SELECT 2".encode("utf-16"), "mysql")
-    ] == [
-        True,
-        True,
-    ]
 
 
 def test_lines_are_one_statement_each(dqa: Command, tmp_path: Path) -> None:
@@ -202,20 +164,3 @@ def test_a_policy_can_be_named(dqa: Command, tmp_path: Path) -> None:
     file.write_text("SELECT score(a) FROM t;\nSELECT a FROM u;\n", "utf-8")
     checked = json.loads(dqa("check", "--dialect", "mysql", "--policy", policy, file, "--json").out)
     assert [one["allowed"] for one in checked] == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["--dialect", "oracle"], "There is no dialect 'oracle'"),
-        (["--dialect", "mysql", "missing.sql"], "missing.sql does not exist"),
-        (["--dialect", "mysql", "."], ". is a folder"),
-        (["--dialect", "mysql", "--policy", "missing.json"], "missing.json does not exist"),
-        (["--dialect", "mysql", "--lines", "--json"], "always prints JSON"),
-    ],
-)
-def test_what_cannot_be_checked_is_said(dqa: Command, arguments: list[str], problem: str) -> None:
-    """Exit code 2, and no verdict."""
-    ran = dqa("check", *arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert problem in ran.err

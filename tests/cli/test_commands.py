@@ -10,9 +10,6 @@ from typing import Any
 
 import pytest
 
-from dqa.cli.output import report_defects
-from dqa.core.question_set import Defect
-
 
 def test_show_prints_what_a_decider_meets_and_the_answer(
     dqa: Callable[..., Any], generated: Path
@@ -41,37 +38,6 @@ def test_show_reads_either_form_of_a_release(dqa: Callable[..., Any], release_di
     assert shown[0]["answer"] == "krakow"
 
 
-def test_defects_are_lines_on_stderr_and_many_are_summed_up(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Ten are shown, and all of them when asked for."""
-    defects = [Defect(Path("f.sql"), n, f"odd number {n}", "mended") for n in range(1, 14)]
-    report_defects(defects)
-    brief = capsys.readouterr()
-    assert brief.out == ""
-    assert len(brief.err.splitlines()) == 11
-    assert brief.err.splitlines()[-1] == "defect: ... and 3 more, --verbose shows all"
-    report_defects(defects, verbose=True)
-    assert len(capsys.readouterr().err.splitlines()) == 13
-
-
-def test_a_defect_of_many_files_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """At its first place, with how many files have it; every place when asked for."""
-    defects = [
-        Defect(Path("a.sql"), 3, "misspelt", "read as meant", more=2),
-        Defect(Path("b.sql"), 7, "misspelt", "read as meant"),
-        Defect(Path("b.sql"), 9, "misspelt", "read as meant"),
-        Defect(Path("b.sql"), None, "empty", "left out"),
-    ]
-    report_defects(defects)
-    assert capsys.readouterr().err.splitlines() == [
-        "defect: a.sql:3: misspelt, and so in 3 more files; read as meant",
-        "defect: b.sql: empty; left out",
-    ]
-    report_defects(defects, verbose=True)
-    assert len(capsys.readouterr().err.splitlines()) == 4
-
-
 SIZES = {"nodes": 12, "edges": 20, "countries": 20, "node_countries": 60}
 SMALL = tuple(part for name in SIZES for part in ("--size", f"locating.{name}={SIZES[name]}"))
 
@@ -86,26 +52,6 @@ def test_generate_writes_what_eval_and_show_read(dqa: Callable[..., Any], tmp_pa
     assert json.loads((tmp_path / "a/manifest.json").read_text("utf-8"))["files"] == two["files"]
     assert dqa("generate", "--out", tmp_path / "a", *size).code == 2
     assert dqa("show", "locating/2", "--generated", tmp_path / "a").code == 0
-
-
-def test_generate_refuses_what_does_not_go_together(
-    dqa: Callable[..., Any], tmp_path: Path
-) -> None:
-    """A size is a number of the scenario's own, and the release's shape is fixed."""
-    for size, problem in (
-        ("locating.nodes=many", "locating.nodes is 'many': give a whole number"),
-        ("locating.node=5", "Did you mean 'nodes'"),
-        ("nodes=5", "write SCENARIO.NAME=NUMBER"),
-        ("stocks.days=5", "are of one size"),
-        ("building.goods=1", "at least 2 goods"),
-        ("casino.tables=1", "no scenario that can be generated 'casino'"),
-    ):
-        refused = dqa("generate", "--out", tmp_path / "a", "--size", size)
-        assert problem in refused.err
-        assert refused.code == 2
-    arguments = ("generate", "--out", tmp_path / "a", "--like-release", "--questions", 3)
-    assert "--like-release" in dqa(*arguments).err
-    assert not (tmp_path / "a").exists()
 
 
 def test_list_shows_everything_registered(dqa: Callable[..., Any]) -> None:
@@ -180,16 +126,6 @@ def test_ask_says_what_is_wrong_with_candidates(dqa: Callable[..., Any], harbour
     with sqlite3.connect(harbours) as connection:
         assert connection.execute("SELECT COUNT(*) FROM flow").fetchone()[0] > 0
     connection.close()
-
-
-def test_ask_without_an_answer_fails(
-    dqa: Callable[..., Any], harbours: Path, tmp_path: Path
-) -> None:
-    """A run that hit its limit says so and has exit code 1."""
-    question = (tmp_path / "question.txt").read_text("utf-8")
-    ran = dqa("ask", "--database", harbours, "--question", question, "--max-steps", 1)
-    assert ran.code == 1
-    assert "Ended: step_limit" in ran.out
 
 
 def test_annotate_lists_best_decisions_beside_the_official_answers(

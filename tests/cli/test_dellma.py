@@ -10,8 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 from dqa.cli.main import app
-from dqa.core.errors import ParseError, UsageError
-from dqa_dellma.commands.replay import load_replay
 from tests.dellma.dellma_scripts import write_decision, write_rankings, write_tables
 
 ROOT = Path(__file__).parents[2]
@@ -55,20 +53,6 @@ def test_it_prints_json(release: str) -> None:
     for score in scores:
         (part,) = score["by_actions"]
         assert (score["questions"], part["questions"], part["actions"]) == (1, 1, 2)
-
-
-def test_a_folder_that_is_no_release_fails(tmp_path: Path) -> None:
-    """The error reaches the caller, who prints it as one line."""
-    result = CliRunner().invoke(app, ["dellma", "replay", "--release", str(tmp_path)])
-    assert isinstance(result.exception, ParseError)
-
-
-def test_an_installed_package_says_where_the_replay_is(tmp_path: Path) -> None:
-    """It is no part of the package: one line says where to get it."""
-    with pytest.raises(UsageError, match="source distribution") as refused:
-        load_replay(tmp_path)
-    assert "benchmarks/reproductions/dellma" in str(refused.value)
-    assert "\n" not in str(refused.value)
 
 
 def test_the_wheel_holds_no_replay() -> None:

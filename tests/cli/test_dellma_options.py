@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tests.models.model_server import ModelServer, Trouble
 
 Command = Callable[..., Any]
 
@@ -76,14 +73,6 @@ def test_what_cannot_be_is_said_in_one_line(
     assert "Traceback" not in ran.err
 
 
-def test_a_setting_given_twice_is_refused(dqa: Command, shop: Path) -> None:
-    """Which one counts is not left to guess."""
-    twice = ("--set", "dellma.samples=8", "--set", "dellma.samples=16")
-    ran = dqa(*asking(shop, "id", "--decider", "dellma-pairs", "--context", "SELECT 1", *twice))
-    assert ran.code == 2
-    assert "given twice" in ran.err
-
-
 def test_a_setting_reaches_all_chosen_deciders_or_the_one_it_names(
     dqa: Command, tmp_path: Path
 ) -> None:
@@ -107,87 +96,3 @@ def test_a_setting_reaches_all_chosen_deciders_or_the_one_it_names(
         ran = dqa(*base, "--deciders", names, "--set", wrong, "--out", tmp_path / "other")
         assert ran.code == 2
         assert wrong.partition("=")[0] in ran.err
-
-
-def test_tool_calls_are_for_those_who_make_them(dqa: Command, tmp_path: Path) -> None:
-    """Beside an agent that does, deciders that ask in text run as ever."""
-    base = ("eval", "--generate", 1, "--scenarios", "locating", "--databases", "sqlite")
-    ran = dqa(
-        *(*base, "--deciders", "planrag,zero-shot", "--protocol", "tools"),
-        *("--out", tmp_path / "run", "--json"),
-    )
-    assert ran.code == 0, ran.err
-
-
-def test_adaptive_sampling_reports_the_calls_it_saves(
-    dqa: Command, shop: Path, tmp_path: Path
-) -> None:
-    """In the trace; the choice is the same."""
-    more = ("--context", "SELECT id, profit FROM warehouse", "--decider", "dellma-pairs")
-    trace = tmp_path / "trace.json"
-    adaptive = ("--set", "dellma.confidence=0.9", "--trace", trace)
-    ran = dqa(*asking(shop, "id", *more, *adaptive, "--json"))
-    assert json.loads(ran.out)["choice"] == 12
-    events = json.loads(trace.read_text("utf-8"))["trace"]
-    last = [event for event in events if event["kind"] == "confidence"][-1]
-    assert last["calls"] + last["calls_saved"] == 11
-    assert last["calls_saved"] > 0
-
-
-DECIDERS = "dellma-pairs,self-consistency,chain-of-thought"
-
-
-def results(folder: Path) -> dict[str, Any]:
-    """Decisions and their replies by question and decider, whatever order they came in."""
-    found = {}
-    for line in (folder / "traces.jsonl").read_text("utf-8").splitlines():
-        trace = json.loads(line)
-        said = [event["text"] for event in trace["trace"] if event["kind"] == "reply"]
-        ended = (trace["ending"], trace["answer"], said)
-        found[f"{trace['question']} {trace['decider']}"] = ended
-    return found
-
-
-def test_cassettes_play_what_they_recorded_with_any_number_of_workers(
-    dqa: Command, tmp_path: Path
-) -> None:
-    """The same decisions and replies, and not one request to a model."""
-    tape = tmp_path / "tape.jsonl"
-    base = (
-        *("eval", "--generate", 2, "--scenarios", "agriculture", "--databases", "sqlite"),
-        *("--deciders", DECIDERS, "--set", "dellma.samples=8", "--json"),
-    )
-    first = dqa(*base, "--workers", 4, "--record", tape, "--out", tmp_path / "first")
-    again = dqa(*base, "--workers", 3, "--replay", tape, "--out", tmp_path / "again")
-    assert (first.code, again.code) == (0, 0), first.err + again.err
-    assert results(tmp_path / "first") == results(tmp_path / "again")
-    assert len(results(tmp_path / "first")) == 6
-
-
-def test_five_equal_requests_have_five_replies_on_a_cassette(
-    dqa: Command, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A vote is asked at temperature 0.5, and also where the server knows no temperature."""
-    monkeypatch.setenv("OPENAI_API_KEY", "none-needed")
-    votes = iter(["north", "south", "hill", "south", "Action 3. south"])
-    lock = threading.Lock()
-
-    def vote(request: dict[str, Any]) -> str:
-        with lock:
-            return json.dumps({"decision": next(votes), "explanation": ""})
-
-    tape = tmp_path / "tape.jsonl"
-    names = asking(shop, "name", "--context", "SELECT name FROM warehouse")
-    base = (*names, "--decider", "self-consistency", "--model", "openai:test", "--json")
-    with ModelServer(vote, lambda request, before: Trouble.TEMPERATURE_UNSUPPORTED) as server:
-        first = dqa(*base, "--base-url", server.url, "--record", tape)
-        assert server.requests[0]["temperature"] == 0.5
-        assert sum("temperature" in request for request in server.requests) == 1
-        assert len(server.requests) == 6
-    again = dqa(*base, "--replay", tape)
-    assert (first.code, again.code) == (0, 0), first.err + again.err
-    kept = [json.loads(ran.out) for ran in (first, again)]
-    assert [told["choice"] for told in kept] == ["south", "south"]
-    said = [[event["text"] for event in told["trace"] if event["kind"] == "reply"] for told in kept]
-    assert said[0] == said[1]
-    assert len(set(said[0])) == 4

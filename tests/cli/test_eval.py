@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from dqa.cli import main
-from dqa.evaluation.traces import Trace
+from dqa.core.database import Database
+from dqa.core.decision import Decision
+from dqa.core.question import Question
+from dqa.deciders.baselines import Baseline
 
 SLOW = """
 import os, sys
@@ -31,8 +31,6 @@ class Slow(Decider):
         if "STUCK" in os.environ and question.id not in ("1", "2"):
             print("stuck", flush=True)
             sys.stdin.readline()  # until somebody writes a line, or is gone
-        if "BROKEN" in os.environ:
-            raise ZeroDivisionError("a bug of the plug-in")
         return Decision(Ending.ANSWERED, answer=str(question.candidates[0]), steps=1)
 
 SLOW = DeciderFactory(
@@ -50,7 +48,8 @@ def with_plugin(tmp_path: Path) -> dict[str, str]:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: slow\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[dqa.deciders]\nslow = slow_decider:SLOW\n")
     (site / "slow_decider.py").write_text(SLOW)
-    return {**os.environ, "PYTHONPATH": str(site)}
+    path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path}
 
 
 def test_the_table_names_every_decider_and_the_program_that_answered(
@@ -76,39 +75,6 @@ def test_the_table_names_every_decider_and_the_program_that_answered(
     assert run["versions"]["dqa"]
 
 
-def test_a_kept_run_ends_with_what_can_be_done_next(
-    dqa: Callable[..., Any], generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In commands that work as they stand, spelt as this one was started."""
-    monkeypatch.setenv("DQA_COMMAND", "python3 start.py dqa")
-    run = tmp_path / "a run"
-    ran = dqa("eval", "--generated", generated, "--databases", "sqlite", "--out", run)
-    first, *lines = ran.err.splitlines()
-    assert first == "What next?"
-    assert all(line.endswith(":") for line in lines[::2])
-    told = [shlex.split(line) for line in lines[1::2]]
-    assert {tuple(words[:3]) for words in told} == {("python3", "start.py", "dqa")}
-    commands = {words[3]: words[4:] for words in told}
-    assert list(commands) == ["results", "runs", "trace", "analyse", "eval", "ask"]
-    for name in ("results", "runs", "trace", "analyse"):
-        if name not in main._COMMANDS:
-            continue
-        shown = dqa(name, *commands[name])
-        assert (shown.code, shown.err) == (0, ""), name
-    # Without an answer of a model yet, how to ask one, into a folder that is not there.
-    assert commands["eval"][-2:] == ["--out", f"{run}-model"]
-    assert "--candidates" in commands["ask"]
-
-
-def test_nothing_is_said_of_a_run_that_was_not_kept(
-    dqa: Callable[..., Any], generated: Path, tmp_path: Path
-) -> None:
-    """Nor where a program reads what comes out."""
-    base = ("eval", "--generated", generated, "--deciders", "first", "--databases", "sqlite")
-    assert dqa(*base).err == ""
-    assert dqa(*base, "--out", tmp_path / "run", "--json").err == ""
-
-
 def test_json_is_one_object_with_a_row_for_every_cell(
     dqa: Callable[..., Any], generated: Path
 ) -> None:
@@ -128,59 +94,6 @@ def test_json_is_one_object_with_a_row_for_every_cell(
         assert sum(row[name] for name in counted) + row["infrastructure"] == row["questions"] == 2
         assert row["accuracy"] == row["correct"] / 2
         assert 0.0 <= row["low"] <= row["accuracy"] <= row["high"] <= 1.0
-
-
-def test_the_limit_is_for_each_scenario(dqa: Callable[..., Any], generated: Path) -> None:
-    """One question of each, not one in all."""
-    arguments = ("--limit", 1, "--deciders", "planrag", "--databases", "sqlite", "--json")
-    rows = json.loads(dqa("eval", "--generated", generated, *arguments).out)["results"]
-    assert [row["questions"] for row in rows] == [1, 1]
-
-
-def test_running_into_the_step_limit_is_its_own_outcome(
-    dqa: Callable[..., Any], generated: Path
-) -> None:
-    """It is counted and said, and is no silent stop."""
-    arguments = ("--max-steps", 1, "--deciders", "planrag", "--databases", "sqlite")
-    ran = dqa("eval", "--generated", generated, *arguments)
-    assert "4 runs that reached the step limit" in ran.out
-
-
-def test_what_models_are_shown_of_values_can_be_set(
-    dqa: Callable[..., Any], generated: Path, tmp_path: Path
-) -> None:
-    """Digits of numbers and samples of columns; full values stay in the trace either way."""
-    base = ("eval", "--generated", generated, "--databases", "sqlite", "--deciders", "planrag-sim")
-    shown = {}
-    for name, options in {"usual": (), "set": ("--digits", 3, "--samples", 2)}.items():
-        assert dqa(*base, *options, "--out", tmp_path / name).code == 0
-        record = json.loads((tmp_path / name / "run.json").read_text("utf-8"))
-        lines = (tmp_path / name / "traces.jsonl").read_text("utf-8").splitlines()
-        traces = [Trace.from_json(json.loads(line)) for line in lines]
-        (trace,) = (found for found in traces if found.question == "locating/1")
-        shown[name] = (record["spec"]["display"], trace)
-    (usual, first), (given, second) = shown["usual"], shown["set"]
-    assert usual == {"digits": 6, "samples": 0, "fold": True, "schema_tokens": 10_000}
-    assert given == {"digits": 3, "samples": 2, "fold": True, "schema_tokens": 10_000}
-    prompts = [trace.events[0].data["messages"][-1][1] for trace in (first, second)]
-    assert "e.g. [0, 1]" not in prompts[0]
-    assert "e.g. [0, 1]" in prompts[1]
-    assert first.evidence[-1].rows == second.evidence[-1].rows != ()
-    assert len(second.evidence[-1].observation) < len(first.evidence[-1].observation)
-
-
-def test_a_used_folder_is_refused_and_other_settings_are_named(
-    dqa: Callable[..., Any], generated: Path, tmp_path: Path
-) -> None:
-    """Nothing is overwritten, and going on needs the same settings."""
-    base = ("eval", "--generated", generated, "--databases", "sqlite", "--deciders", "planrag")
-    first = dqa(*base, "--out", tmp_path / "run", "--json")
-    assert first.code == 0
-    assert "--resume" in dqa(*base, "--out", tmp_path / "run").err
-    other = dqa("eval", "--resume", tmp_path / "run", "--max-steps", 3)
-    assert other.code == 2
-    assert "max_steps was 20 and is now 3" in other.err
-    assert dqa(*base, "--resume", tmp_path / "run", "--json").out == first.out
 
 
 @contextmanager
@@ -233,79 +146,55 @@ def test_an_interrupted_run_keeps_what_was_decided(
     assert {row["model"] for row in rows} == {"none"}
 
 
-def test_a_run_that_ignores_interrupts_goes_on(with_plugin: dict[str, str], tmp_path: Path) -> None:
-    """Under nohup or in the background of a script, Ctrl-C is for somebody else."""
-    with stuck_run(with_plugin, tmp_path / "run", "SIG_IGN") as run:
-        run.send_signal(signal.SIGINT)
-        out, _ = run.communicate()
-    assert run.returncode == 0
-    assert "Accuracy in %" in out
-    assert (tmp_path / "run/results.jsonl").read_text("utf-8").count("\n") == 10
+@pytest.fixture
+def bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the decider `random` have a bug."""
+    decide = Baseline.decide
+
+    def crash(self: Baseline, question: Question, database: Database) -> Decision:
+        if self.name == "random":
+            raise ZeroDivisionError("a bug of the decider")
+        return decide(self, question, database)
+
+    monkeypatch.setattr(Baseline, "decide", crash)
 
 
-def test_a_bug_of_a_plug_in_ends_its_decisions_and_is_told_at_the_end(
-    with_plugin: dict[str, str], tmp_path: Path
+@pytest.mark.usefixtures("bug")
+def test_a_bug_of_a_decider_ends_its_decisions_alone(
+    dqa: Callable[..., Any], generated: Path, tmp_path: Path
 ) -> None:
-    """The others go on; the end tells what crashed, where its traceback is, and whom to ask."""
+    """The others are made; the end says what crashed, and where its traceback is."""
     out = tmp_path / "run"
-    command = [sys.executable, "-m", "dqa", "eval", "--generate", "2", "--deciders", "first,slow"]
-    command += ["--databases", "sqlite"]
-    environment = {**with_plugin, "BROKEN": "1"}
-    ran = subprocess.run(
-        [*command, "--out", str(out)], env=environment, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 1
-    assert "4 runs that crashed (a bug, not judged)" in ran.stdout
-    crashed, report, last = ran.stderr.splitlines()
+    named = ("eval", "--generated", generated, "--deciders", "first,random")
+    ran = dqa(*named, "--databases", "sqlite", "--out", out)
+    assert ran.code == 1
+    assert "4 runs that crashed (a bug, not judged)" in ran.out
+    crashed, report, last = ran.err.splitlines()
     assert re.fullmatch(
-        r"crashed: slow at \w+/\d on sqlite and 3 more decisions: "
-        "ZeroDivisionError: a bug of the plug-in",
+        r"crashed: random at \w+/\d on sqlite and 3 more decisions: "
+        "ZeroDivisionError: a bug of the decider",
         crashed,
     )
-    assert last == (
-        "not judged: 4 of 8 decisions could not be judged: 4 because of a bug. What was decided is "
-        f"kept; 'dqa eval --resume {out}' goes on."
-    )
-    told = re.search(r"'(dqa trace \S+ \S+ --decider slow --database sqlite)'", report)
-    assert told is not None
-    shown = subprocess.run(
-        [sys.executable, "-m", *told[1].split()], capture_output=True, text=True, check=True
-    )
-    assert "A bug ended the run" in shown.stdout
-    assert 'raise ZeroDivisionError("a bug of the plug-in")' in shown.stdout
-    fast = subprocess.run(
-        [*command, "--fail-fast"], env=environment, capture_output=True, text=True, check=False
-    )
-    assert (fast.returncode, fast.stdout) == (1, "")
-    (line,) = fast.stderr.splitlines()
-    assert "a decision crashed" in line
-    assert "(--out), which keeps its traceback" in line
+    assert "4 of 8 decisions could not be judged: 4 because of a bug" in last
+    command = re.search(r"'dqa (trace \S+ \S+ --decider random --database sqlite)'", report)
+    assert command is not None
+    assert 'raise ZeroDivisionError("a bug of the decider")' in dqa(*command[1].split()).out
+    fast = dqa(*named, "--databases", "sqlite", "--fail-fast")
+    assert (fast.code, fast.out) == (1, "")
+    assert "a decision crashed" in fast.err
 
 
-def test_a_bug_is_one_line_of_ask_too(with_plugin: dict[str, str], tmp_path: Path) -> None:
-    """With its traceback in the trace, or instead of the line where that is asked for."""
-    sqlite3.connect(tmp_path / "own.db").execute("CREATE TABLE t (a)").connection.close()
-    command = [sys.executable, "-m", "dqa", "ask", "--database", str(tmp_path / "own.db")]
-    command += ["--question", "?", "--candidates", "SELECT 'x'", "--decider", "slow"]
-
-    def ran(*more: str) -> subprocess.CompletedProcess[str]:
-        environment = {**with_plugin, "BROKEN": "1"}
-        return subprocess.run(
-            [*command, *more], env=environment, capture_output=True, text=True, check=False
-        )
-
+@pytest.mark.usefixtures("bug")
+def test_a_bug_is_one_line_of_ask_too(dqa: Callable[..., Any], shop: Path, tmp_path: Path) -> None:
+    """With its traceback in the trace."""
     trace = tmp_path / "trace.json"
-    kept = ran("--trace", str(trace))
-    assert kept.returncode == 1
-    assert "Ended: crashed" in kept.stdout
-    (line,) = kept.stderr.splitlines()
-    assert "slow crashed, which is a bug: ZeroDivisionError: a bug of the plug-in" in line
-    assert str(trace) in line
+    asked = ("ask", "--database", shop, "--question", "?", "--candidate", "x")
+    ran = dqa(*asked, "--decider", "random", "--trace", trace)
+    assert ran.code == 1
+    assert "Ended: crashed" in ran.out
+    (line,) = ran.err.splitlines()
+    assert "random crashed, which is a bug: ZeroDivisionError: a bug of the decider" in line
     assert "Traceback" in json.loads(trace.read_text("utf-8"))["trace"][0]["traceback"]
-    assert "Traceback" not in kept.stderr
-    debugged = ran("--debug")
-    assert debugged.stderr.rstrip().endswith("ZeroDivisionError: a bug of the plug-in")
-    assert debugged.stderr.startswith("Traceback")
 
 
 def test_a_policy_and_an_audit_are_options_too(

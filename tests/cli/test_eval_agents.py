@@ -13,8 +13,6 @@ from dqa import plugins
 from dqa.evaluation.spec import Deciding, ModelSpec
 from dqa.loaders.generator import generate, read_generated, write_generated
 from dqa_planrag.recipes import RECIPES
-from dqa_simulators.building.generator import BuildingSize
-from dqa_simulators.locating.generator import LocatingSize
 from tests.models.model_server import ModelServer
 from tests.models.scripts import scripted
 
@@ -53,27 +51,6 @@ def test_every_agent_runs_by_name_in_both_protocols(
             assert ("Final Answer:" in last["text"]) is labelled
 
 
-def test_the_model_that_plans_is_named_where_one_does(
-    dqa: Command, generated: Path, tmp_path: Path
-) -> None:
-    """Results name both models for the agent that asks both, and one for the others."""
-    ran = dqa(
-        *("eval", "--generated", generated, *SMALL, "--deciders", "planrag,planrag-two-models"),
-        *("--model", "scripted:analyst", "--planner", "scripted:greedy"),
-        *("--out", tmp_path / "run", "--json"),
-    )
-    assert ran.code == 0
-    models = {row["decider"]: row["model"] for row in json.loads(ran.out)["results"]}
-    assert models == {
-        "planrag": "scripted:analyst",
-        "planrag-two-models": "scripted:greedy + scripted:analyst",
-    }
-    for trace in traces(tmp_path / "run"):
-        roles = {e["role"] for e in trace["trace"] if e["kind"] == "reply"}
-        apart = trace["decider"] == "planrag-two-models"
-        assert roles == ({"agent", "planner"} if apart else {"agent"})
-
-
 def test_a_run_goes_on_with_its_own_protocol_and_planner_only(
     dqa: Command, generated: Path, tmp_path: Path
 ) -> None:
@@ -88,47 +65,6 @@ def test_a_run_goes_on_with_its_own_protocol_and_planner_only(
     other = dqa(*resumed, "--planner", "scripted:greedy")
     assert other.code == 2
     assert "planner" in other.err
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (("--protocol", "json"), "react"),
-        (("--planner", "scripted:analist", "--deciders", "planrag-two-models"), "analyst"),
-    ],
-)
-def test_a_wrong_name_says_which_there_are(
-    wrong: tuple[str, ...], said: str, dqa: Command, generated: Path
-) -> None:
-    """Before anything runs."""
-    ran = dqa("eval", "--generated", generated, *SMALL, *wrong)
-    assert ran.code == 2
-    assert said in ran.err
-
-
-def test_a_single_question_has_a_generated_example(dqa: Command) -> None:
-    """Nothing else has to be evaluated for it."""
-    ran = dqa(
-        *("eval", "--generate", 1, *SMALL, "--scenarios", "locating"),
-        *("--deciders", "planrag-one-shot", "--json"),
-    )
-    assert ran.code == 0, ran.err
-    assert accuracies(ran) == [("locating", "planrag-one-shot", 1.0)]
-
-
-def test_json_names_the_models_of_every_decider(dqa: Command, generated: Path) -> None:
-    """The planning one first; none for a decider that asks none."""
-    ran = dqa(
-        *("eval", "--generated", generated, *SMALL, "--limit", 1, "--scenarios", "locating"),
-        *("--deciders", "oracle,planrag,planrag-two-models"),
-        *("--planner", "scripted:greedy", "--json"),
-    )
-    assert json.loads(ran.out)["models"] == {
-        "oracle": "none",
-        "planrag": "scripted:analyst",
-        "planrag-two-models": "scripted:greedy + scripted:analyst",
-    }
-    assert json.loads(ran.out)["scripted"] is True
 
 
 @pytest.mark.parametrize(
@@ -226,34 +162,6 @@ def stocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stocks") / "one"
     write_generated(generate(("stocks",), count=1, seed=5), folder, seed=5)
     return folder
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four small questions of each scenario."""
-    folder = tmp_path_factory.mktemp("recorded") / "eight"
-    sizes = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
-    write_generated(generate(count=4, seed=5, sizes=sizes), folder, seed=5)
-    return folder
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("protocol", ["react", "tools"])
-def test_every_agent_recorded_by_four_workers_replays_byte_for_byte(
-    protocol: str, dqa: Command, recorded: Path, tmp_path: Path
-) -> None:
-    """What a database returns is the same each time, so every request is found again."""
-    names = ",".join(recipe.name for recipe in RECIPES)
-    base = ("eval", "--generated", recorded, "--deciders", names, "--workers", 4, "--json")
-    talk = ("--protocol", protocol)
-    tape = tmp_path / "tape.jsonl"
-    made = dqa(*base, *talk, "--record", tape, "--out", tmp_path / "made")
-    assert made.code == 0, made.err
-    played = dqa(*base, *talk, "--replay", tape, "--out", tmp_path / "played")
-    assert played.code == 0, played.err
-    assert (tmp_path / "made" / "results.jsonl").read_bytes() == (
-        tmp_path / "played" / "results.jsonl"
-    ).read_bytes()
 
 
 @pytest.mark.parametrize("protocol", ["react", "tools"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
@@ -19,12 +18,8 @@ from pyarrow import parquet
 
 import dqa as api
 from dqa.api.exporting import ExportFormat
-from dqa.evaluation.results import Outcome, Result
-from dqa.models.budget import Prices
 from dqa.report.export_rows import ExportedDecision, encode_rows
 from tests.cli.conftest import Command
-
-PRICES = Prices(input=2.0, output=10.0)
 
 COLUMNS = {
     "version": "int64",
@@ -202,27 +197,6 @@ def test_the_columns_of_a_table_and_their_types_are_these(run: api.Run, tmp_path
     assert list(COLUMNS) == list(ExportedDecision.model_fields)
 
 
-def test_a_row_has_what_its_result_and_trace_have(run: api.Run) -> None:
-    """And each epoch is a row of its own."""
-    rows = api.export_rows(run)
-    traces = {trace.key: trace for trace in run.traces}
-    for row, result in zip(rows, run.results, strict=True):
-        assert {name: getattr(row, name) for name in Result.model_fields} == dict(result)
-        assert row.seconds == traces[result.key].seconds
-        assert row.cost == PRICES.cost(result.usage)
-    assert {row.epoch for row in rows} == {1, 2}
-    assert all(row.situation for row in rows)
-
-
-def test_a_run_that_was_kept_nowhere_has_rows_without_seconds_and_no_logs(tmp_path: Path) -> None:
-    """Its traces are gone."""
-    run = api.evaluate(api.generate(count=1, seed=4), "first", databases=["sqlite"])
-    assert {row.seconds for row in api.export_rows(run)} == {None}
-    with pytest.raises(api.UsageError, match="kept nowhere"):
-        api.export_run(run, tmp_path / "logs", "inspect")
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("as_format", ["jsonl", "inspect"])
 def test_a_run_in_a_store_is_exported_as_one_in_a_folder(
     dqa: Command, kept: Path, tmp_path: Path, as_format: str
@@ -278,42 +252,6 @@ def test_texts_of_a_csv_are_exact_unless_a_spreadsheet_is_to_read_them(run: api.
     assert shown == [f"'{said}" for said in SAID[:4]] + SAID[4:]
 
 
-def test_json_lines_are_json_and_keep_a_number_that_can_be_chosen(run: api.Run) -> None:
-    """What JSON has no word for is null."""
-    row = _said(run, "7").changed(choice=7, ties=(7, "eight"))
-    line = json.loads(encode_rows([row], "jsonl"), parse_constant=pytest.fail)
-    assert (line["choice"], line["ties"], line["relative_regret"]) == (7, [7, "eight"], None)
-
-
-def test_nothing_is_written_over_and_only_the_owner_reads_it(kept: Path, tmp_path: Path) -> None:
-    """A file, a folder that has something, and one that is made."""
-    there = tmp_path / "there.csv"
-    there.write_text("mine", "utf-8")
-    with pytest.raises(api.UsageError, match="exists already"):
-        api.export_run(kept, there)
-    with pytest.raises(api.UsageError, match="is not empty"):
-        api.export_run(kept, tmp_path, "inspect")
-    assert there.read_text("utf-8") == "mine"
-    made = api.export_run(kept, tmp_path / "made.csv")
-    assert stat.S_IMODE(made.stat().st_mode) == 0o600
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["made.csv", "there.csv"]
-
-
-def test_a_full_disk_leaves_nothing_of_an_export(
-    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither of a file nor of a folder."""
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("dqa.core.files.write_private", full)
-    for out, form in ((tmp_path / "rows.csv", "csv"), (tmp_path / "logs", "inspect")):
-        with pytest.raises(api.UsageError, match=r"disk is full. Nothing of the export was left"):
-            api.export_run(kept, out, form)  # type: ignore[arg-type]
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -341,19 +279,6 @@ def test_what_cannot_be_exported_is_told_and_nothing_is_written(
     assert not list(here.iterdir())
 
 
-def test_a_place_that_may_not_be_written_to_is_told(
-    dqa: Command,
-    kept: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Before anything is read."""
-    monkeypatch.setattr(os, "access", lambda _, mode, **__: not mode & os.W_OK)
-    ran = dqa("export", kept, "--out", tmp_path / "rows.csv")
-    assert ran.code == 2
-    assert "may not be written to" in ran.err
-
-
 def test_standard_output_gets_the_rows_alone(
     dqa: Command,
     kept: Path,
@@ -367,9 +292,15 @@ def test_standard_output_gets_the_rows_alone(
     assert ran.err == ""
 
 
-def test_a_run_without_a_finished_decision_is_told(kept: Path, tmp_path: Path) -> None:
-    """There is nothing to export."""
-    empty = replace(api.read_run(kept), results=())
-    with pytest.raises(api.UsageError, match="no finished decision"):
-        api.export_run(empty, tmp_path / "rows.csv")
-    assert Outcome.INFRASTRUCTURE in {row.outcome for row in api.export_rows(kept)}
+def test_nothing_is_written_over_and_only_the_owner_reads_it(kept: Path, tmp_path: Path) -> None:
+    """A file, a folder that has something, and one that is made."""
+    there = tmp_path / "there.csv"
+    there.write_text("mine", "utf-8")
+    with pytest.raises(api.UsageError, match="exists already"):
+        api.export_run(kept, there)
+    with pytest.raises(api.UsageError, match="is not empty"):
+        api.export_run(kept, tmp_path, "inspect")
+    assert there.read_text("utf-8") == "mine"
+    made = api.export_run(kept, tmp_path / "made.csv")
+    assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["made.csv", "there.csv"]

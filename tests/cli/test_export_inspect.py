@@ -13,7 +13,6 @@ import pytest
 from inspect_ai import log as inspect_log
 
 import dqa as api
-from dqa.evaluation.keys import DecisionKey
 
 OWN = [{"id": "../up", "question": "Which?", "candidates": ["a", "b"], "answer": "a"}]
 
@@ -54,33 +53,6 @@ def test_inspect_reads_a_log_a_cell_of_the_table_with_its_figures(run: api.Run, 
         scores = {score.name: score.metrics for score in log.results.scores}
         assert scores["decision"]["accuracy"].value == pytest.approx(summary.accuracy)
         assert scores["regret"]["mean"].value == pytest.approx(summary.mean_regret)
-
-
-def test_every_sample_has_its_question_choices_right_answers_and_what_was_chosen(
-    run: api.Run, logs: Path
-) -> None:
-    """In each epoch, and in the summaries that a viewer lists."""
-    log = _read(logs)["locating/sqlite", "first"]
-    questions = {
-        q.id: q for q in api.generate(count=2, seed=4).questions if q.scenario == "locating"
-    }
-    assert {(sample.id, sample.epoch) for sample in log.samples} == {
-        (name, epoch) for name in questions for epoch in (1, 2)
-    }
-    for sample in log.samples:
-        question = questions[sample.id]
-        result = run.by_key[DecisionKey(question.key, "sqlite", "first", sample.epoch)]
-        assert question.text in sample.input
-        assert question.rules in sample.input
-        assert sample.choices == [str(candidate) for candidate in question.candidates or ()]
-        assert sample.target == [str(tie) for tie in result.ties]
-        assert sample.scores["decision"].answer == str(result.choice)
-        assert (sample.scores["decision"].value == "C") is (result.outcome == "correct")
-        assert sample.model_usage == {}
-        again = inspect_log.read_eval_log_sample(log.location, sample.id, sample.epoch)
-        assert again.scores == sample.scores
-    listed = inspect_log.read_eval_log_sample_summaries(log.location)
-    assert {(one.id, one.epoch) for one in listed} == {(s.id, s.epoch) for s in log.samples}
 
 
 def test_the_conversation_and_every_call_of_model_and_tool_are_there(
@@ -148,11 +120,3 @@ def test_a_question_s_name_leads_out_of_no_archive(tmp_path: Path) -> None:
         assert all(name.count("/") <= 1 for name in archive.namelist())
     (sample,) = list(inspect_log.read_eval_log(str(log)).samples or [])
     assert (sample.input, sample.target) == ("own/../up", ["a"])
-
-
-def test_the_same_run_gives_the_same_bytes(run: api.Run, logs: Path, tmp_path: Path) -> None:
-    """Whenever it is exported."""
-    again = api.export_run(run, tmp_path / "again", "inspect")
-    assert {log.name: log.read_bytes() for log in again.iterdir()} == {
-        log.name: log.read_bytes() for log in logs.iterdir()
-    }

@@ -13,7 +13,6 @@ import dqa as api
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Question
-from dqa.loaders.generator import read_generated
 from dqa_simulators.locating.generator import LocatingSize
 
 SMALL = ("--scenarios", "locating", "--size", "locating.nodes=20", "--size", "locating.edges=40")
@@ -79,33 +78,6 @@ def test_a_decider_that_cannot_be_asked_ends_the_search() -> None:
         api.generate(("locating",), 1, sizes=[SIZE], resist=always)
 
 
-def test_a_decider_of_no_scenario_is_refused(dqa: Callable[..., Any], tmp_path: Path) -> None:
-    """A heuristic of one scenario resists nothing in another."""
-    ran = dqa("generate", "--out", tmp_path / "a", *SMALL, "--resist", "maker-most-supply")
-    assert ran.code == 2
-    assert "resist names no decider that decides questions of 'locating'" in ran.err
-
-
-def test_heuristics_of_each_scenario_resist_there(tmp_path: Path) -> None:
-    """Named together, each counts where it decides."""
-    del tmp_path
-    made = api.generate(count=2, seed=4, resist=("maker-most-per-level", "source-most-elsewhere"))
-    assert {found.right for found in api.measure_shortcuts(made) if found.name in NAMED} == {0}
-
-
-NAMED = ("maker-most-per-level", "source-most-elsewhere")
-
-
-def test_a_mix_is_written_and_read(dqa: Callable[..., Any], tmp_path: Path) -> None:
-    """Its proportions stand in the manifest."""
-    out = tmp_path / "set"
-    mixed = ("--mix", "direct=0.25,far=0.75", "--questions", 4)
-    assert dqa("generate", "--out", out, "--scenarios", "building", *mixed).code == 0
-    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
-    assert manifest["options"]["difficulty"]["mix"] == {"direct": 0.25, "far": 0.75}
-    assert len(read_generated(out).questions) == 4
-
-
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
@@ -129,33 +101,6 @@ def test_what_cannot_be_is_refused(
     assert ran.code == 2
     assert problem in ran.err
     assert not (tmp_path / "a").exists()
-
-
-@pytest.mark.parametrize("command", ["eval", "audit", "annotate", "load", "show"])
-def test_an_unknown_set_lists_those_there_are(dqa: Callable[..., Any], command: str) -> None:
-    """Wherever questions are read."""
-    more = {"load": ("--database", "a.db"), "show": ("locating/1",)}.get(command, ())
-    ran = dqa(command, *more, "--set", "hard-0")
-    assert ran.code == 2
-    assert "There is no question set 'hard-0'. There are: hard-1" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        (("--set", "a", "--set", "b"), "name one, and no other source"),
-        (("--set", "hard-1", "--generate", "1"), "name one, and no other source"),
-        (("--set", "a=1"), "nothing is decided here"),
-        ((), "--set NAME, --questions FILE or --generate N"),
-    ],
-)
-def test_one_source_of_questions_is_named(
-    dqa: Callable[..., Any], given: tuple[str, ...], problem: str
-) -> None:
-    """A set among them."""
-    ran = dqa("annotate", *given)
-    assert ran.code == 2
-    assert problem in ran.err
 
 
 def test_a_resumed_run_knows_its_set(dqa: Callable[..., Any], tmp_path: Path) -> None:

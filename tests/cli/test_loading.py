@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from dqa.core.examination import Advice, Examination
 from tests.cli.conftest import Command
 
 
@@ -26,16 +25,6 @@ def test_a_file_is_loaded_once_listed_and_dropped(
     gone = dqa("unload", held["namespace"], "--database", file)
     assert gone.code == 0
     assert "unloaded" in gone.out
-
-
-def test_a_file_that_holds_one_situation_is_not_given_two(
-    dqa: Command, generated: Path, tmp_path: Path
-) -> None:
-    """The message names the option that picks one."""
-    ran = dqa("load", "--generated", generated, "--database", tmp_path / "all.db")
-    assert ran.code == 2
-    assert "--question" in ran.err
-    assert not (tmp_path / "all.db").exists()
 
 
 def test_a_file_of_somebody_elses_is_left_alone(
@@ -72,21 +61,6 @@ def test_the_doctor_sees_what_works_and_what_does_not(
     assert "hush-hush" not in ill.out + ill.err
 
 
-def test_advice_is_printed_and_is_no_fault(dqa: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was found, why it matters and what mends it; the same as data."""
-    advice = Advice("setting", "x is 0", "nothing ends", "SET x = 1;")
-    seen = Examination("X 1", "me", True, (advice,))
-    monkeypatch.setattr("dqa.databases.base.Backend.examine", lambda *_: seen)
-    told = dqa("doctor")
-    assert told.code == 0
-    assert "  advice        setting: x is 0. Nothing ends.\n" in told.out
-    assert "                    SET x = 1;\n" in told.out
-    (first, *_) = json.loads(dqa("doctor", "--json").out)
-    assert first["advice"] == [
-        {"topic": "setting", "found": "x is 0", "why": "nothing ends", "mend": "SET x = 1;"}
-    ]
-
-
 def test_a_driver_that_nothing_needs_is_no_fault(
     dqa: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,42 +78,3 @@ def test_a_driver_that_nothing_needs_is_no_fault(
     found = {entry["database"]: entry for entry in json.loads(needed.out)}
     assert (needed.code, found["mysql"]["state"]) == (1, "broken")
     assert 'pip install "decision-qa[mysql]"' in found["mysql"]["problem"]
-
-
-def test_a_backend_with_a_bug_of_its_own_is_broken_and_hides_no_other(
-    dqa: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever it raises is one line."""
-
-    def examine(*_: object) -> None:
-        raise ZeroDivisionError("no ships")
-
-    monkeypatch.setattr("dqa.databases.base.Backend.examine", examine)
-    ill = dqa("doctor")
-    assert ill.code == 1
-    assert "broken          sqlite: ZeroDivisionError: no ships" in ill.out
-    assert "not configured  " in ill.out
-
-
-def test_a_server_without_a_url_names_the_variable(
-    dqa: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The message says where its URL belongs."""
-    monkeypatch.delenv("DQA_POSTGRES_URL", raising=False)
-    ran = dqa("eval", "--generate", "1", "--databases", "postgres")
-    assert ran.code == 2
-    assert "DQA_POSTGRES_URL" in ran.err
-
-
-def test_a_run_that_could_judge_nothing_fails_and_says_why(
-    dqa: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A server that never answers is neither a score nor a success."""
-    monkeypatch.setenv("DQA_MYSQL_URL", "mysql+pymysql://me:hush-hush@127.0.0.1:1/x")
-    ran = dqa(
-        *("eval", "--generate", "1", "--databases", "mysql", "--deciders", "first"),
-        *("--patience", "0"),
-    )
-    assert ran.code == 1
-    assert "failed: 2 runs:" in ran.err
-    assert "hush-hush" not in ran.out + ran.err

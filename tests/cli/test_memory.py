@@ -47,15 +47,6 @@ def test_a_memory_is_shown(dqa: Command, memory: Path) -> None:
     assert dqa("memory", "show", memory, "--batch", 9).code == 2
 
 
-def test_a_memory_is_searched(dqa: Command, memory: Path) -> None:
-    """By words; the most like first."""
-    found = json.loads(dqa("memory", "search", memory, "lamp", "--json").out)
-    assert [each["action"] for each in found] == ["look"]
-    assert found[0]["likeness"] > 0
-    assert "look" in dqa("memory", "search", memory, "a lamp", "--most", 1).out
-    assert "Nothing" in dqa("memory", "search", memory, "zebra").out
-
-
 def test_versions_are_compared_and_undone(dqa: Command, memory: Path) -> None:
     """What an addition brought can be seen, and taken back once."""
     told = json.loads(dqa("memory", "diff", memory, 2, "--json").out)

@@ -42,17 +42,6 @@ def test_schema_prints_what_a_model_is_shown_and_what_it_is_not(dqa: Command, sh
     assert len(described) + len(record["left_out"]) == 302
 
 
-def test_schema_of_named_tables_has_samples(dqa: Command, shop: Path) -> None:
-    """The rest is neither shown nor said to be there."""
-    ran = dqa("schema", shop, "--tables", "Supplier", "--samples", 2)
-    assert ran.out == (
-        'supplier(id: INTEGER, name: TEXT e.g. ["Nord, West", "Süd"], cost: REAL) key (id)\n'
-    )
-    assert ran.err == ""
-    unknown = dqa("schema", shop, "--tables", "suplier")
-    assert (unknown.code, "Did you mean 'supplier'?" in unknown.err) == (2, True)
-
-
 def test_query_prints_rows_in_three_forms(
     dqa: Command, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,45 +118,6 @@ def test_a_named_table_is_the_one_that_is_shown(shop: Path, tmp_path: Path) -> N
         assert len(database.query("SELECT name FROM main.supplier").rows) == 2
 
 
-def test_another_schema_is_read_where_a_policy_names_it(dqa: Command, tmp_path: Path) -> None:
-    """And refused else, with how to go on; the own schema is read as ever."""
-    path = tmp_path / "two.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE TABLE shop (id INTEGER); CREATE SCHEMA sales")
-        connection.execute("CREATE TABLE sales.orders AS SELECT 7 AS id")
-    statement = "SELECT id FROM sales.orders"
-    refused = dqa("query", path, statement)
-    assert refused.code == 1
-    assert "sales.orders lies outside of main" in refused.err
-    assert "policy's schemas name 'sales'" in refused.err
-    policy = tmp_path / "policy.json"
-    for schemas, code in ((["Sales"], 0), (["*"], 0), (["costs"], 1), ([], 1)):
-        policy.write_text(json.dumps({"schemas": schemas}), "utf-8")
-        assert dqa("query", path, statement, "--policy", policy).code == code
-        assert dqa("query", path, "SELECT id FROM shop", "--policy", policy).code == 0
-    assert "orders" not in dqa("schema", path, "--policy", policy).out
-
-
-def test_labels_are_chosen_as_tables_are(tmp_path: Path) -> None:
-    """In a graph."""
-    from dqa import plugins
-
-    world = api.generate(("building",), count=1, seed=1)
-    path = tmp_path / "graph.lbug"
-    plugins.backend("ladybug").load(next(iter(world.situations.values())), str(path)).close()
-    with closing(api.open_database(path)) as whole:
-        edge = whole.schema().edges[0]
-        other = next(n.label for n in whole.schema().nodes if n.label != edge.source)
-    with closing(api.open_database(path, tables=[edge.source])) as database:
-        assert [node.label for node in database.schema().nodes] == [edge.source]
-        with pytest.raises(api.QueryError, match="may not be read"):
-            database.query(f"MATCH (n:{other}) RETURN n LIMIT 1")
-        with pytest.raises(api.QueryError, match="no relationship type may be read"):
-            database.query(f"MATCH (a:{edge.source})-[r]->(b:{edge.source}) RETURN count(*)")
-    with pytest.raises(api.UsageError, match="no label or relationship type 'Nothing'"):
-        api.open_database(path, tables=["Nothing"])
-
-
 def test_relationships_of_other_labels_are_not_followed(tmp_path: Path) -> None:
     """A path between named labels does not go through what is not named."""
     path = tmp_path / "graph.lbug"
@@ -216,26 +166,6 @@ def test_candidates_come_from_a_file(  # noqa: PLR0917  (the columns of a table)
     assert json.loads(ran.out)["choice"] == "Nord, West"
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "column", "words"),
-    [
-        ("c.txt", "\n", None, "lists none"),
-        ("c.txt", "a\n", "name", "no column 'name'"),
-        ("c.csv", "name\na\n", "nam", "Did you mean 'name'"),
-        ("c.json", '{"a": 1}', None, "expected a JSON list"),
-        ("c.json", "[true]", None, "entry 1 of the list is not a name or an id"),
-        ("c.json", '["a"', None, "no JSON"),
-    ],
-)
-def test_a_file_that_lists_no_candidates_is_one_line(
-    tmp_path: Path, name: str, text: str, column: str | None, words: str
-) -> None:
-    """With what to mend."""
-    (tmp_path / name).write_text(text, "utf-8")
-    with pytest.raises(api.DqaError, match=words):
-        api.read_candidates(tmp_path / name, column)
-
-
 def test_candidates_and_rules_are_options_and_reach_the_model(
     dqa: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,41 +197,26 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
     assert "More is more." in server.requests[0]["messages"][-1]["content"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--candidate", "a", "--candidates", "SELECT 1"), "both say what can be chosen"),
-        (("--candidates", "north, south"), "given one by one (--candidate NAME) or as a file"),
-        (("--candidates-column", "a"), "--candidates-from"),
-        (("--rules", "r.txt", "--rules-text", "x"), "give one"),
-        (("--rules", "no-such-file"), "no-such-file does not exist"),
-    ],
-)
-def test_what_contradicts_itself_is_refused(
-    dqa: Command, shop: Path, arguments: tuple[str, ...], words: str
+def test_the_documented_calls_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before anything is asked."""
-    ran = dqa("ask", "--database", shop, "--question", "?", *arguments)
-    assert (ran.code, words in ran.err) == (2, True)
-
-
-def test_many_candidates_are_told_by_their_statement_or_with_a_warning(shop: Path) -> None:
-    """A prompt that names some of them says that there are more."""
-    many = tuple(f"candidate {number}" for number in range(60_000))
-    with answering("Thought: done\nFinal Answer: candidate 59999") as server:
-        model = api.ModelSpec(name="openai:test", base_url=server.url)
-        asked = api.AskedQuestion(question="Which?", candidates=many)
-        told = api.ask(shop, asked, decider="iterrag", model=model, tables=["supplier"])
-    assert told.choice == "candidate 59999"
-    assert told.warnings[0].startswith("The model was shown 20 of 60,000 candidates by name")
-    with answering(RETRIEVE, ANSWER) as server:
-        model = api.ModelSpec(name="openai:test", base_url=server.url)
-        numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
-        listed = f"{numbers} SELECT 'Süd' UNION ALL SELECT 'x' || i FROM n"
-        asked = api.AskedQuestion(question="Which?", candidates=listed)
-        told = api.ask(shop, asked, decider="iterrag", model=model, tables=["supplier"])
-    assert told.warnings == ()
-    assert listed in server.requests[0]["messages"][-1]["content"]
+    """docs/asking.md as it is written."""
+    monkeypatch.chdir(tmp_path)
+    with closing(sqlite3.connect("sales.db")) as connection:
+        connection.execute("CREATE TABLE warehouse (name TEXT, cost REAL)")
+        connection.execute("INSERT INTO warehouse VALUES ('Nord', 1.0), ('West', 2.0)")
+        connection.commit()
+    text = (Path(__file__).parents[2] / "docs" / "asking.md").read_text("utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(block, "asking.md", "exec", dont_inherit=True), {})  # noqa: S102
+    assert capsys.readouterr().out.splitlines() == [
+        "['approve', 'refuse', 'approve']",
+        "warehouse(name: TEXT, cost: REAL)",
+        "(('Nord',), ('West',))",
+        "Nord () None",
+        "['Nord', 'West']",
+    ]
+    assert "<h1>Nord</h1>" in Path("decision.html").read_text("utf-8")
 
 
 def test_candidates_that_the_context_drops_are_said(dqa: Command, tmp_path: Path) -> None:
@@ -326,57 +241,3 @@ def test_candidates_that_the_context_drops_are_said(dqa: Command, tmp_path: Path
     assert f"warning: {words}" in ran.err
     event = next(event for event in document["trace"] if event["kind"] == "warning")
     assert (event["about"], event["considered"], event["total"]) == ("candidates", 10, 60_000)
-
-
-def test_a_schema_that_is_cut_is_said_in_the_decision(dqa: Command, shop: Path) -> None:
-    """In the record, its events and on the terminal."""
-    with answering(RETRIEVE, ANSWER) as server:
-        ran = dqa(
-            *("ask", "--database", shop, "--question", "Which supplier?", "--decider", "iterrag"),
-            *("--model", "openai:test", "--base-url", server.url, "--json"),
-        )
-    assert "warning: The schema is too long for the prompt: of 302 tables" in ran.err
-    document = json.loads(ran.out)
-    event = next(event for event in document["trace"] if event["kind"] == "warning")
-    assert event["considered"] + len(event["left_out"]) == event["total"] == 302
-    task = server.requests[0]["messages"][-1]["content"]
-    assert "\nsupplier(id: INTEGER" in task
-    assert all(name in task for name in event["left_out"])
-
-
-def test_a_run_says_once_that_a_schema_is_cut(dqa: Command, shop: Path, tmp_path: Path) -> None:
-    """Every decision of it has the warning in its trace; the terminal has it once."""
-    lines = [{"question": f"Which supplier is {word}?", "answer": "Süd"} for word in ("1st", "2nd")]
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text("\n".join(json.dumps(line) for line in lines), "utf-8")
-    with answering(ANSWER) as server:
-        ran = dqa(
-            *("eval", "--questions", questions, "--database", shop, "--out", tmp_path / "run"),
-            *("--deciders", "iterrag", "--model", "openai:test", "--base-url", server.url),
-        )
-    assert ran.code == 0, ran.err
-    assert ran.err.count("warning: The schema is too long for the prompt: of 302 tables") == 1
-    traces = api.read_run(tmp_path / "run").traces
-    assert [len(trace.warnings) for trace in traces] == [1, 1]
-
-
-def test_the_documented_calls_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """docs/asking.md as it is written."""
-    monkeypatch.chdir(tmp_path)
-    with closing(sqlite3.connect("sales.db")) as connection:
-        connection.execute("CREATE TABLE warehouse (name TEXT, cost REAL)")
-        connection.execute("INSERT INTO warehouse VALUES ('Nord', 1.0), ('West', 2.0)")
-        connection.commit()
-    text = (Path(__file__).parents[2] / "docs" / "asking.md").read_text("utf-8")
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(block, "asking.md", "exec", dont_inherit=True), {})  # noqa: S102
-    assert capsys.readouterr().out.splitlines() == [
-        "['approve', 'refuse', 'approve']",
-        "warehouse(name: TEXT, cost: REAL)",
-        "(('Nord',), ('West',))",
-        "Nord () None",
-        "['Nord', 'West']",
-    ]
-    assert "<h1>Nord</h1>" in Path("decision.html").read_text("utf-8")

@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-import dqa as toolkit
-from dqa import plugins
 from tests.models.model_server import ModelServer
 
 Command = Callable[..., Any]
@@ -90,13 +88,6 @@ def test_own_questions_are_scored_under_the_name_of_their_file(
     assert "Tag days: first 0.0 (0/1)" in ran.out
 
 
-def test_a_run_without_any_known_answer_ends_well(dqa: Command, own: Path) -> None:
-    """Nothing failed: there is only nothing to judge by."""
-    own.write_text(json.dumps(LINES[2]), "utf-8")
-    ran = dqa("eval", *asking(own), "--deciders", "first")
-    assert (ran.code, "not judged" in ran.out) == (0, True), ran.err
-
-
 def test_an_agent_asks_the_database_where_it_is(dqa: Command, own: Path, tmp_path: Path) -> None:
     """Read-only and behind the guard; the run is shown, analysed and its statements audited."""
 
@@ -143,146 +134,6 @@ def test_a_run_goes_on_and_asks_only_what_is_left(dqa: Command, own: Path, tmp_p
     ran = dqa("eval", "--resume", run)
     assert ran.code == 2
     assert "are others than those it began with (questions " in ran.err
-
-
-def test_a_run_on_own_databases_is_listed_with_them(
-    dqa: Command, own: Path, tmp_path: Path
-) -> None:
-    """Its settings name none; its questions do."""
-    assert dqa("eval", *asking(own), "--deciders", "first", "--out", tmp_path / "run").code == 0
-    listed = dqa("runs", tmp_path).out
-    assert "first on shop; model: none" in listed
-    assert "2 of 3 judged, 50.0 % of them right; 1 without a known answer" in listed
-
-
-def test_where_a_run_was_ended_is_said_and_no_inner_task(dqa: Command, own: Path) -> None:
-    """Of the agent's own graph a user knows nothing."""
-    ran = dqa("eval", *asking(own), "--deciders", "planrag", "--workers", "1")
-    assert ran.code == 2
-    assert ran.err.endswith("It was raised at buying/1, decided by planrag on shop.\n")
-    assert "During task" not in ran.err
-
-
-def test_a_run_that_was_interrupted_early_goes_on_in_the_same_process(
-    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As in a notebook: nobody else is writing the folder."""
-    questions = toolkit.read_questions(own, own.with_name("shop.db"))
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr("dqa.api.evaluating.choose_by_shortcuts", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            toolkit.evaluate(questions, "first", out=tmp_path / "run")
-    run = toolkit.evaluate(questions, out=tmp_path / "run", resume=True)
-    assert len(run.results) == 3
-
-
-def test_a_question_is_shown_with_the_schema_of_its_database(dqa: Command, own: Path) -> None:
-    """As a decider meets it, with what is right."""
-    shown = json.loads(dqa("show", "buying/soon", *asking(own), "--json").out)
-    assert shown["answers"] == ["Bell", "Castle"]
-    assert shown["situation"] == {"name": "shop", "hash": None, "rows": {}}
-    assert shown["schema"]["relational"][0].startswith("supplier(name: TEXT, price: REAL")
-
-
-@pytest.mark.parametrize("command", ["annotate", "audit"])
-def test_what_takes_a_simulator_says_so(dqa: Command, own: Path, command: str) -> None:
-    """In a line, before anything is simulated."""
-    ran = dqa(command, *asking(own))
-    assert ran.code == 2
-    assert "Question 'buying/1' is a user's own: no simulator tells" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("--questions", "own.jsonl"), "say what they are about: --database URL"),
-        (("--database", "shop.db"), "--database names what --questions FILE is about"),
-        (("--questions", "own.jsonl", "--database", "shop.db", "--generate", "1"), "once"),
-        (
-            ("--questions", "own.jsonl", "--database", "shop.db", "--databases", "sqlite"),
-            "the questions name their own databases",
-        ),
-    ],
-)
-def test_options_that_do_not_go_together_are_refused(
-    dqa: Command, own: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], said: str
-) -> None:
-    """And the message names the option that is missing or too many."""
-    monkeypatch.chdir(own.parent)
-    own.rename("own.jsonl")
-    ran = dqa("eval", *given, "--deciders", "first")
-    assert ran.code == 2
-    assert said in ran.err
-
-
-def test_a_decider_refuses_the_one_question_that_it_cannot_decide(dqa: Command, own: Path) -> None:
-    """Before the others are asked: questions of one's own are not all alike."""
-    own.write_text(own.read_text("utf-8") + json.dumps({"question": "Whom?"}) + "\n", "utf-8")
-    ran = dqa("eval", *asking(own), "--deciders", "first")
-    assert ran.code == 2
-    assert "Question 'buying/4' lists no candidates" in ran.err
-
-
-def test_questions_are_about_several_databases_of_any_kind(
-    dqa: Command, own: Path, tmp_path: Path
-) -> None:
-    """Each on its own, by the name that the question has for it."""
-    situation = next(iter(toolkit.generate(["building"], 1).situations.values()))
-    plugins.backend("ladybug").load(situation, str(tmp_path / "plant.lbug")).close()
-    graph = "MATCH (b:Building) RETURN b.id"
-    lines = [
-        {**LINES[0], "database": "stock"},
-        {"question": "Which?", "database": "plant", "candidates": graph},
-    ]
-    own.write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    ran = dqa(
-        *("eval", "--questions", own, "--database", f"stock={tmp_path / 'shop.db'}"),
-        *("--database", tmp_path / "plant.lbug", "--deciders", "first", "--out", tmp_path / "run"),
-    )
-    assert ran.code == 0, ran.err
-    kinds = {line["database"]: line["kind"] for line in results(tmp_path / "run").values()}
-    assert kinds == {"stock": "relational", "plant": "graph"}
-
-
-def test_a_question_that_names_its_scenario_is_judged_by_its_simulator(
-    dqa: Command, tmp_path: Path
-) -> None:
-    """Text, rules and candidates are the scenario's; so are shortcuts, annotations and audits."""
-    made = toolkit.generate(["building"], 1, 3)
-    plugins.backend("sqlite").load(
-        made.situation_of(made.questions[0]), str(tmp_path / "plant.db")
-    ).close()
-    file = tmp_path / "mine.jsonl"
-    target = {"goods": made.questions[0].target["goods"]}
-    line = {"scenario": "building", "target": target, "id": "a"}
-    file.write_text(json.dumps(line), "utf-8")
-    about = ("--questions", file, "--database", tmp_path / "plant.db")
-    ran = dqa("eval", *about, "--deciders", "oracle", "--out", tmp_path / "run")
-    assert ran.code == 0, ran.err
-    assert "100.0 (1/1)" in ran.out
-    assert "Best shortcut" in ran.out
-    answer = made.truth_of(made.questions[0]).official
-    (annotated,) = json.loads(dqa("annotate", *about, "--json").out)
-    assert (annotated["question"], annotated["answer"]) == ("a", answer)
-    assert dqa("audit", *about).code == 0
-
-
-def test_the_same_file_is_one_call_in_python(own: Path) -> None:
-    """As it is, or read beforehand; a list of the same does as well."""
-    shop = own.with_name("shop.db")
-    source = toolkit.OwnQuestions(file=own, databases=shop)
-    runs = [
-        toolkit.evaluate(what, "first")
-        for what in (source, toolkit.read_questions(own, shop), toolkit.read_questions(LINES, shop))
-    ]
-    assert [[result.outcome.value for result in run.results] for run in runs] == [
-        ["correct", "wrong", "unlabelled"]
-    ] * 3
-    assert [(count.tag, count.correct) for count in runs[0].tags] == [("price", 1), ("days", 0)]
 
 
 def test_the_documented_example_runs(

@@ -65,15 +65,6 @@ def test_a_strangers_scenario_is_evaluated_scored_shown_and_analysed(
     assert "bill" in dqa("trace", run, "suppliers/1", "--decider", "iterrag").out
 
 
-def test_a_question_is_shown_with_what_can_be_chosen(dqa: Command) -> None:
-    """Its text is the release's, and its candidates are the query's."""
-    register(SUPPLIERS)
-    shown = json.loads(dqa("show", "suppliers/2", "--release", RELEASE, "--json").out)
-    assert shown["candidates"] == ["Arnold", "O'Hara"]
-    annotated = dqa("annotate", "--release", RELEASE)
-    assert "suppliers: 3 of 3 official answers agree" in annotated.out
-
-
 @pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
 def test_a_question_of_ones_own_is_asked_about_a_database(
     dqa: Command, tmp_path: Path, backend: str

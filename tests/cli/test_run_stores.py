@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import sqlite3
-import subprocess
-import sys
-import time
-from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -64,21 +58,6 @@ def test_a_run_is_copied_by_command(dqa: Command, generated: Path, tmp_path: Pat
     assert dqa("eval", "--resume", tmp_path / "one").code == 0
 
 
-def test_what_cannot_be_meant_is_refused_with_what_can(
-    dqa: Command, generated: Path, tmp_path: Path
-) -> None:
-    """A folder around runs is none to go on with, and nothing failed that was kept nowhere."""
-    how = ("eval", "--generated", generated, *HOW, "--limit", "1")
-    assert dqa(*how, "--out", tmp_path / "runs" / "one").code == 0
-    around = dqa(*how, "--out", tmp_path / "runs")
-    assert (around.code, "--resume" in around.err) == (2, False)
-    assert f"name a new folder, such as one within it ({tmp_path}/runs/NAME)" in around.err
-    again = dqa(*how, "--out", tmp_path / "runs" / "one")
-    assert f"(dqa eval --resume {tmp_path}/runs/one)" in again.err
-    kept_nowhere = dqa(*how, "--retry-failed")
-    assert (kept_nowhere.code, "(--out), or resume it" in kept_nowhere.err) == (2, True)
-
-
 def test_failures_are_asked_again_by_an_option(
     dqa: Command, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,44 +82,3 @@ def test_failures_are_asked_again_by_an_option(
     assert f"'dqa eval --resume \"{place}\"' goes on" in again.err
     assert dqa(*how, "--retry-failed").code == 0
     assert api.read_run(place).counts.failed == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("processes", [1, 2])
-def test_a_command_that_is_killed_goes_on_until_the_run_is_whole(
-    processes: int, generated: Path, tmp_path: Path
-) -> None:
-    """By the same command, and with the content of a run that nobody killed."""
-    how = ["--generated", str(generated), "--databases", "sqlite", "--deciders", "planrag,iterrag"]
-    whole = api.evaluate(
-        api.GeneratedFolder(folder=generated), ["planrag", "iterrag"], databases="sqlite"
-    )
-    place = f"{tmp_path}/runs.db#run"
-
-    def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "dqa", "eval", *how, "--out", place],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-
-    def made() -> int:
-        # In plain SQL: whoever reads the whole run sees it when it is complete already.
-        with closing(sqlite3.connect(f"file:{tmp_path}/runs.db?mode=ro", uri=True)) as store:
-            return int(store.execute("SELECT COUNT(*) FROM dqa_results").fetchone()[0])
-
-    running, ended = [start() for _ in range(processes)], []
-    for number in range(2):
-        while running[0].poll() is None:
-            with suppress(sqlite3.Error):  # the store is just being made
-                if made() > number:
-                    break
-            time.sleep(0.002)
-        running[0].send_signal(signal.SIGKILL)
-        ended.append(running[0].wait())
-        running = [*running[1:], start()]
-    assert -signal.SIGKILL in ended
-    assert {one.wait() for one in running} == {0}
-    run = api.read_run(place)
-    assert run.content_hash == whole.content_hash
-    assert [trace.key for trace in run.each_trace()] == [result.key for result in run.results]

@@ -10,11 +10,6 @@ from pathlib import Path
 import pytest
 
 import dqa as api
-from dqa.core.errors import DatabaseUnavailableError
-from dqa.deciders.baselines import Baseline
-from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.results import Outcome
-from dqa.evaluation.statistics import Summary
 from tests.cli.conftest import Command
 from tests.models.model_server import ModelServer
 
@@ -67,22 +62,6 @@ def test_a_stored_run_prints_its_table_to_the_character(
     assert ran.out == printed
 
 
-def test_the_figures_of_a_stored_run_are_those_of_eval(
-    dqa: Command, generated: Path, tmp_path: Path
-) -> None:
-    """As JSON, and as one call in Python."""
-    out = tmp_path / "run"
-    named = ("--deciders", "first", "--databases", "sqlite", "--out", out, "--json")
-    evaluated = dqa("eval", "--generated", generated, *named)
-    assert dqa("results", out, "--json").out == evaluated.out
-    figures = json.loads(evaluated.out)
-    assert figures["counts"]["planned"] == figures["counts"]["judged"] == 4
-    assert figures["counts"]["complete"] is True
-    run = api.read_run(out)
-    assert isinstance(run.summaries[0], Summary)
-    assert run.figures().to_json() == figures
-
-
 def test_wrong_answers_are_listed_with_what_is_right_and_how_to_look(
     dqa: Command, finished: tuple[Path, str]
 ) -> None:
@@ -124,18 +103,6 @@ def test_decisions_are_narrowed_down_by_what_they_are_about(
     assert "Invalid value for '--outcome': 'lucky' is not one of 'correct'" in ran.err
 
 
-def test_what_failed_is_listed_with_what_was_said(dqa: Command, copied: Path) -> None:
-    """And is none of the wrong ones."""
-    fail(copied, 2)
-    out = dqa("results", copied, "--failed").out
-    assert out.count("infrastructure. Chose nothing") == 2
-    assert "the server 'db' is gone" in out
-    assert out.endswith("2 of 24 decisions.\n")
-    assert "infrastructure" not in dqa("results", copied, "--wrong").out
-    run = api.read_run(copied)
-    assert run.find(outcomes=[Outcome.INFRASTRUCTURE]) == run.find(failed=True)
-
-
 def test_runs_are_listed_wherever_they_lie(
     dqa: Command, finished: tuple[Path, str], copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,106 +138,6 @@ def test_runs_are_listed_wherever_they_lie(
     assert "does not exist" in dqa("runs", top / "nowhere").err
     (top / "empty").mkdir()
     assert "There is no run here" in dqa("runs", top / "empty").out
-
-
-def test_what_has_no_results_is_said(dqa: Command, copied: Path, tmp_path: Path) -> None:
-    """A run that has only begun, a folder without one, and the file of one decision."""
-    (copied / "results.jsonl").write_text("")
-    begun = dqa("results", copied)
-    assert (begun.code, begun.out) == (2, "")
-    assert f"no finished decision yet: 'dqa eval --resume {copied}' goes on" in begun.err
-    assert "holds no run" in (said := dqa("results", tmp_path / "run" / "..").err)
-    assert "'dqa runs' lists them" in said
-    trace = (copied / "traces.jsonl").read_text("utf-8").splitlines()[0]
-    (tmp_path / "one.json").write_text(trace)
-    assert "'dqa trace" in dqa("results", tmp_path / "one.json").err
-
-
-def test_trace_without_a_question_lists_them_all(dqa: Command, finished: tuple[Path, str]) -> None:
-    """With what became of each by decider and database."""
-    folder, _ = finished
-    ran = dqa("trace", folder)
-    assert ran.code == 0, ran.err
-    rows = [line.split() for line in ran.out.splitlines() if "/" in line and "dqa" not in line]
-    assert rows[0][:2] == ["locating/1", "sqlite"]
-    assert [row[:2] for row in rows] == [
-        [question, database]
-        for question in ("locating/1", "locating/2", "building/1", "building/2")
-        for database in ("sqlite", "ladybug")
-    ]
-    by_key = api.read_run(folder).by_key
-    for question, database, *outcomes in rows:
-        assert outcomes == [
-            by_key[DecisionKey(question, database, decider)].outcome
-            for decider in ("planrag", "first", "random")
-        ]
-    assert f"dqa trace {folder} QUESTION" in ran.out
-    narrowed = dqa("trace", folder, "--decider", "first", "--database", "ladybug").out
-    assert "planrag" not in narrowed
-    assert "sqlite" not in narrowed
-    listed = json.loads(dqa("trace", folder, "--decider", "first", "--json").out)
-    assert len(listed) == 8
-
-
-def test_a_narrow_terminal_has_every_word_of_the_listed_questions(
-    dqa: Command, finished: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In blocks of columns, each with the question and its database."""
-    wide = dqa("trace", finished[0]).out
-    monkeypatch.setenv("COLUMNS", "45")
-    narrow = dqa("trace", finished[0]).out
-    tables = [out[: out.index("Name one")].replace("─", "") for out in (wide, narrow)]
-    assert set(tables[0].split()) == set(tables[1].split())
-    assert max(map(len, tables[1].splitlines())) <= 45 < max(map(len, tables[0].splitlines()))
-
-
-def test_a_run_in_which_much_could_not_be_judged_says_so_and_how_it_goes_on(
-    dqa: Command, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As its last words, with exit code 1; what goes on needs the folder alone."""
-    out = tmp_path / "run"
-    decide = Baseline.decide
-
-    def unlucky(self: Baseline, question: api.Question, database: api.Database) -> api.Decision:
-        if self.name == "first":
-            raise DatabaseUnavailableError("the server 'db' is gone")
-        return decide(self, question, database)
-
-    monkeypatch.setattr(Baseline, "decide", unlucky)
-    asked = ("--generated", generated, "--deciders", "first,random", "--databases", "sqlite")
-    ran = dqa("eval", *asked, "--patience", 0, "--out", out)
-    assert ran.code == 1
-    assert ran.err.splitlines()[-1] == (
-        "not judged: 4 of 8 decisions could not be judged: 4 because a server or provider failed. "
-        f"What was decided is kept; 'dqa eval --resume {out}' goes on."
-    )
-    assert "failed: 4 runs: the server 'db' is gone" in ran.err
-    monkeypatch.setattr(Baseline, "decide", decide)
-    again = dqa("eval", "--resume", out)
-    assert (again.code, again.err.splitlines()[0]) == (0, "What next?")
-    whole = dqa("eval", *asked, "--out", tmp_path / "whole")
-    assert again.out == whole.out.replace(str(tmp_path / "whole"), str(out))
-    names = ("results.jsonl", "shortcuts.jsonl")
-    for name in names:
-        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-    assert len((out / "traces.jsonl").read_text("utf-8").splitlines()) == 8
-
-
-def test_an_error_that_stops_a_run_names_question_decider_and_database(
-    dqa: Command, generated: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever the decider had to say alone."""
-
-    def misled(*_: object) -> None:
-        raise api.UsageError("The setting is wrong.")
-
-    monkeypatch.setattr(Baseline, "decide", misled)
-    asked = ("--deciders", "first", "--databases", "sqlite", "--workers", 1)
-    ran = dqa("eval", "--generated", generated, *asked)
-    assert (ran.code, ran.out) == (2, "")
-    assert (
-        "The setting is wrong. It was raised at locating/1, decided by first on sqlite." in ran.err
-    )
 
 
 @pytest.mark.parametrize(
@@ -329,19 +196,6 @@ def test_a_password_that_is_not_in_the_folder_is_asked_for_by_name(
     ran = dqa("eval", "--resume", copied, "--generated", generated)
     assert "DQA_MYSQL_URL is not set" in ran.err
     assert "--databases" in ran.err
-
-
-def test_python_goes_on_with_a_run_by_its_folder(generated: Path, tmp_path: Path) -> None:
-    """In one call, with the options that it had; what a caller made is given again."""
-    out, questions = tmp_path / "run", api.read_generated(generated)
-    options = api.RunOptions(workers=1)
-    first = api.evaluate(questions, ["first"], out=out, databases="sqlite", options=options)
-    with pytest.raises(api.UsageError, match="pass them again"):
-        api.evaluate(out=out, resume=True)
-    assert api.evaluate(questions, out=out, resume=True).results == first.results
-    assert json.loads((out / "run.json").read_text("utf-8"))["options"]["workers"] == 1
-    with pytest.raises(api.UsageError, match="Give the questions"):
-        api.evaluate(out=tmp_path / "other")
 
 
 def test_a_trace_that_was_cut_off_is_told_beside_its_result(

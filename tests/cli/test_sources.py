@@ -7,10 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-
-from dqa.api.formats import json_schema
 
 BASELINES = ("--deciders", "first,random", "--json")
 
@@ -40,37 +37,6 @@ def test_eval_reads_what_generate_wrote(dqa: Callable[..., Any], tmp_path: Path)
     assert {r["questions"] for r in json.loads(ran.out)["results"]} == {2}
 
 
-def test_eval_generates_on_the_spot(dqa: Callable[..., Any]) -> None:
-    """No release is needed."""
-    ran = dqa("eval", "--scenarios", "agriculture,stocks", "--generate", 2, *BASELINES)
-    assert ran.code == 0, ran.err
-    assert len(json.loads(ran.out)["results"]) == 8
-
-
-@pytest.mark.parametrize("key", ["agriculture/1", "stocks/1", "building/1"])
-def test_show_tells_the_outcomes_where_they_are_known(dqa: Callable[..., Any], key: str) -> None:
-    """And follows its schema; what only rules tell is null."""
-    shown = json.loads(dqa("show", key, "--generate", 1, "--json").out)
-    jsonschema.validate(shown, json_schema("question"))
-    if key == "building/1":
-        assert shown["outcomes"] is None
-    else:
-        assert len(shown["outcomes"]) == len(shown["candidates"])
-        text = dqa("show", key, "--generate", 1).out
-        assert f"Outcomes\n  {shown['candidates'][0]}: " in text
-
-
-def test_load_takes_one_question_of_the_release(
-    dqa: Callable[..., Any], dellma_release_dir: Path, tmp_path: Path
-) -> None:
-    """Its database is in the file and listed there."""
-    file = tmp_path / "autumn.sqlite"
-    where = ("--database", file)
-    key = ("--question", "agriculture/apple-pear")
-    assert dqa("load", *where, "--release", dellma_release_dir, *key).code == 0
-    assert "agriculture autumn-2021, 90 rows" in dqa("list", *where).out
-
-
 @pytest.mark.parametrize("command", ["audit", "annotate"])
 def test_what_only_a_simulator_can_do_says_so(
     dqa: Callable[..., Any], dellma_release_dir: Path, command: str
@@ -81,43 +47,6 @@ def test_what_only_a_simulator_can_do_says_so(
     assert ran.err == (
         "error: Scenario 'agriculture' has no simulator; its outcomes are recorded.\n"
     )
-
-
-def test_a_scenario_that_the_release_has_not_is_named(
-    dqa: Callable[..., Any], dellma_release_dir: Path
-) -> None:
-    """With those it has."""
-    ran = dqa("eval", "--scenarios", "locating", "--release", dellma_release_dir, *BASELINES)
-    assert ran.code == 2
-    assert "There are: agriculture, stocks." in ran.err
-
-
-def test_scenarios_are_by_default_those_of_the_source(
-    dqa: Callable[..., Any], dellma_release_dir: Path, release_dir: Path, tmp_path: Path
-) -> None:
-    """Of either release, in its order; a generated folder's; the simulated ones when generating."""
-
-    def scenarios(*source: object) -> list[str]:
-        ran = dqa("eval", *source, "--limit", 1, "--databases", "sqlite", *BASELINES)
-        assert ran.code == 0, ran.err
-        return list(dict.fromkeys(result["scenario"] for result in json.loads(ran.out)["results"]))
-
-    made = dqa("generate", "--scenarios", "stocks", "--questions", 1, "--out", tmp_path / "set")
-    assert made.code == 0, made.err
-    assert scenarios("--release", dellma_release_dir) == ["agriculture", "stocks"]
-    assert scenarios("--release", release_dir) == ["locating", "building"]
-    assert scenarios("--generated", tmp_path / "set") == ["stocks"]
-    assert scenarios("--generate", 1) == ["locating", "building"]
-    assert scenarios("--generate", 1, "--scenarios", "stocks,building") == ["stocks", "building"]
-
-
-def test_load_takes_the_scenarios_of_the_release(
-    dqa: Callable[..., Any], dellma_release_dir: Path, tmp_path: Path
-) -> None:
-    """It says that they are more than a file holds, not that there are none."""
-    ran = dqa("load", "--database", tmp_path / "a.sqlite", "--release", dellma_release_dir)
-    assert ran.code == 2
-    assert "these are 2: name one as question (--question)" in ran.err
 
 
 def test_the_oracle_is_right_where_a_record_tells(

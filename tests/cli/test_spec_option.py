@@ -8,7 +8,6 @@ from typing import Any
 
 import dqa as api
 from dqa.api.reading import read_run
-from tests.cli.conftest import Command
 
 SPEC = """\
 questions: {source: generator, count: 1, seed: 0, scenarios: [locating]}
@@ -80,28 +79,3 @@ def test_models_and_epochs_are_options(dqa: Callable[..., Any], tmp_path: Path) 
     both = dqa("eval", *asked, *who, "--model", "scripted:analyst")
     assert both.code == 2
     assert "not both" in both.err
-
-
-def test_a_model_that_is_named_twice_is_refused_as_in_python(dqa: Command) -> None:
-    """Rather than asked once in silence."""
-    ran = dqa("eval", "--generate", "1", "--models", "scripted:analyst,scripted:analyst")
-    assert ran.code == 2
-    told = " ".join(ran.err.split())
-    assert "2 of them are called scripted:analyst: name it once, or give each a label" in told
-
-
-def test_runs_and_reports_tell_of_epochs_and_labels(dqa: Command, tmp_path: Path) -> None:
-    """Where there are several of the first, and any of the second."""
-    run = api.evaluate(
-        api.GeneratedQuestions(count=1, scenarios=("locating",)),
-        ["iterrag"],
-        models=[api.ModelSpec(name="scripted:analyst", label=name) for name in ("a", "b")],
-        epochs=2,
-        databases=["sqlite"],
-        out=tmp_path / "run",
-    )
-    listed = dqa("runs", tmp_path).out
-    assert "labels: a (scripted:analyst), b (scripted:analyst); 2 epochs" in listed
-    facts = api.read_report(run).runs[0].facts
-    assert ("Label", "b (scripted:analyst)") in facts
-    assert ("Epochs", "2") in facts

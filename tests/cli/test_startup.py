@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,44 +18,52 @@ ENGINES = ("duckdb", "ladybug", "neo4j", "psycopg", "pyarrow", "pymysql", "sqlal
 AGENTS = ("httpx", "langchain", "langchain_core", "langgraph", "langsmith", "openai")
 NUMERICS = ("networkx", "numpy", "scipy")
 
-TRACED = """
-import json, sys
+RUNNING = """
+import contextlib, io, json, sys
 from dqa.cli.main import run
-try:
-    run()
-except SystemExit as ended:
-    assert not ended.code, ended.code
-finally:
-    print(json.dumps(sorted({name.split(".")[0] for name in sys.modules})), file=sys.stderr)
+
+for arguments, banned in json.loads(sys.argv[1]):
+    sys.argv = ["dqa", *arguments]
+    sys.stdin = io.TextIOWrapper(io.BytesIO(b"SELECT 1\\n"))
+    with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
+        try:
+            run()
+        except SystemExit as ended:
+            assert not ended.code, (arguments, ended.code)
+    found = set(banned) & (set(sys.modules) | {name.split(".")[0] for name in sys.modules})
+    assert not found, (arguments, found)
 """
+"""Run commands one after the other: what one of them imports is seen behind each."""
 
 
-@pytest.mark.parametrize(
-    ("arguments", "also"),
-    [
-        (("--help",), ("pydantic", "sqlglot", "rich", "jinja2")),
-        (("--version",), ("pydantic", "sqlglot", "rich", "jinja2")),
-        (("list",), ("sqlglot", "rich", "jinja2")),
-        (("list", "--json"), ("sqlglot", "rich", "jinja2")),
-        (("list", "--settings", "first"), ("sqlglot", "rich", "jinja2")),
-        (("formats",), ("sqlglot", "rich", "jinja2")),
-        (("check", "--dialect", "sqlite"), ("rich", "jinja2")),
-        (("check", "--dialect", "neo4j"), ("rich", "jinja2")),
-        *(((name, "--help"), ("jinja2", "sqlglot")) for name in main._COMMANDS),
-        (("dellma", "--help"), ("jinja2", "sqlglot")),
-        (("dellma", "replay", "--help"), ("jinja2", "sqlglot", "threadpoolctl")),
-    ],
-)
-def test_nothing_heavy_is_imported(arguments: tuple[str, ...], also: tuple[str, ...]) -> None:
-    """No engine and no LangChain, and no numerics either where nothing is counted."""
+def run_lightly(*commands: tuple[Sequence[str], Sequence[str]]) -> None:
+    """Run commands in a fresh interpreter, each with what may not be imported until its end."""
     done = subprocess.run(
-        [sys.executable, "-c", TRACED, *arguments],
+        [sys.executable, "-c", RUNNING, json.dumps(commands)],
         capture_output=True,
-        check=True,
-        input=b"SELECT 1\n",
+        text=True,
+        check=False,
     )
-    imported = set(json.loads(done.stderr.splitlines()[-1]))
-    assert imported & {*ENGINES, *AGENTS, *NUMERICS, *also} == set()
+    assert done.returncode == 0, done.stderr
+
+
+def test_commands_that_do_no_work_import_nothing_heavy() -> None:
+    """No engine, no LangChain and no numerics; help and version are the lightest."""
+    light = (*ENGINES, *AGENTS, *NUMERICS, "jinja2")
+    listing = (*light, "sqlglot", "rich")
+    lightest = (*listing, "pydantic")
+    helps = [(name, "--help") for name in main._COMMANDS]
+    run_lightly(
+        (("--help",), lightest),
+        (("--version",), lightest),
+        (("list", "--json"), listing),
+        (("list", "--settings", "first"), listing),
+        (("formats",), listing),
+        *((words, (*light, "sqlglot")) for words in (*helps, ("dellma", "replay", "--help"))),
+    )
+    run_lightly(
+        *((("check", "--dialect", dialect), (*light, "rich")) for dialect in ("sqlite", "neo4j"))
+    )
 
 
 def test_a_run_without_agents_imports_no_framework_for_them_and_no_statistics(
@@ -62,11 +71,8 @@ def test_a_run_without_agents_imports_no_framework_for_them_and_no_statistics(
 ) -> None:
     """A baseline on one question waits for neither LangChain nor SciPy's distributions."""
     run = ("eval", "--release", str(release_dir), "--limit", "1", "--scenarios", "locating")
-    command = [sys.executable, "-c", TRACED.replace('.split(".")[0]', ""), *run]
-    command += ["--deciders", "first", "--databases", "sqlite"]
-    done = subprocess.run(command, capture_output=True, check=True, text=True)
-    imported = set(json.loads(done.stderr.splitlines()[-1]))
-    assert imported & {*AGENTS, "pyarrow", "ladybug", "duckdb", "scipy.stats"} == set()
+    banned = (*AGENTS, "pyarrow", "ladybug", "duckdb", "scipy.stats")
+    run_lightly(((*run, "--deciders", "first", "--databases", "sqlite"), banned))
 
 
 def test_help_says_of_every_command_what_its_docstring_says() -> None:
@@ -102,7 +108,8 @@ def with_broken(tmp_path: Path) -> dict[str, str]:
     (info / "entry_points.txt").write_text("".join(lines))
     for name, text in BROKEN.items():
         (site / f"broken_{name}.py").write_text(text)
-    return {**os.environ, "PYTHONPATH": str(site)}
+    path = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path}
 
 
 def ran(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -134,37 +141,21 @@ def test_a_listing_survives_what_cannot_be_loaded(with_broken: dict[str, str]) -
         assert not [line for line in told.values() if "\n" in line]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "missing",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in BROKEN if name != "missing"),
-    ],
-)
-def test_what_is_broken_is_one_line_where_it_is_named(
-    with_broken: dict[str, str], name: str
+@pytest.mark.slow
+def test_what_is_broken_is_one_line_where_it_is_named_and_in_no_ones_way(
+    with_broken: dict[str, str],
 ) -> None:
-    """As a decider, as a command, as a format."""
+    """As a decider, as a command, as a format; help and other runs work."""
     for arguments in (
-        ("eval", "--generate", "1", "--deciders", name),
-        (name,),
-        ("formats", name),
+        ("eval", "--generate", "1", "--deciders", "raising"),
+        ("syntax",),
+        ("formats", "contract"),
     ):
         done = ran(with_broken, *arguments)
         assert (done.returncode, done.stdout) == (1, "")
         (line,) = done.stderr.splitlines()
         assert line.startswith("error: The ")
-        assert f"'{name}' is registered as broken_{name}:PLUGIN" in line
-
-
-@pytest.mark.slow
-def test_what_is_broken_is_in_nobodys_way(with_broken: dict[str, str], tmp_path: Path) -> None:
-    """A run that names none of it works, its traces are read, and help is printed."""
-    out = str(tmp_path / "run")
-    run = ("eval", "--generate", "1", "--deciders", "first", "--databases", "sqlite", "--out", out)
+        assert f"'{arguments[-1]}' is registered as broken_{arguments[-1]}:PLUGIN" in line
+    assert "What belongs to raising alone." in ran(with_broken, "--help").stdout
+    run = ("eval", "--generate", "1", "--deciders", "first", "--databases", "sqlite")
     assert ran(with_broken, *run).returncode == 0
-    assert ran(with_broken, "trace", out, "locating/1").returncode == 0
-    shown = ran(with_broken, "--help")
-    assert shown.returncode == 0
-    assert "What belongs to raising alone." in shown.stdout
-    assert ran(with_broken, "show", "locating/1", "--generate", "1").returncode == 0

@@ -15,8 +15,6 @@ from typing import Any
 
 import pytest
 
-from dqa import plugins
-from dqa.loaders.generator import generate
 from dqa.scenarios import catalogue
 
 Command = Callable[..., Any]
@@ -140,29 +138,6 @@ def test_questions_are_shown_annotated_audited_and_loaded(
     assert asked["choice"] == shown["answer"]
 
 
-def test_it_is_asked_about_a_database_of_ones_own(
-    dqa: Command, branches: str, alone: Callable[[], None], tmp_path: Path
-) -> None:
-    """A line of one's own file of questions names the scenario, or its folder beside the file."""
-    file = tmp_path / "firm.db"
-    made = ("--generate", "1", "--scenarios", branches)
-    assert dqa("load", *made, "--database", file).code == 0
-    alone()
-    named = branches if branches == "branches" else "site/branch_office/branches"
-    line = {"scenario": named, "target": {"kept": "Leeds"}}
-    questions = tmp_path / "closing.jsonl"
-    questions.write_text(json.dumps(line), "utf-8")
-    about = ("--questions", questions, "--database", file)
-    ran = dqa("eval", *about, "--deciders", "oracle", "--out", tmp_path / "run")
-    assert ran.code == 0, ran.err
-    assert "100.0 (1/1)" in ran.out
-    alone()
-    assert "branches/1: " in dqa("annotate", *about).out
-    alone()
-    ran = dqa("analyse", tmp_path / "run")
-    assert ran.code == 0, ran.err
-
-
 def test_an_installed_scenario_takes_nothing_from_the_others(
     dqa: Command, installed: str, tmp_path: Path
 ) -> None:
@@ -178,95 +153,6 @@ def test_an_installed_scenario_takes_nothing_from_the_others(
     named = dqa("eval", "--generate", "1", "--scenarios", installed, "--deciders", "planrag")
     assert named.code == 2
     assert "name a language model" in named.err
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("eval", "--generate", "1", "--deciders", "first"),
-        ("load", "--generate", "1", "--database", "firm.db"),
-        ("show", "branches/1", "--generate", "1"),
-        ("annotate", "--generate", "1"),
-        ("generate", "--questions", "1", "--out", "made"),
-    ],
-)
-def test_without_a_generator_a_line_says_what_is_needed(
-    dqa: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
-) -> None:
-    """And where else its questions may come from."""
-    monkeypatch.setattr(catalogue, "_registered", {})
-    monkeypatch.chdir(tmp_path)
-    folder = documented(tmp_path / "branches", "")
-    ran = dqa(*command, "--scenarios", folder)
-    assert ran.code == 2
-    (line,) = ran.err.strip().splitlines()
-    assert "The scenario 'branches' has no generator" in line
-    assert f"{folder}/scenario.toml: [generator] python = " in line
-    assert "--questions" in line
-
-
-def test_without_a_simulator_a_line_says_what_is_needed(dqa: Command) -> None:
-    """Recorded outcomes are nothing that could be simulated."""
-    with pytest.raises(Exception, match=r"'stocks' has no simulator.*\[outcomes\] of .*toml"):
-        plugins.simulator("stocks")
-    ran = dqa("annotate", "--generate", "1", "--scenarios", "stocks")
-    assert (ran.code, len(ran.err.strip().splitlines())) == (2, 1)
-    assert "no simulator" in ran.err
-
-
-def test_a_broken_folder_is_told_where_it_is_wrong(
-    dqa: Command, site: Path, tmp_path: Path
-) -> None:
-    """Not as a scenario that there is not."""
-    folder = site / "branch_office" / "branches"
-    document = folder / "scenario.toml"
-    document.write_text(document.read_text("utf-8").replace("database =", "databases ="), "utf-8")
-    ran = dqa("generate", "--out", tmp_path / "made", "--scenarios", folder, "--questions", "1")
-    assert ran.code == 1
-    assert f"{document}:" in ran.err
-    assert "release.database: it is missing; add it" in ran.err
-
-
-def test_no_question_of_a_generated_folder_is_left_out_unsaid(
-    dqa: Command, site: Path, alone: Callable[[], None], tmp_path: Path
-) -> None:
-    """A scenario that is not installed is named; those that are wanted alone are read."""
-    branches = site / "branch_office" / "branches"
-    folder = tmp_path / "made"
-    both = f"{branches},building"
-    assert dqa("generate", "--out", folder, "--scenarios", both, "--questions", "1").code == 0
-    alone()
-    ran = dqa("eval", "--generated", folder, "--deciders", "first")
-    assert ran.code == 1
-    assert "has questions of the scenario 'branches', which is not installed" in ran.err
-    wanted = ("--scenarios", "building", "--deciders", "first", "--databases", "sqlite")
-    ran = dqa("eval", "--generated", folder, *wanted)
-    assert ran.code == 0, ran.err
-
-
-def test_a_graph_is_not_needed(dqa: Command, site: Path, tmp_path: Path) -> None:
-    """Without nodes a scenario is generated, written and decided on relational databases."""
-    document = site / "branch_office" / "branches" / "scenario.toml"
-    text = document.read_text("utf-8")
-    start, end = text.index("[[nodes]]"), text.index("[generator]")
-    document.write_text(text[:start] + text[end:], "utf-8")
-    folder = ("--scenarios", document.parent)
-    made = dqa("generate", "--out", tmp_path / "made", *folder, "--questions", "1")
-    assert made.code == 0, made.err
-    decided = ("eval", "--generated", tmp_path / "made", *folder, "--deciders", "oracle")
-    assert dqa(*decided, "--databases", "sqlite,duckdb").code == 0
-    ran = dqa(*decided, "--databases", "ladybug")
-    assert ran.code != 0
-    assert "[[nodes]]" in ran.err
-
-
-def test_python_takes_a_folder_in_place_of_a_name(site: Path) -> None:
-    """As every command does."""
-    import dqa as toolkit
-
-    made = toolkit.generate([str(site / "branch_office" / "branches")], 2)
-    assert [question.key for question in made.questions] == ["branches/1", "branches/2"]
-    assert made.questions == generate(["branches"], 2).questions
 
 
 def test_the_documented_questions_of_one_scenario_are_scored_in_place(

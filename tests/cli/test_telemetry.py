@@ -107,41 +107,23 @@ def test_an_endpoint_alone_sends_the_spans_of_a_command(collector: Collector, sh
     assert collector.services == {"dqa"}
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"OTEL_SDK_DISABLED": "true"},
-        {"OTEL_TRACES_EXPORTER": "none"},
-        {"OTEL_TRACES_SAMPLER": "always_off"},
-    ],
-)
-def test_what_turns_opentelemetry_off_turns_spans_off(
-    collector: Collector, shop: Path, settings: dict[str, str]
-) -> None:
+def test_what_turns_opentelemetry_off_turns_spans_off(collector: Collector, shop: Path) -> None:
     """Though there is an endpoint."""
     endpoint = f"http://127.0.0.1:{collector.server_address[1]}"
-    ran = _ran("query", shop, "SELECT 1", OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, **settings)
+    settings = {"OTEL_SDK_DISABLED": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint}
+    ran = _ran("query", shop, "SELECT 1", **settings)
     assert (ran.returncode, collector.names) == (0, []), ran.stderr
 
 
-def test_spans_that_cannot_be_sent_are_told_in_a_line_and_end_nothing(shop: Path) -> None:
-    """Nobody listens; no installed package has the exporter; the console's are no output."""
+def test_spans_that_cannot_be_sent_are_one_line_and_end_nothing(shop: Path) -> None:
+    """No collector listens, or no installed package has the exporter."""
     asked = ("query", shop, "SELECT name FROM supplier", "--csv")
-    quiet = _ran(*asked)
-    gone = _ran(
-        *asked,
-        OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9",
-        OTEL_EXPORTER_OTLP_TIMEOUT="1",
-        OTEL_SERVICE_NAME="warehouse",
-    )
+    nowhere = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
+    closed = _ran(*asked, **nowhere, OTEL_EXPORTER_OTLP_TIMEOUT="1")
     unknown = _ran(*asked, OTEL_TRACES_EXPORTER="pigeon")
-    console = _ran(*asked, OTEL_TRACES_EXPORTER="console", OTEL_SERVICE_NAME="warehouse")
-    for ran in (gone, unknown, console):
-        assert (ran.returncode, ran.stdout) == (0, quiet.stdout)
-    assert "warning: spans could not be sent: " in gone.stderr
-    assert "Traceback" not in gone.stderr
-    assert unknown.stderr == (
-        "warning: no spans are sent by pigeon, for no installed package has an exporter called "
-        "'pigeon'; OTEL_SDK_DISABLED=true asks for none.\n"
-    )
-    assert '"service.name": "warehouse"' in console.stderr
+    for ran in (closed, unknown):
+        assert ran.returncode == 0
+        assert ran.stdout.startswith("name\n")
+        assert "Traceback" not in ran.stderr
+    assert "warning: spans could not be sent: " in closed.stderr
+    assert "no installed package has an exporter called 'pigeon'" in unknown.stderr

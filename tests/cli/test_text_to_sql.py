@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import dqa as api
-from dqa.core.errors import ModelUnavailableError, StatementTimeoutError, UsageError
+from dqa.core.errors import StatementTimeoutError
 from dqa.deciders.base import ProtocolName
 from dqa.evaluation import execution
 from dqa.models.scripted import GivenReplies, Reply, Request
@@ -56,35 +56,6 @@ def test_the_commands_serve_such_a_folder(dqa: Command, bird: Path, tmp_path: Pa
         "low": pytest.approx(0.7575, abs=1e-4),
         "high": 1.0,
     }
-
-
-def test_scenarios_and_a_limit_choose_databases_and_questions(dqa: Command, bird: Path) -> None:
-    """A scenario here is a database."""
-    chosen = ("--scenarios", "choir", "--limit", 2)
-    ran = dqa("eval", "--release", bird, "--deciders", "oracle", *chosen)
-    assert "choir" in ran.out
-    assert "(2/2)" in ran.out
-    assert "harbour" not in ran.out
-    loaded = dqa("eval", "--release", bird, "--deciders", "oracle", "--databases", "sqlite")
-    assert (loaded.code, "asked where they are" in loaded.err) == (2, True)
-
-
-@pytest.mark.parametrize(
-    "decider", ["first", "random", "planrag-sim", "planrag-one-shot", "zero-shot"]
-)
-def test_who_cannot_answer_with_a_statement_says_so_at_the_start(
-    dqa: Command, bird: Path, decider: str
-) -> None:
-    """Before a model is asked anything."""
-    ran = dqa("eval", "--release", bird, "--deciders", f"oracle,{decider}")
-    assert ran.code == 2
-    assert f"'{decider}' decides between candidates and cannot answer" in ran.err
-
-
-def test_only_rows_tell_what_is_right(dqa: Command, bird: Path) -> None:
-    """No statement is the official one."""
-    ran = dqa("eval", "--release", bird, "--deciders", "oracle", "--strict-official")
-    assert (ran.code, "compared by the rows" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize("protocol", ["react", "tools"])
@@ -138,26 +109,6 @@ def test_each_form_scores_by_its_own_rule(tmp_path: Path) -> None:
     }
 
 
-def test_what_is_no_statement_is_asked_for_again(bird: Path) -> None:
-    """A change, two statements, an unknown column and plain words are told so; a fence is not."""
-    asked = api.read_release(bird, scenarios=("choir",), limit=1)
-    tries = [
-        "DELETE FROM singer",
-        "SELECT nmae FROM singer",
-        "It is Edda.",
-        "SELECT 1; SELECT 2",
-        f"```sql\n{QUESTIONS[6].gold};\n```",
-    ]
-    model = GivenReplies([answer(said) for said in tries])
-    run = api.evaluate(asked, "iterrag", model=model, max_parse_failures=9)
-    (result,) = run.results
-    assert (result.outcome, result.choice, result.steps) == ("correct", QUESTIONS[6].gold, 5)
-    told = [request.last for request in model.requests[1:]]
-    assert all("does not run as a statement" in text for text in told)
-    assert "only reads" in told[0]
-    assert "nmae" in told[1]
-
-
 def test_gold_that_cannot_run_is_told_and_not_scored(dqa: Command, tmp_path: Path) -> None:
     """It is the data's fault: neither right nor wrong."""
     entries = bird_entries()
@@ -192,28 +143,6 @@ def test_a_statement_that_takes_too_long_for_scoring_is_wrong(
     assert result.error is not None
     assert result.error.startswith("The statement that was decided cannot run: ")
     assert StatementTimeoutError.__name__ not in result.error
-
-
-def test_a_run_goes_on_where_it_ended(bird: Path, tmp_path: Path) -> None:
-    """From its folder alone: the release, its form and its databases are known there."""
-    out = tmp_path / "run"
-
-    def failing(request: Request) -> Reply:
-        if "choir" in request.text or "singer" in request.text:
-            return ModelUnavailableError("gone")
-        return _copyist(request)
-
-    source = api.InPlaceFolder(folder=bird, limit=2)
-    calls = api.CallOptions(retries=0)
-    first = api.evaluate(source, "iterrag", model=GivenReplies(failing), out=out, calls=calls)
-    assert [r.outcome.value for r in first.results] == ["correct"] * 2 + ["infrastructure"] * 2
-    run = api.evaluate(out=out, resume=True, model=GivenReplies(_copyist))
-    assert [r.outcome.value for r in run.results] == ["correct"] * 4
-    changed = json.loads((bird / "dev.json").read_text("utf-8"))
-    changed[0]["SQL"] = "SELECT 1"
-    (bird / "dev.json").write_text(json.dumps(changed), "utf-8")
-    with pytest.raises(UsageError):
-        api.evaluate(out=out, resume=True, model=GivenReplies(_copyist))
 
 
 def test_no_decider_but_the_oracle_is_shown_the_gold(bird: Path) -> None:

@@ -96,28 +96,6 @@ def test_in_text_they_are_actions_with_one_text_or_an_object(
     ]
 
 
-def test_as_tools_they_are_offered_with_their_own_arguments(
-    questions: QuestionSet, database: Database
-) -> None:
-    """Beside the agent's own; arguments that do not fit are told."""
-    decision, model = run(
-        "tools",
-        questions,
-        database,
-        calling(("weather", {"place": "Genoa"}), ("distance", {"start": "a", "end": "b"})),
-        calling(("distance", {"start": "a"})),
-        calling(("decide", {"decision": "x"})),
-    )
-    assert model.offered[0] == ["query_database", "weather", "distance", "decide"]
-    assert "Call `weather` where it helps: Tell the weather of a place.\n" in model.shown[0][0].text
-    assert [message.text for message in model.shown[1][-2:]] == ["sunny in Genoa", "a to b: 3.2"]
-    assert "The call of distance does not fit: the argument 'end'" in model.shown[2][-1].text
-    assert [e.statement for e in decision.evidence] == [
-        '{"place": "Genoa"}',
-        '{"start": "a", "end": "b", "rounded": false}',
-    ]
-
-
 @pytest.mark.parametrize("protocol", ["react", "tools"])
 def test_a_service_behind_a_tool_that_fails_ends_as_infrastructure(
     protocol: Literal["react", "tools"], questions: QuestionSet, database: Database
@@ -132,13 +110,3 @@ def test_a_service_behind_a_tool_that_fails_ends_as_infrastructure(
         Ending.INFRASTRUCTURE,
         "the weather service is down",
     )
-
-
-def test_an_agent_that_reads_once_may_use_one_of_them(
-    questions: QuestionSet, database: Database
-) -> None:
-    """Then it decides."""
-    replies = ["Action: weather\nAction Input: Genoa", "Final Answer: x"]
-    decision, model = run("react", questions, database, *replies, agent="singlerag")
-    assert decision.ending is Ending.ANSWERED
-    assert "cannot be read again" in model.shown[1][-1].text

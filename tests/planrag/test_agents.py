@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from langchain_core.messages import HumanMessage
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import DatabaseUnavailableError, UsageError
+from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.models.scripted import scripted_model
@@ -55,31 +54,6 @@ def test_single_retrieval_reads_once_and_then_decides(
     assert "cannot be read again" in model.shown[1][-1].text
     assert decision.usage.input_tokens == 20
     assert decision.usage.calls == 2
-
-
-def test_single_retrieval_refuses_a_second_look(questions: QuestionSet, database: Database) -> None:
-    """The second statement never runs; the model is told to decide."""
-    decision, model = run(
-        "singlerag", [act(database), act(database), "Final Answer: x"], questions, database
-    )
-    assert len(decision.evidence) == 1
-    assert "cannot be read again" in model.shown[2][-1].text
-    assert decision.ending is Ending.ANSWERED
-
-
-def test_iterative_retrieval_shows_each_observation(
-    questions: QuestionSet, database: Database
-) -> None:
-    """The model sees the rows of every statement before its next reply."""
-    decision, model = run(
-        "iterrag", [act(database), act(database), "Final Answer: x"], questions, database
-    )
-    nodes = len(questions.situation_of(questions.find("locating/1"))["trade_node"])
-    for messages in model.shown[1:]:
-        assert isinstance(messages[-1], HumanMessage)
-        assert messages[-1].text.startswith("Observation: ")
-        assert f"[{nodes}]" in messages[-1].text
-    assert (decision.answer, decision.choice) == ("x", None)
 
 
 def test_a_plan_comes_first(questions: QuestionSet, database: Database) -> None:
@@ -151,25 +125,6 @@ def test_replies_that_cannot_be_read_end_as_unparsable(
     assert "gives it nothing to do" in (decision.error or "")
 
 
-def test_a_readable_reply_starts_the_count_of_failures_anew(
-    questions: QuestionSet, database: Database
-) -> None:
-    """Only failures in a row end a run."""
-    replies = ["hm", "hm", act(database), "hm", "hm", "Final Answer: x"]
-    decision, _ = run("iterrag", replies, questions, database)
-    assert decision.ending is Ending.ANSWERED
-
-
-def test_a_tool_that_does_not_exist_is_named_to_the_model(
-    questions: QuestionSet, database: Database
-) -> None:
-    """The model hears which tools there are."""
-    reply = "Action: web_search\nAction Input: trade"
-    decision, model = run("iterrag", [reply, "Final Answer: x"], questions, database)
-    assert "The tools are: query_database" in model.shown[1][-1].text
-    assert not decision.evidence
-
-
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_failing_model_ends_as_infrastructure_with_the_trace_so_far(
     agent: str, questions: QuestionSet, database: Database
@@ -193,12 +148,6 @@ def test_a_failing_database_ends_as_infrastructure(
     monkeypatch.setattr(database, "query", gone)
     decision, _ = run("iterrag", [act(database)], questions, database)
     assert (decision.ending, decision.error) == (Ending.INFRASTRUCTURE, "the server went away")
-
-
-def test_an_agent_without_a_model_is_a_mistake_of_use() -> None:
-    """The message says which option names one."""
-    with pytest.raises(UsageError, match="--model"):
-        plugins.decider("planrag")(None, Settings())
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -9,12 +9,10 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from dqa import plugins
-from dqa.core.database import Database, Limits
+from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.models.scripted import scripted_model
 from tests.planrag.conftest import (
     COUNT,
     Replies,
@@ -96,18 +94,6 @@ def test_a_decision_for_no_candidate_is_told_and_asked_again(
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_few_candidates_are_all_listed(
-    protocol: Protocol, questions: QuestionSet, database: Database
-) -> None:
-    """So that no query is needed to name one."""
-    question = replace(questions.find("locating/1"), candidates=("north", "south"))
-    model = Replies(replies=[deciding(protocol, "west"), deciding(protocol, "south")])
-    decider = plugins.decider("iterrag")(model, Settings(protocol=protocol))
-    assert decider.decide(question, database).choice == "south"
-    assert model.shown[1][-1].text.endswith("There are: north, south.")
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("agent", ["iterrag", "singlerag", "planrag", "planrag-two-models"])
 def test_a_model_that_names_no_candidate_ends_as_unparsable(
     agent: str, protocol: Protocol, questions: QuestionSet, database: Database
@@ -134,21 +120,6 @@ def test_a_model_that_names_no_candidate_ends_as_unparsable(
     )
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_what_was_read_meanwhile_starts_the_count_anew(
-    protocol: Protocol, questions: QuestionSet, database: Database
-) -> None:
-    """Only decisions in a row end a run, and steps are bounded all the same."""
-    wrong = deciding(protocol, "nowhere")
-    query = calling(("query_database", {"statement": COUNT[database.kind]}))
-    act = f"Thought: t\nAction: query_database\nAction Input: {COUNT[database.kind]}"
-    look = query if protocol == "tools" else act
-    replies = [wrong, wrong, look, wrong, wrong, look, wrong]
-    decision, _ = decided(protocol, questions, database, *replies, max_steps=7)
-    assert decision.ending is Ending.STEP_LIMIT
-    assert len(decision.evidence) == 2
-
-
 def test_candidates_may_be_listed_by_a_query(questions: QuestionSet, database: Database) -> None:
     """A question without a list, and with a statement that gives one."""
     listing = {
@@ -161,32 +132,3 @@ def test_candidates_may_be_listed_by_a_query(questions: QuestionSet, database: D
     decision = plugins.decider("iterrag")(model, Settings()).decide(question, database)
     assert (decision.choice, decision.steps) == (first, 2)
     assert not decision.evidence
-
-
-def test_a_database_that_fails_before_the_loop_ends_as_infrastructure(
-    questions: QuestionSet, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While candidates are listed, say: no model is asked."""
-
-    def gone(statement: str, limits: Limits | None = None) -> None:
-        raise DatabaseUnavailableError("the server went away")
-
-    monkeypatch.setattr(database, "query", gone)
-    question = replace(open_question(questions), candidate_query="SELECT 1")
-    model = Replies(replies=[])
-    decision = plugins.decider("iterrag")(model, Settings()).decide(question, database)
-    assert (decision.ending, decision.outage) == (Ending.INFRASTRUCTURE, "database")
-    assert not model.shown
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_script_whose_decision_is_refused_says_it_again(
-    protocol: Protocol, questions: QuestionSet, database: Database
-) -> None:
-    """It knows no other, and the run ends as any model's that goes on naming nothing."""
-    question = replace(questions.find("locating/1"), candidates=("somewhere", "else"))
-    decider = plugins.decider("planrag")(scripted_model("analyst"), Settings(protocol=protocol))
-    decision = decider.decide(question, database)
-    assert decision.ending is Ending.UNPARSABLE
-    said = [event.data for event in decision.trace if event.kind == "reply"][-3:]
-    assert len({str(reply["calls"]) + reply["text"] for reply in said}) == 1

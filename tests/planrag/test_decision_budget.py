@@ -18,13 +18,10 @@ from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.given import Reply, Request
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import catalogue
-from dqa_simulators.building.generator import BuildingSize
-from dqa_simulators.locating.generator import LocatingSize
 from tests.scenarios.live_plants import LIVE, NORTH, make_embedded
 
 DEAREST = Step("Look for the dearest.", 'SELECT "plant name", cost FROM plant ORDER BY cost DESC')
 ENDED_BY = "budget: 1 statement"
-SIZES = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
 
 
 @pytest.fixture(autouse=True)
@@ -111,13 +108,6 @@ def test_rows_tokens_and_money_end_a_run(
     assert (trace.choice, trace.ended_by) == ("York", ended_by)
 
 
-def test_an_overdrawn_budget_pays_for_no_further_reply(plants: str) -> None:
-    """The last candidate that was stated counts, or none."""
-    stated = Step("So far it is Åre.", "SELECT 1")
-    trace, model = ask(plants, [stated], DecisionBudget(tokens=10))
-    assert (trace.choice, trace.ended_by, model.unused) == ("Åre", "budget: 10 tokens", 0)
-
-
 def test_time_ends_a_run_by_the_clock_that_is_given(
     plants: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,22 +150,6 @@ def test_dellma_decides_at_once_where_its_budget_is_spent(plants: str) -> None:
         assert trace.ended_by == f"budget: {tokens} tokens"
 
 
-def test_dellma_reads_no_more_statements_than_it_may(plants: str) -> None:
-    """And decides by what it has read; where it reads no more anyway, no budget ends it."""
-    first, second = 'SELECT "plant name", cost FROM plant', "SELECT 1"
-    for context, ended_by in (((first,), None), ((first, second), ENDED_BY)):
-        question = dqa.AskedQuestion(
-            question="Which to close?", candidates=("York", "Åre"), context=context
-        )
-        trace = dqa.ask(
-            *(plants, question),
-            decider="zero-shot",
-            model=GivenReplies(dellma),
-            budget=DecisionBudget(statements=1),
-        )
-        assert (trace.choice, trace.ended_by, len(trace.evidence)) == ("Åre", ended_by, 1)
-
-
 @pytest.mark.parametrize("decider", ["planrag", "planrag-sim", "iterrag"])
 @pytest.mark.parametrize("protocol", ["react", "tools"])
 @pytest.mark.parametrize("script", ["analyst", "greedy"])
@@ -195,24 +169,6 @@ def test_a_script_by_a_folder_decides_by_what_it_has_seen(
     assert (trace.ending, len(trace.evidence)) == (Ending.ANSWERED, 1)
     assert trace.choice == trace.evidence[0].rows[0][0]
     assert trace.ended_by == ENDED_BY
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("statements", "decides"), [(1, False), (2, True)])
-def test_scripts_of_simulated_scenarios_decide_by_the_part_that_they_have_seen(
-    statements: int, *, decides: bool
-) -> None:
-    """Where the first statement tells nothing that can be chosen, there is no decision."""
-    run = dqa.evaluate(
-        dqa.generate(["locating", "building"], count=1, seed=7, sizes=SIZES),
-        ["planrag"],
-        databases=["sqlite"],
-        budget=DecisionBudget(statements=statements),
-    )
-    assert [result.scenario for result in run.results] == ["locating", "building"]
-    assert {result.choice is not None for result in run.results} == {decides}
-    assert {result.statements for result in run.results} == {statements}
-    assert all(f"budget: {statements}" in (result.ended_by or "") for result in run.results)
 
 
 def test_runs_count_what_a_budget_ended(plants: str, tmp_path: Path) -> None:

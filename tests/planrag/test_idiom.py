@@ -15,8 +15,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa_planrag.react import parse_reply, parse_verdict
 from dqa_planrag.reply import ToolRequest
-from dqa_planrag.tool_calls import ToolCalls
-from tests.planrag.conftest import COUNT, Replies, calling, open_question
+from tests.planrag.conftest import COUNT, Replies, open_question
 
 THINK = "Action: Self thinking\nAction Input: The gain is 3 at a and 5 at b."
 THOUGHT = "The gain is 3 at a and 5 at b."
@@ -90,46 +89,6 @@ def test_a_thinking_step_is_a_step_without_a_statement(
     assert model.shown[2][-1].text.startswith("Observation: Nothing was read; go on.")
 
 
-def test_thinking_only_ends_at_the_limit_of_steps(
-    questions: QuestionSet, database: Database
-) -> None:
-    """Whoever thinks for ever does not decide."""
-    decision, _ = run("iterrag", questions, database, *[THINK] * 4, max_steps=4)
-    assert (decision.ending, decision.steps) == (Ending.STEP_LIMIT, 4)
-
-
-def test_a_plan_may_come_with_a_thinking_step(questions: QuestionSet, database: Database) -> None:
-    """The plan is taken down and the thought answered."""
-    first = f"{ONE_LINE}\nCurrent step: 1\n{THINK}"
-    decision, model = run("planrag", questions, database, first, act(database), "Final Answer: x")
-    assert [step.text for step in steps_of(decision.plans[0])] == ["Count the nodes", "Choose one"]
-    assert model.shown[1][-1].text == "Observation: Nothing was read; go on."
-    assert decision.answer == "x"
-
-
-def test_a_planner_apart_is_not_asked_about_a_mere_thought(
-    questions: QuestionSet, database: Database
-) -> None:
-    """It judges what was read."""
-    planner = Replies(replies=[ONE_LINE, "Re-plan: N"])
-    decision, _ = run(
-        *("planrag-two-models", questions, database, THINK, act(database), "Final Answer: x"),
-        planner=planner,
-    )
-    assert (decision.answer, len(planner.shown), len(decision.plans)) == ("x", 2, 1)
-
-
-def test_a_called_thought_is_noted(questions: QuestionSet, database: Database) -> None:
-    """In native tool calls too, where a provider lets a model call what was not offered."""
-    think = calling(("self_thinking", {"thought": THOUGHT}), text="Current step: 2")
-    decide = calling(("decide", {"decision": "x"}))
-    decision, model = run("iterrag", questions, database, think, decide, protocol="tools")
-    assert (decision.answer, decision.steps, decision.evidence) == ("x", 2, ())
-    assert model.shown[1][-1].text == "Nothing was read; go on."
-    (reply, _) = (event for event in decision.trace if event.kind == "reply")
-    assert reply.data["thought"] == THOUGHT
-
-
 @pytest.mark.parametrize(
     "kept",
     [
@@ -143,14 +102,6 @@ def test_n_keeps_the_plan_whatever_is_repeated(kept: str, behind: str) -> None:
     reply = parse_reply(f"Re-plan: {kept}{behind}\nFinal Answer: a")
     assert (reply.replan, reply.keeps) == (None, True)
     assert parse_verdict(f"Re-plan: {kept}{behind}").replan is None
-
-
-@pytest.mark.parametrize("kept", ["N, Plan: {}", "No. Plan: {}", "**N** **Plan:** {}"])
-def test_n_keeps_the_plan_that_is_repeated_beside_it(kept: str) -> None:
-    """On the same line too."""
-    verdict = kept.format("[Step 1: Look, Step 2: Choose]")
-    reply = parse_reply(f"Re-plan: {verdict}\nFinal Answer: a")
-    assert (reply.replan, reply.keeps) == (None, True)
 
 
 @pytest.mark.parametrize("yes", ["Y", "y", "Yes", "**Yes.**", "Y\n", "Yes, the flows do not do."])
@@ -197,13 +148,6 @@ def test_counted_reasons_to_keep_the_plan_are_no_plan(verdict: str, replaced: bo
     assert (found.replan is not None) == replaced
 
 
-def test_the_plan_behind_the_verdict_goes_before_the_one_above_it() -> None:
-    """Some models repeat the old plan first."""
-    text = "Plan: 1. Old\nRe-plan: Y\nPlan: 1. New\n2. Choose\nFinal Answer: a"
-    assert parse_reply(text).replan == "1. New\n2. Choose"
-    assert parse_reply("Plan: 1. New\nRe-plan: Y\nFinal Answer: a").replan == "1. New"
-
-
 def test_a_yes_without_a_plan_is_asked_for_it() -> None:
     """A re-plan is never lost in silence."""
     with pytest.raises(UnparsableReplyError, match="brings no new one"):
@@ -233,31 +177,6 @@ def test_only_a_yes_with_other_steps_changes_the_plan(
     assert (decision.answer, len(decision.plans)) == ("x", plans)
     assert "your last step was 1:" in model.shown[1][-1].text
     assert "your last step was 2:" in model.shown[2][-1].text
-
-
-@pytest.mark.parametrize(
-    ("said", "step"),
-    [("2", "2"), ("Step 2: look", "2"), ("**2-3**", "2-3"), ("the first", ""), ("", "")],
-)
-def test_the_current_step_is_its_number(said: str, step: str) -> None:
-    """As the model names it; no other words of it are shown again."""
-    assert parse_reply(f"Current step: {said}\nFinal Answer: a").current_step == step
-
-
-@pytest.mark.parametrize(
-    "steps",
-    [
-        "[Step 1: Look, Step 2: Choose]",
-        ["[Step 1: Look, Step 2: Choose]"],
-        "1. Look\n2. Choose",
-        ["1. Look", "2. Choose"],
-        '["Look", "Choose"]',
-    ],
-)
-def test_called_plans_may_come_in_one_text(steps: object) -> None:
-    """Where a model takes the list for a text."""
-    message = calling(("plan", {"steps": steps}))
-    assert ToolCalls().read_verdict(message, 1).plan == "1. Look\n2. Choose"
 
 
 @pytest.mark.parametrize(

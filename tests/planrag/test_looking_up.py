@@ -92,22 +92,3 @@ def test_as_tools_they_are_offered(questions: QuestionSet, long: Database) -> No
     assert "Call `find_columns`: It returns the 20 columns" in model.shown[0][0].text
     assert "Error: there is no " in model.shown[1][-1].text
     assert decision.evidence[0].error == "UnknownReferenceError"
-
-
-@pytest.mark.parametrize("protocol", ["react", "tools"])
-def test_where_all_is_shown_nothing_is_offered(
-    protocol: Literal["react", "tools"], questions: QuestionSet, database: Database
-) -> None:
-    """A prompt of before is the same to the letter."""
-    answers = {"react": "Final Answer: x", "tools": calling(("decide", {"decision": "x"}))}
-    _, model = run(protocol, questions, database, answers[protocol], display=Display())
-    told = model.shown[0][0].text
-    assert not any(name in told for name in LOOKING_UP)
-    assert "too long" not in told
-
-
-def test_who_reads_once_is_offered_none(questions: QuestionSet, long: Database) -> None:
-    """Its one reading is a statement."""
-    replies = ["Action: query_database\nAction Input: SELECT 1", "Final Answer: x"]
-    _, model = run("react", questions, long, *replies, agent="singlerag")
-    assert not any(name in model.shown[0][0].text for name in LOOKING_UP)

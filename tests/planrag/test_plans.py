@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
@@ -12,15 +11,11 @@ from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from dqa_planrag.factories import FACTORIES
-from dqa_planrag.react import ReAct
-from dqa_planrag.tool_calls import ToolCalls
 from tests.planrag.conftest import (
     COUNT,
     Replies,
     assert_alternating,
     assert_sendable,
-    calling,
     open_question,
 )
 
@@ -61,12 +56,6 @@ def kinds(decision: Decision) -> list[str]:
 def problems(decision: Decision) -> list[str]:
     """What models were told about replies that could not be read."""
     return [e.data["problem"] for e in decision.trace if e.kind == "parse_failure"]
-
-
-def test_every_agent_goes_by_its_own_name() -> None:
-    """Whatever the order of the recipes, an entry point loads the agent that it names."""
-    ours = [e for e in entry_points(group="dqa.deciders") if e.module == "dqa_planrag.factories"]
-    assert {entry.name: entry.load().name for entry in ours} == {name: name for name in FACTORIES}
 
 
 @pytest.mark.parametrize("agent", ["planrag", "planrag-no-replan", "planrag-no-thought"])
@@ -145,65 +134,3 @@ def test_only_other_steps_are_another_plan(
     assert kinds(decision).count("replan") == replaced
     assert len(decision.plans) == 1 + replaced
     assert "keep" not in decision.plans[-1]
-
-
-@pytest.mark.parametrize(
-    ("protocol", "wrong"),
-    [
-        ("react", "keep"),
-        ("react", "Re-plan: keep"),
-        ("tools", calling(("replan", {"steps": []}))),
-    ],
-)
-def test_a_planner_without_a_plan_is_told_to_plan(
-    protocol: Any, wrong: object, questions: QuestionSet, database: Database
-) -> None:
-    """Not to act, which it cannot."""
-    plan, end = (PLAN, END)
-    sent: list[Any] = [plan, end]
-    if protocol == "tools":
-        sent = [calling(("plan", {"steps": ["a"]})), calling(("decide", {"decision": "x"}))]
-    talk = ReAct() if protocol == "react" else ToolCalls()
-    decision, model, planner = run(
-        *("planrag-two-models", questions, database, sent[1]),
-        planner=[wrong, sent[0]],
-        protocol=protocol,
-    )
-    assert problems(decision) == [talk.verdict_first]
-    assert planner.shown[1][-1].text.endswith(talk.verdict_first)
-    assert "Action" not in planner.shown[1][-1].text
-    assert (decision.ending, len(model.shown)) == (Ending.ANSWERED, 1)
-
-
-@pytest.mark.parametrize("protocol", ["react", "tools"])
-def test_steps_of_a_planner_are_those_of_the_reply_that_follows(
-    protocol: Any, questions: QuestionSet, database: Database
-) -> None:
-    """Its plans, verdicts and failures too: numbers never run backwards."""
-    planner: list[Any] = ["hm", PLAN, "hm", "Re-plan: 1. Other."]
-    replies: list[Any] = [act(database), "hm", END]
-    if protocol == "tools":
-        planner[1] = calling(("plan", {"steps": ["a"]}))
-        planner[3] = calling(("replan", {"steps": ["b"]}))
-        replies[0] = calling(("query_database", {"statement": COUNT[database.kind]}))
-        replies[2] = calling(("decide", {"decision": "x"}))
-    decision, _, _ = run(
-        *("planrag-two-models", questions, database, *replies), planner=planner, protocol=protocol
-    )
-    told = [(e.step, e.kind, e.data.get("role")) for e in decision.trace if e.kind != "prompt"]
-    assert told == [
-        (1, "reply", "planner"),
-        (1, "parse_failure", "planner"),
-        (1, "reply", "planner"),
-        (1, "plan", None),
-        (1, "reply", "agent"),
-        (1, "retrieval", None),
-        (2, "reply", "planner"),
-        (2, "parse_failure", "planner"),
-        (2, "reply", "planner"),
-        (2, "replan", None),
-        (2, "reply", "agent"),
-        (2, "parse_failure", "agent"),
-        (3, "reply", "agent"),
-        (3, "answer", None),
-    ]

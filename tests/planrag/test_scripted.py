@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from importlib.metadata import EntryPoint
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,11 +20,8 @@ from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.deciders.base import Settings
 from dqa.loaders.generator import generate
-from dqa.models.cassette import Cassette
-from dqa.models.recorded import recorded
 from dqa.models.scripted import scripted_model
-from dqa.scenarios import Scenario, catalogue
-from dqa_planrag.scripted import RESPONDER, check_script, read_conversation, scripted_scenario
+from dqa_planrag.scripted import check_script
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
 
@@ -89,21 +84,6 @@ def test_the_analyst_calculates_with_the_constants_that_the_rules_state() -> Non
     assert answer.endswith("Final Answer: coast")
 
 
-def test_seeds_change_only_what_is_left_to_chance() -> None:
-    """The random script follows its seed; the analyst has none to follow."""
-    nodes = "\n".join(json.dumps([name]) for name in ["trade_node", *"abcdefghij"]) + "\n(10 rows)"
-    answers = {scripted_model("random", seed).invoke(conversation(nodes)).text for seed in range(9)}
-    assert len(answers) > 3
-    found = {scripted_model("analyst", seed).invoke(conversation()).text for seed in range(3)}
-    assert len(found) == 1
-
-
-def test_a_failed_statement_is_an_observation_without_rows() -> None:
-    """The script goes on to an answer instead of breaking."""
-    reply = scripted_model("greedy").invoke(conversation("Error: no such table: flow")).text
-    assert "Final Answer:" in reply
-
-
 def offered(*names: str) -> list[dict[str, Any]]:
     """Tools as a chat model is offered them."""
     return [{"type": "function", "function": {"name": name, "parameters": {}}} for name in names]
@@ -147,25 +127,6 @@ def test_text_and_tools_hold_the_same_statement_and_decision() -> None:
     assert decision["args"] == {"decision": "inland"}
 
 
-def test_only_the_last_task_counts() -> None:
-    """An example before it, with its own replies and observations, is passed over."""
-    example = [*conversation(rows(10.0))[1:], AIMessage("Final Answer: inland")]
-    messages = [SystemMessage(ONCE), *example, *conversation(rows(10.0))[1:]]
-    task, observed = read_conversation(messages)
-    assert len(observed) == 1
-    assert task.once
-
-
-def test_a_conversation_of_another_kind_is_refused() -> None:
-    """The message says what does not fit."""
-    assert not RESPONDER.answers([HumanMessage("hello")])
-    assert RESPONDER.answers(conversation())
-    with pytest.raises(UsageError, match="no task with a question"):
-        read_conversation([HumanMessage("hello")])
-    with pytest.raises(UsageError, match="do not fit each other"):
-        read_conversation([*conversation(), AIMessage("hm"), HumanMessage("The reply could not")])
-
-
 @pytest.mark.parametrize("schema", ["goods_received(id: TEXT)", "person(id: TEXT)", ""])
 def test_a_database_of_another_kind_is_refused(schema: str) -> None:
     """Nobody's tables are taken for a scenario's by the look of their names."""
@@ -204,47 +165,3 @@ def test_which_scenarios_a_script_can_query_is_told_beforehand(script: str) -> N
         with pytest.raises(UsageError, match=f"scripted:{script} queries only.* building"):
             check_script(model, schema)
         check_script(GenericFakeChatModel(messages=iter(())), schema)
-
-
-def test_a_recorded_script_is_one_too(tmp_path: Path) -> None:
-    """Under tools and a recorder, where the model itself is not seen."""
-    cassette = Cassette.record(tmp_path / "tape.jsonl", ["scripted:analyst"])
-    model = recorded("scripted:analyst", cassette, scripted_model("analyst"), {})
-    with pytest.raises(UsageError, match="queries only"):
-        check_script(model, plugins.scenario("stocks").schema)
-
-
-def holds_all_of(scenario: Scenario, names: set[str]) -> bool:
-    """Whether a database has every table of a scenario, or every label."""
-    tables = {table.name for table in scenario.schema.tables}
-    return tables <= names or {node.label for node in scenario.schema.nodes} <= names
-
-
-def test_a_script_is_found_by_the_tables_or_labels_of_its_scenario() -> None:
-    """Whatever else the database holds; a part of them is not enough."""
-    for name in plugins.names("scenario"):
-        scenario = plugins.scenario(name)
-        tables = {table.name for table in scenario.schema.tables}
-        labels = {node.label for node in scenario.schema.nodes}
-        for names in (tables, labels or tables, tables | {"other"}):
-            if "analyst" in scenario.scripts:
-                assert scripted_scenario(names, "analyst") == scenario
-                continue
-            if holds_all_of(plugins.scenario("locating"), names):  # placements stand on its map
-                assert scripted_scenario(names, "analyst").name == "locating"
-                continue
-            with pytest.raises(UsageError, match="other tables"):
-                scripted_scenario(names, "analyst")
-        if len(tables) > 1:
-            with pytest.raises(UsageError, match="scripted:analyst queries only"):
-                scripted_scenario(set(sorted(tables)[1:]), "analyst")
-
-
-def test_a_broken_scenario_stops_no_scripted_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another package's folder that cannot be read is passed by."""
-    monkeypatch.setitem(
-        catalogue._added(), "awry", EntryPoint("awry", "no_such_package:FOLDER", catalogue.GROUP)
-    )
-    assert "awry" in plugins.names("scenario")
-    names = {table.name for table in plugins.scenario("locating").schema.tables}
-    assert scripted_scenario(names, "analyst").name == "locating"

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Ending
-from dqa.core.errors import UnparsableReplyError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import query_tool, simulation_tools
-from dqa_planrag.reply import ToolRequest
 from dqa_planrag.tool_calls import ToolCalls
 from dqa_planrag.toolbox import Toolbox
 from tests.planrag.conftest import Replies, assert_sendable, calling, open_question
@@ -67,54 +63,6 @@ def test_a_reply_that_cannot_be_read_is_its_own_event_and_is_told(
     assert decision.trace[1].data["thought"] is None
 
 
-def test_what_could_not_be_read_stays_in_the_conversation_and_the_trace(
-    questions: QuestionSet, database: Database
-) -> None:
-    """As words: a call that nothing answers would make providers reject the whole conversation."""
-    decision, model = run("iterrag", questions, database, BROKEN, calling(DECIDE))
-    assert "(called query_database with {statement: )" in model.shown[1][-2].text
-    assert decision.trace[1].data["calls"] == ({"tool": "query_database", "input": "{statement: "},)
-
-
-@pytest.mark.parametrize(
-    ("steps", "told"), [({"first": "count"}, "valid list"), ([], "no steps"), (" \n", "no steps")]
-)
-def test_a_plan_without_steps_is_asked_for_again(
-    steps: object, told: str, questions: QuestionSet, database: Database
-) -> None:
-    """The plan that comes then is the first one."""
-    decision, model = run(
-        "planrag",
-        questions,
-        database,
-        calling(("plan", {"steps": steps})),
-        calling(PLAN, DECIDE),
-    )
-    assert told in problems(decision)[0]
-    assert told in model.shown[1][-1].text
-    assert decision.plans == ("1. count\n2. choose",)
-
-
-@pytest.mark.parametrize(
-    ("steps", "plan"),
-    [
-        (["1. count", "2) choose", "Step 3: decide"], "1. count\n2. choose\n3. decide"),
-        (["**Step 1:** count", "- 2. choose"], "1. count\n2. choose"),
-        ("1. count\n\n2. choose\n", "1. count\n2. choose"),
-        ("count", "1. count"),
-        (
-            ["2.5 times the flow", "30 **nodes**"],
-            "1. 2.5 times the flow\n2. 30 **nodes**",
-        ),
-    ],
-)
-def test_steps_have_one_number_each(steps: object, plan: str, toolbox: Toolbox) -> None:
-    """Whichever they brought along; steps that came as one text are its lines."""
-    for name in ("plan", "replan"):
-        reply = READ(calling((name, {"steps": steps})), 1, (name,), toolbox)
-        assert (reply.plan or reply.replan) == plan
-
-
 @pytest.mark.parametrize(
     ("agent", "early", "name"),
     [
@@ -148,29 +96,6 @@ def test_a_tool_that_is_not_offered_now_is_none_that_exists(
         assert_sendable(messages)
 
 
-def test_one_good_call_makes_a_reply_no_failure(questions: QuestionSet, database: Database) -> None:
-    """Only replies of nothing but unknown tools are counted."""
-    unknown, mixed = calling(("web", {})), calling(("web", {}), query(database))
-    many = [unknown, unknown, mixed, unknown, unknown, mixed, mixed, mixed, mixed]
-    decision, _ = run("iterrag", questions, database, *many, calling(DECIDE))
-    assert decision.ending is Ending.ANSWERED
-    assert len(problems(decision)) == len(many)
-    assert len(decision.evidence) == 5
-    decision, _ = run("iterrag", questions, database, mixed, *[unknown] * 3)
-    assert (decision.ending, decision.steps) == (Ending.UNPARSABLE, 4)
-
-
-def test_the_closing_words_stand_in_the_last_result() -> None:
-    """A user's turn after a result is refused by some providers."""
-    results = [
-        (ToolRequest("query_database", "SELECT 1", f"call_1_{n}"), f"row {n}") for n in (0, 1)
-    ]
-    first, last = ToolCalls().observed(results, "Decide now.")
-    assert isinstance(last, ToolMessage)
-    assert (first.text, last.text) == ("row 0", "row 1\n\nDecide now.")
-    assert [m.text for m in ToolCalls().observed(results, "")] == ["row 0", "row 1"]
-
-
 @pytest.mark.parametrize("name", ["browse_the_web", "functions.query_database", "", "a b" * 50])
 def test_a_tool_that_does_not_exist_is_answered_under_its_call(
     name: str, questions: QuestionSet, database: Database
@@ -193,28 +118,3 @@ def test_numbers_are_taken_for_ids(
     assert decision.answer == "42"
     (request,) = READ(calling(("compare", {"candidates": [1, "2"]})), 1, ACTING, toolbox).requests
     assert request.given == {"candidates": ["1", "2"]}
-
-
-def test_what_stands_beside_the_calls_is_the_thought(toolbox: Toolbox) -> None:
-    """As text or in blocks, without what a model thinks to itself."""
-    blocks: list[str | dict[str, Any]] = [
-        {"type": "thinking", "thinking": "hm", "signature": "s"},
-        {"type": "text", "text": "<think>hm</think>look first"},
-        {"type": "tool_use", "id": "toolu_1", "name": "query_database", "input": {}},
-    ]
-    called = calling(("query_database", {"statement": "SELECT 1"}))
-    message = AIMessage(blocks, tool_calls=called.tool_calls)
-    reply = READ(message, 3, ACTING, toolbox)
-    assert reply.thought == "look first"
-    assert reply.requests == (ToolRequest("query_database", {"statement": "SELECT 1"}, "call_3_0"),)
-    (kept,) = ToolCalls().kept(message, reply)
-    assert kept.content == "look first"
-
-
-def test_a_planner_may_only_plan() -> None:
-    """It is told which tools it has."""
-    read = ToolCalls().read_verdict
-    assert read(calling(PLAN), 1).plan == "1. count\n2. choose"
-    assert read(calling(("replan", {"steps": []})), 1).replan is None
-    with pytest.raises(UnparsableReplyError, match="call plan or replan"):
-        read(calling(DECIDE), 1)

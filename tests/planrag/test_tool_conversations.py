@@ -5,20 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, ToolMessage
 
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Ending
-from dqa.core.display import Display
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from dqa_planrag.deciders import Agent
-from dqa_planrag.recipes import RECIPES
-from tests.planrag.conftest import COUNT, Replies, assert_sendable, calling, open_question
-from tests.planrag.tool_runs import BROKEN, DECIDE, PLAN, kinds, problems, query, run
+from tests.planrag.conftest import COUNT, Replies, calling
+from tests.planrag.tool_runs import DECIDE, PLAN, kinds, problems, query, run
 
 
 def test_a_run_goes_from_plan_to_query_to_decision(
@@ -107,14 +102,6 @@ def test_a_query_goes_before_a_decision_beside_it(
     assert len(decision.evidence) == 1
 
 
-def test_a_plan_may_come_with_the_first_query(questions: QuestionSet, database: Database) -> None:
-    """A model that calls both at once has both taken down."""
-    decision, _ = run(
-        "planrag", questions, database, calling(PLAN, query(database)), calling(DECIDE)
-    )
-    assert kinds(decision)[:4] == ["prompt", "reply", "plan", "retrieval"]
-
-
 def test_replanning_changes_the_plan_and_an_empty_list_keeps_it(
     questions: QuestionSet, database: Database
 ) -> None:
@@ -132,68 +119,6 @@ def test_replanning_changes_the_plan_and_an_empty_list_keeps_it(
     assert decision.plans == ("1. count\n2. choose", "1. count again")
     assert kinds(decision).count("replan") == 1
     assert decision.ending is Ending.ANSWERED
-
-
-def test_only_replanning_agents_replan(questions: QuestionSet, database: Database) -> None:
-    """Whatever the model calls it."""
-    new = {"steps": ["count again"]}
-    for name in ("plan", "replan"):
-        replies = [calling(PLAN), calling((name, new), query(database)), calling(DECIDE)]
-        assert len(run("planrag-no-replan", questions, database, *replies)[0].plans) == 1
-        assert len(run("planrag", questions, database, *replies)[0].plans) == 2
-
-
-def test_of_two_plans_in_one_reply_the_last_one_holds(
-    questions: QuestionSet, database: Database
-) -> None:
-    """Both calls are answered."""
-    decision, _ = run(
-        "planrag",
-        questions,
-        database,
-        calling(PLAN, ("plan", {"steps": ["choose"]})),
-        calling(DECIDE),
-    )
-    assert decision.plans == ("1. choose",)
-
-
-def test_a_plan_where_only_a_new_one_is_offered_is_the_new_one(
-    questions: QuestionSet, database: Database
-) -> None:
-    """Its label does not matter, its steps do; the same steps again change nothing."""
-    again = ("plan", {"steps": ["1) Count.", "choose"]})
-    other = ("plan", {"steps": ["choose"]})
-    decision, _ = run(
-        "planrag",
-        questions,
-        database,
-        calling(PLAN),
-        calling(again, query(database)),
-        calling(other, query(database)),
-        calling(DECIDE),
-    )
-    assert decision.plans == ("1. count\n2. choose", "1. choose")
-    assert kinds(decision).count("replan") == 1
-    assert problems(decision) == []
-
-
-@pytest.mark.parametrize("protocol", ["react", "tools"])
-@pytest.mark.parametrize("everyone", ["all", ["all"], []])
-def test_all_candidates_are_compared_however_it_is_said(
-    everyone: Any, protocol: str, questions: QuestionSet, database: Database
-) -> None:
-    """As the word alone, as a list of it, or as an empty list."""
-    given = everyone if isinstance(everyone, str) else ", ".join(everyone) or "[]"
-    replies: list[object] = [calling(PLAN), calling(("compare", {"candidates": everyone}))]
-    if protocol == "react":
-        replies = [f"Plan: 1. x\nAction: compare\nAction Input: {given}"]
-    replies.append(calling(DECIDE) if protocol == "tools" else "Final Answer: x")
-    every = Display(fold=False)
-    settings = Settings(protocol=protocol, rules="paper", display=every)  # type: ignore[arg-type]
-    decider = plugins.decider("planrag-sim")(Replies(replies=replies), settings)
-    (compared,) = decider.decide(open_question(questions), database).evidence
-    everything = len(questions.find("locating/1").candidates or ())
-    assert (compared.error, compared.row_count) == (None, everything)
 
 
 def test_a_single_retrieval_is_one_call(questions: QuestionSet, database: Database) -> None:
@@ -231,66 +156,3 @@ def test_failures_of_either_model_are_bounded(
     assert len(failed.shown) == 3
     assert len(other.shown) == (1 if role == "agent" else 0)
     assert "could not be used" in failed.shown[-1][-1].text
-
-
-@pytest.mark.parametrize("protocol", ["react", "tools"])
-def test_a_planner_does_not_make_up_for_tools_that_do_not_exist(
-    protocol: Any, questions: QuestionSet, database: Database
-) -> None:
-    """It is not asked about calls that came to nothing, so they end the run as any others do."""
-    plan = "Plan: 1. count" if protocol == "react" else calling(PLAN)
-    wrong = "Action: web\nAction Input: x" if protocol == "react" else calling(("web", {"q": "x"}))
-    planner, agent = Replies(replies=[plan]), Replies(replies=[wrong] * 3)
-    chosen = Settings(protocol=protocol, planner=planner)
-    decider = plugins.decider("planrag-two-models")(agent, chosen)
-    decision = decider.decide(questions.find("locating/1"), database)
-    assert (decision.ending, decision.steps) == (Ending.UNPARSABLE, 3)
-    assert len(planner.shown) == 1
-
-
-ARGUMENTS = st.fixed_dictionaries(
-    {},
-    optional={
-        "statement": st.sampled_from(["SELECT 1", "DROP TABLE flow", "", "RETURN 1", 5]),
-        "decision": st.sampled_from(["genoa", "", None, 7]),
-        "steps": st.lists(st.sampled_from(["look", "", "choose"]), max_size=3),
-        "candidates": st.lists(st.sampled_from(["all", "genoa", ""]), max_size=2),
-    },
-)
-NAMES = st.sampled_from(
-    ["query_database", "simulate", "compare", "plan", "replan", "decide", "web.search", ""]
-)
-MESSAGES = st.one_of(
-    st.lists(st.tuples(NAMES, ARGUMENTS), max_size=10).map(lambda calls: calling(*calls)),
-    st.just(BROKEN),
-    st.sampled_from(["", "Final Answer: x", "<think>"]).map(AIMessage),
-)
-
-
-@pytest.mark.parametrize("count", [20, pytest.param(150, marks=pytest.mark.slow)])
-def test_every_call_in_a_conversation_is_answered_once_and_at_once(
-    count: int, questions: QuestionSet, database: Database
-) -> None:
-    """Providers reject whole conversations for less, whatever a model replied before."""
-    recipes = st.sampled_from([recipe for recipe in RECIPES if not recipe.sees_example])
-
-    @settings(max_examples=count, derandomize=True)
-    @given(recipe=recipes, data=st.data())
-    def converse(recipe: Any, data: st.DataObject) -> None:
-        check_conversation(recipe, data, questions, database)
-
-    converse()
-
-
-def check_conversation(
-    recipe: Any, data: st.DataObject, questions: QuestionSet, database: Database
-) -> None:
-    """Let a model say anything, and look whether what it was shown can be sent."""
-    replies = data.draw(st.lists(MESSAGES, min_size=8, max_size=8))
-    planner = Replies(replies=replies[::-1] * 3)
-    model = Replies(replies=replies)
-    chosen = Settings(protocol="tools", max_steps=6, planner=planner)
-    decision = Agent(recipe, model, chosen).decide(open_question(questions), database)
-    for messages in (*model.shown, *planner.shown):
-        assert_sendable(messages)
-    assert decision.ending in {Ending.ANSWERED, Ending.UNPARSABLE, Ending.STEP_LIMIT}

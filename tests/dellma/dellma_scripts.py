@@ -25,16 +25,6 @@ def write_tables(folder: Path, fig: str = '"1,000 LB / ACRE"') -> None:
         write(folder / f"data/agriculture/stats/CA-{year}.csv", STATISTICS.format(fig))
 
 
-def write_prices(folder: Path, **gains: float) -> None:
-    """Write the two days' prices of stocks that gain so many dollars on one of 100."""
-    for symbol, gain in gains.items():
-        write(
-            folder / f"data/stocks/{symbol}.csv",
-            "Date,Open,High,Low,Close,Adj Close,Volume\n2023-12-01,100,1,1,1,1,5\n"
-            f"2023-12-29,1,1,1,{100 + gain},1,5\n",
-        )
-
-
 def prompt(actions: Sequence[str]) -> str:
     """Return a prompt that lists pairs of these actions."""
     return "Below are pairs.\n" + "\n".join(

@@ -8,14 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from dqa import plugins
-from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
-from dqa.core.question import Question
 from dqa.models.scripted import scripted_model
 from dqa_dellma.scripted.analyst import reply_to_step
 from tests.dellma.talking import analyst_but, decide, noted, world
-from tests.scenarios.worlds import HOSTILE, hostile_world
 
 Words = Callable[[str], object]
 
@@ -34,7 +30,7 @@ def saying(reply: object) -> Words:
     return lambda text: reply
 
 
-BAD = ["", "I am sorry, I cannot help with that.", '{"', "[]", "null", "<think>hm"]
+BAD = ["", "I am sorry, I cannot help with that.", '{"']
 
 
 @pytest.mark.parametrize("reply", BAD)
@@ -95,42 +91,6 @@ def test_rankings_that_omit_repeat_and_invent_still_decide() -> None:
     for event in noted(decision.trace, "ranking"):
         assert (event["omitted"], event["repeated"], event["invented"]) == (3, 1, 2)
         assert len(event["items"]) == len(event["shown"]) - 3
-
-
-def test_fewer_factors_and_values_than_asked_are_taken_as_they_come() -> None:
-    """One factor of one value is a world without doubt, and the trace says what was asked."""
-    decision = decided(
-        replies={
-            "name": saying('{"factors": [{"name": "Rain", "values": ["some"]}]}'),
-            "judge": saying('{"beliefs": {"Rain": {"some": "unlikely"}}}'),
-        }
-    )
-    assert decision.ending is Ending.ANSWERED
-    (factors,) = noted(decision.trace, "factors")
-    assert factors["asked"]["factors"] > 1
-    assert factors["factors"] == {"Rain": ["some"]}
-    (forecast,) = noted(decision.trace, "forecast")
-    assert forecast["beliefs"]["Rain"]["some"]["probability"] == 1.0
-
-
-def hostile() -> tuple[Question, Database]:
-    """A world whose names and reports pose as parts of prompts."""
-    question, situation = hostile_world()
-    database = plugins.backend("sqlite").load(situation)
-    return replace(question, text="Which?", rules="None."), database
-
-
-@pytest.mark.parametrize("decider", ["dellma-pairs", "zero-shot", "chain-of-thought"])
-def test_hostile_names_are_chosen_from_like_others(decider: str) -> None:
-    """Quotes, escapes, templates and line breaks in names change nothing about the steps."""
-    question, database = hostile()
-    options = {"samples": 2} if decider == "dellma-pairs" else {}
-    decision = decide(decider, scripted_model("analyst"), question, database, options)
-    database.close()
-    assert decision.ending is Ending.ANSWERED, decision.error
-    assert decision.choice in HOSTILE
-    purposes = [event["purpose"] for event in noted(decision.trace, "prompt")]
-    assert len(purposes) == decision.steps
 
 
 def test_names_that_pose_as_prompts_do_not_steer_them() -> None:

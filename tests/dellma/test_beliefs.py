@@ -12,7 +12,6 @@ from dqa_dellma.settings import Draws
 from dqa_dellma.utilities.beliefs import (
     WEIGHTS,
     bearing_of,
-    describe_state,
     judge,
     sample_states,
 )
@@ -59,16 +58,6 @@ def test_values_come_as_often_as_they_are_believed(draws: Draws, count: int) -> 
             assert np.abs(missed).max() < (1.0 if draws == "stratified" else even) + 1e-9
 
 
-@pytest.mark.parametrize("draws", ["stratified", "sobol"])
-def test_every_state_is_as_likely_as_it_is_believed(draws: Draws) -> None:
-    """Over many draws of few states the joint frequencies are the products of the chances."""
-    rng = np.random.default_rng(0)
-    drawn = np.concatenate([sample_states(BELIEFS, 4, rng, draws) for _ in range(5_000)])
-    joint = np.bincount(drawn[:, 0] * 2 + drawn[:, 1], minlength=4) / len(drawn)
-    believed = np.outer([5 / 7, 2 / 7], [6 / 7, 1 / 7]).ravel()
-    np.testing.assert_allclose(joint, believed, atol=0.012)
-
-
 def test_a_factor_bears_on_the_actions_that_it_is_about() -> None:
     """And on all of them where it is about none."""
     found = bearing_of(BELIEFS, {"Rain": ("pear",)}, ("apple", "pear"))
@@ -84,11 +73,3 @@ def test_the_same_seed_draws_the_same_states() -> None:
         ]
         assert (drawn[0] == drawn[1]).all()
         assert (drawn[0] != drawn[2]).any()
-
-
-def test_a_state_is_described_by_names() -> None:
-    """Each factor with the value it took; without factors there is one empty state."""
-    state, both = np.array([1, 0]), np.array([True, True])
-    assert describe_state(BELIEFS, state, both) == {"Rain": "much", "Demand": "low"}
-    assert describe_state(BELIEFS, state, np.array([False, True])) == {"Demand": "low"}
-    assert sample_states({}, 3, np.random.default_rng(0)).shape == (3, 0)

@@ -15,15 +15,14 @@ from hypothesis import strategies as st
 
 from dqa.core.errors import DataError, UsageError
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
-from dqa_dellma.utilities.layout import Floats, Layout
+from dqa_dellma.utilities.layout import Floats
 from dqa_dellma.utilities.pairs import cut_minibatches
-from dqa_dellma.utilities.plackett_luce import Choices
 
 Fit: TypeAlias = Callable[[Sequence[Sequence[int]], int, float], Floats]
 Problem: TypeAlias = tuple[int, list[list[int]], float]
 
 FITS = [fit_pairs, fit_top1]
-ALPHAS = [1.0, 2e-3, 1e-3, 1e-5, 2e-8]
+ALPHAS = [1.0, 2e-3, 2e-8]
 
 
 def ranked(
@@ -93,17 +92,6 @@ def slope(rankings: Sequence[Sequence[int]], scores: Floats, alpha: float, fit: 
     return np.asarray(gradient)
 
 
-@pytest.mark.parametrize("fit", FITS)
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("data", DATA)
-def test_nothing_pulls_at_the_optimum(fit: Fit, alpha: float, data: str) -> None:
-    """The gradient of the objective is 0, and the scores' mean."""
-    count, rankings = DATA[data]
-    scores = fit(rankings, count, alpha)
-    assert scores.mean() == pytest.approx(0.0, abs=1e-12)
-    assert np.abs(slope(rankings, scores, alpha, fit)).max() < 1e-9
-
-
 @st.composite
 def problems(draw: Any) -> Problem:
     """Any rankings of up to 12 items."""
@@ -114,32 +102,13 @@ def problems(draw: Any) -> Problem:
 
 @pytest.mark.parametrize("fit", FITS)
 @given(problem=problems())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 def test_any_rankings_have_their_optimum(fit: Fit, problem: Problem) -> None:
     """Whatever the rankings, the scores are finite and the gradient is 0 there."""
     count, rankings, alpha = problem
     scores = fit(rankings, count, alpha)
     assert scores.shape == (count,)
     assert np.abs(slope(rankings, scores, alpha, fit)).max() < 1e-8
-
-
-@pytest.mark.parametrize("fit", FITS)
-@given(problem=problems(), seed=st.integers(0, 1000))
-@settings(max_examples=30, deadline=None)
-def test_names_of_items_do_not_matter(fit: Fit, problem: Problem, seed: int) -> None:
-    """Items that are renumbered keep their scores."""
-    count, rankings, alpha = problem
-    names = np.random.default_rng(seed).permutation(count)
-    renamed = [[int(names[item]) for item in ranking] for ranking in rankings]
-    assert fit(renamed, count, alpha)[names] == pytest.approx(fit(rankings, count, alpha), abs=1e-7)
-
-
-def test_what_wins_more_scores_more() -> None:
-    """The first of a ranking of all items has the largest score, and so on down."""
-    scores = fit_pairs([[2, 0, 3, 1]], 4, 1e-3)
-    assert np.argsort(-scores).tolist() == [2, 0, 3, 1]
-    below = fit_top1([[2, 0, 3, 1]], 4, 1e-3)
-    assert below[[0, 1, 3]] == pytest.approx([below[0]] * 3, abs=1e-9)
 
 
 @pytest.mark.parametrize("fit", FITS)
@@ -159,12 +128,6 @@ def test_rankings_that_say_nothing_leave_all_alike(
     assert fit(rankings, count, 1e-3).tolist() == [0.0] * count
 
 
-@pytest.mark.parametrize("fit", FITS)
-def test_no_items_have_no_scores(fit: Fit) -> None:
-    """Nothing to rank is no error."""
-    assert fit([], 0, 1e-3).shape == (0,)
-
-
 @pytest.mark.parametrize("alpha", [1.0, 2e-3, 1e-3])
 @pytest.mark.parametrize(
     "rankings",
@@ -181,16 +144,6 @@ def test_repeats_count_as_choix_counts_them(
     """An item that is named again wins and loses once more, and nothing against itself."""
     found = fit(rankings, 6, alpha, repeats=True)
     assert found == pytest.approx(by_choix(rankings, 6, alpha, fit), abs=1e-6)
-
-
-@pytest.mark.parametrize("alpha", [1e-3, 2e-8])
-@pytest.mark.parametrize("fit", [fit_pairs, fit_top1])
-def test_repeats_change_nothing_where_there_are_none(fit: Any, alpha: float) -> None:
-    """To the last bit."""
-    count, rankings = DATA["cut_minibatches"]
-    assert (
-        fit(rankings, count, alpha, repeats=True).tolist() == fit(rankings, count, alpha).tolist()
-    )
 
 
 @pytest.mark.parametrize("fit", FITS)
@@ -247,69 +200,8 @@ def test_equal_items_count_as_the_mean_of_all_their_orders(
     assert found == pytest.approx(by_choix(strict, 5, alpha * times, fit), abs=1e-6)
 
 
-@pytest.mark.parametrize("fit", [fit_pairs, fit_top1])
-@pytest.mark.parametrize("alpha", [2e-3, 2e-8])
-@pytest.mark.parametrize("data", DATA)
-def test_ranks_without_equal_items_change_nothing(fit: Any, alpha: float, data: str) -> None:
-    """To the last bit."""
-    count, rankings = DATA[data]
-    ranks = [range(1, len(ranking) + 1) for ranking in rankings]
-    assert fit(rankings, count, alpha, ranks=ranks).tolist() == fit(rankings, count, alpha).tolist()
-
-
 @pytest.mark.parametrize("ranks", [[1, 2, 1], [1, 1], [1, 1, 1, 1], []])
 def test_ranks_that_do_not_fit_are_refused(ranks: list[int]) -> None:
     """Falling ones, and more or fewer than there are items."""
     with pytest.raises(DataError, match="Ranking 1 of 3 items needs a rank for each"):
         fit_pairs([[0, 1], [0, 1, 2]], 3, 1e-3, ranks=[[1, 1], ranks])
-
-
-@pytest.mark.parametrize("count", [50, 200])
-def test_one_ranking_of_all_spreads_scores_as_far_as_they_go(count: int) -> None:
-    """Scores hundreds apart, where weights have no number any more, are found as well."""
-    scores = fit_pairs([list(range(count))], count, 2e-8)
-    assert (np.diff(scores) < 0.0).all()
-    assert np.ptp(scores) > 400.0
-
-
-def test_scattered_items_are_laid_out_in_a_narrow_band() -> None:
-    """Rankings of a chain keep their width after any renumbering."""
-    names = np.random.default_rng(0).permutation(200)
-    rankings = [[int(names[item]) for item in batch] for batch in cut_minibatches(200, 10, 0.5)]
-    layout = Layout.of(rankings, 200)
-    assert layout.band <= 20
-    assert sorted(layout.place.tolist()) == list(range(200))
-
-
-@pytest.mark.parametrize("ranks", [None, [[1, 1, 3, 4], [1, 2, 2], [1, 1]]], ids=["strict", "tied"])
-def test_slopes_are_the_derivatives_of_the_likelihood(ranks: list[list[int]] | None) -> None:
-    """Gradient and Hessian of whole rankings agree with differences of the likelihood."""
-    rankings = [[0, 2, 1, 4], [3, 1, 2], [4, 3]]
-    for first_only in (False, True):
-        layout = Layout.of(rankings, 5)
-        choices = Choices(layout, layout.groups(rankings, ranks), first_only=first_only)
-        scores = np.random.default_rng(0).normal(size=5)
-        gradient, band = choices.slopes(scores)
-        nudges = 1e-5 * np.eye(5)
-        differences = [choices.value(scores + one) - choices.value(scores - one) for one in nudges]
-        assert gradient == pytest.approx(np.array(differences) / 2e-5, abs=1e-8)
-        full = np.zeros((5, 5))
-        for place in range(5):
-            for ahead in range(min(band.shape[1], 5 - place)):
-                full[place, place + ahead] = full[place + ahead, place] = band[place, ahead]
-        rows = [choices.slopes(scores + one)[0] - choices.slopes(scores - one)[0] for one in nudges]
-        assert full == pytest.approx(np.array(rows) / 2e-5, abs=1e-8)
-
-
-def test_a_tie_of_whole_rankings_is_efron_s() -> None:
-    """Of two equal items the first is chosen of all, the second with half of both still there."""
-    rankings, weights = [[0, 1, 2]], np.array([1.0, 2.0, 3.0])
-    layout = Layout.of(rankings, 3)
-    for ranks, chances in (
-        ([[1, 1, 3]], [1.0 / 6.0, 2.0 / 4.5]),
-        ([[1, 2, 2]], [1.0 / 6.0, 2.0 / 5.0, 3.0 / 2.5]),
-        ([[1, 2, 3]], [1.0 / 6.0, 2.0 / 5.0]),
-    ):
-        choices = Choices(layout, layout.groups(rankings, ranks))
-        told = choices.value(np.log(weights))
-        assert told == pytest.approx(-np.log(chances).sum(), abs=1e-12)

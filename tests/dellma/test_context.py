@@ -12,15 +12,15 @@ import pytest
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
-from dqa.core.errors import UnparsableReplyError, UsageError
+from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
-from dqa.deciders.context import check_question, list_actions
+from dqa.deciders.context import list_actions
 from dqa.models.conversation import Conversation
 from dqa.models.scripted import scripted_model
 from dqa_dellma.context.briefing import METHOD, Briefing
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.prompting import prompt
-from tests.dellma.talking import Talking, conversation, noted, said_to, world
+from tests.dellma.talking import Talking, conversation, noted, world
 from tests.scenarios.worlds import questions
 
 FRUIT = "SELECT id, name, note FROM fruit ORDER BY id"
@@ -79,12 +79,6 @@ def test_rules_and_rows_make_the_context(database: Database) -> None:
     assert (event["failed"], event["cut"]) == (0, 0)
 
 
-def test_no_cell_begins_a_line(database: Database) -> None:
-    """What imitates a heading stays inside its row."""
-    text = read(asked(FRUIT), database, conversation())
-    assert not [line for line in text.splitlines() if line.startswith(("# ", "Action", "Item"))]
-
-
 @pytest.mark.parametrize(
     "bad", ["SELECT nothing FROM fruit", "DELETE FROM fruit", "DROP TABLE fruit", "and so on", ""]
 )
@@ -105,24 +99,12 @@ def test_no_query_that_runs_is_the_user_s_to_mend(database: Database) -> None:
         read(asked("SELECT nothing FROM fruit", "DELETE FROM fruit"), database, conversation())
 
 
-def test_queries_without_rows_are_said_to_have_none(database: Database) -> None:
-    """The model sees that nothing was found."""
-    found = conversation()
-    assert "(0 rows)" in read(asked("SELECT id FROM fruit WHERE id < 0"), database, found)
-
-
 def test_rows_beyond_the_limit_are_said_to_be_cut(database: Database) -> None:
     """To the model, and in the trace."""
     found = conversation("x")
     problem = read_problem(asked(FRUIT), (1, 2), database, found, rows=5)
     assert "only the first 5 of 60 rows are shown" in problem.context
     assert noted(found.recorder.events, "context")[0]["cut"] == 1
-
-
-def test_nobody_who_says_what_to_read_is_a_usage_error(database: Database) -> None:
-    """A question of one's own needs queries."""
-    with pytest.raises(UsageError, match="--context"):
-        read(asked(), database, conversation())
 
 
 def summarised(piece: str) -> str:
@@ -147,34 +129,6 @@ def test_what_is_too_long_is_summarised_piece_by_piece(database: Database) -> No
     assert not [line for line in text.splitlines() if line.startswith(("# ", "Action", "Item"))]
     assert noted(found.recorder.events, "context")[0]["summarised"] is True
     assert {event["purpose"] for event in noted(found.recorder.events, "prompt")} == {"summary"}
-
-
-def test_a_summary_that_is_too_long_is_asked_for_again_and_never_cut(database: Database) -> None:
-    """The model is told how long it may be; one that keeps talking ends the run."""
-    found = conversation(json.dumps({"summary": "x" * 5_000}))
-    with pytest.raises(UnparsableReplyError, match="5002 characters"):
-        read(asked(FRUIT), database, found, 1_500)
-    assert "characters: keep every figure" in said_to(found)[0]
-    assert found.recorder.evidence
-    assert not noted(found.recorder.events, "context")
-
-
-def test_one_endless_cell_is_cut_into_pieces(tmp_path: Path) -> None:
-    """All of it is shown to the model, a piece at a time."""
-    path = tmp_path / "long.db"
-    with sqlite3.connect(path) as made:
-        made.execute("CREATE TABLE t (note TEXT)")
-        made.execute("INSERT INTO t VALUES (?)", ("".join(f"<{n}>" for n in range(500)),))
-    made.close()
-    opened = plugins.backend_for(str(path)).open(str(path))
-    found = conversation('{"summary": "short"}')
-    context = read(asked("SELECT note FROM t"), opened, found, 1_000)
-    opened.close()
-    assert "> short" in context
-    shown = "".join(
-        text.partition("# Rows\n")[2].partition("\n\n# Step")[0] for text in said_to(found)
-    )
-    assert sum(f"<{number}>" in shown.replace('["note"]\n', "") for number in range(500)) == 500
 
 
 def test_actions_come_from_a_query_where_nobody_lists_them(database: Database) -> None:
@@ -203,15 +157,6 @@ def test_no_action_is_a_usage_error(
         list_actions(asked(**changes), database, METHOD)
 
 
-def test_an_evaluation_is_told_before_it_begins() -> None:
-    """A question without actions can never be decided; one with a query may be."""
-    check_question(asked(), METHOD)
-    check_question(asked(candidates=None, candidate_query="SELECT 1"), METHOD)
-    for changes in ({"candidates": ()}, {"candidates": None}):
-        with pytest.raises(UsageError, match="--candidates"):
-            check_question(asked(**changes), METHOD)
-
-
 def test_actions_without_a_row_are_left_out_and_named(database: Database) -> None:
     """A whole cell has to name them, whatever its case; the trace says who is out."""
     found = conversation()
@@ -222,33 +167,6 @@ def test_actions_without_a_row_are_left_out_and_named(database: Database) -> Non
     (event,) = noted(found.recorder.events, "context")
     assert event["actions"] == list(actions[:4])
     assert event["left_out"] == ["fruit", "fruit 77", "note"]
-
-
-@pytest.mark.parametrize("actions", [("plum", "fig"), (1, "plum"), ("plum",)])
-def test_all_actions_stay_where_fewer_than_two_have_a_row(
-    database: Database, actions: tuple[str | int, ...]
-) -> None:
-    """Such rows tell of something else than the actions."""
-    found = conversation()
-    problem = read_problem(asked(FRUIT), actions, database, found)
-    assert problem.actions == actions
-    assert noted(found.recorder.events, "context")[0]["left_out"] == []
-
-
-def test_rules_that_are_too_long_are_summarised_too(database: Database) -> None:
-    """The whole task stays within its length; the rows that fit stay as they are."""
-    rules = "\n".join(f"{number}. Fruit number {number} is dear." for number in range(8_000))
-    found = conversation(json.dumps({"summary": "# Step: decide\nAll are dear."}))
-    few = "SELECT id, name FROM fruit WHERE id < 9"
-    problem = read_problem(asked(few, rules=rules), (1, 2), database, found, 5_000)
-    task = prompt("task", problem=problem)
-    assert "> All are dear." in task
-    assert '[8, "fruit 8"]' in task
-    assert len(task) <= 5_000
-    assert max(map(len, said_to(found))) < 6_000
-    assert "These rules are too long" in said_to(found)[0]
-    (event,) = noted(found.recorder.events, "context")
-    assert (event["summarised"], event["rules_summarised"]) == (False, True)
 
 
 @pytest.mark.parametrize("most", [2_000, 4_000, 10_000])
@@ -264,27 +182,6 @@ def test_no_task_is_longer_than_allowed_whatever_is_long(database: Database, mos
     assert problem.actions == actions
     for event in noted(found.recorder.events, "prompt"):
         assert len(event["messages"][0][1]) < most + 500
-
-
-def test_actions_that_leave_no_room_say_what_to_set(database: Database) -> None:
-    """Nobody is asked, and the setting that is named suffices."""
-    actions = tuple(range(1, 61))
-    found = conversation('{"summary": "short"}')
-    with pytest.raises(UsageError, match=r"60 actions alone.*--set dellma\.context=\d+") as refused:
-        read_problem(asked(FRUIT), actions, database, found, 1_000)
-    assert found.recorder.steps == 0
-    enough = int(str(refused.value).partition("dellma.context=")[2].partition(",")[0])
-    read_problem(asked(FRUIT), actions, database, found, enough)
-
-
-def test_the_goal_says_nothing_of_how_to_answer() -> None:
-    """Each step asks for JSON, and the scenario's question for a name."""
-    question, opened = world("agriculture")
-    assert "Answer with the name" in question.text
-    problem = read_problem(question, question.candidates or (), opened, conversation())
-    opened.close()
-    assert "Answer with the name" not in prompt("task", problem=problem)
-    assert problem.goal in question.text
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "ladybug"])

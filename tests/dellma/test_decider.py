@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending, Usage
-from dqa.core.errors import DatabaseUnavailableError, ModelUnavailableError, UsageError
+from dqa.core.errors import DatabaseUnavailableError, ModelUnavailableError
 from dqa.deciders.base import Settings
 from dqa.models.budget import Budget
 from dqa.models.policy import CallPolicy
@@ -28,19 +27,6 @@ NAMES = (
     "chain-of-thought",
 )
 STEPS = ("prompt", "reply", "factors", "forecast", "pairs", "ranking", "utilities", "answer")
-
-
-def told(decision: Decision) -> list[tuple[str, int, str]]:
-    """Return a trace without times."""
-    left_out = {"seconds"}
-    return [
-        (
-            event.kind,
-            event.step,
-            json.dumps({k: event.data[k] for k in event.data if k not in left_out}),
-        )
-        for event in decision.trace
-    ]
 
 
 def on(scenario: str, backend: str, name: str, options: Mapping[str, object]) -> Decision:
@@ -83,17 +69,6 @@ def test_every_method_decides_and_counts(name: str) -> None:
         assert str(decision.choice) in why
 
 
-def test_the_same_command_gives_the_same_trace() -> None:
-    """And another seed other samples."""
-    runs = [
-        on("agriculture", "sqlite", "dellma-pairs", {"samples": 4, "seed": seed})
-        for seed in (3, 3, 4)
-    ]
-    assert told(runs[0]) == told(runs[1])
-    pairs = [noted(run.trace, "pairs")[0]["states"] for run in runs]
-    assert pairs[0] != pairs[2]
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_one_action_is_chosen_without_asking(name: str) -> None:
     """No model, no query: there is nothing to compare."""
@@ -104,50 +79,6 @@ def test_one_action_is_chosen_without_asking(name: str) -> None:
     assert (decision.ending, decision.choice) == (Ending.ANSWERED, (one.candidates or ())[0])
     assert decision.steps == 0
     assert [event.kind for event in decision.trace] == ["context", "only_action", "answer"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_action_is_a_usage_error(name: str) -> None:
-    """Before and in the run."""
-    question, database = world()
-    none = replace(question, candidates=())
-    with pytest.raises(UsageError, match="no action to choose from"):
-        decide(name, saying("x"), none, database)
-    database.close()
-    decider = plugins.decider(name)(saying("x"), Settings())
-    with pytest.raises(UsageError, match="no action to choose from"):
-        decider.check(none)
-
-
-def test_a_hundred_actions_are_compared() -> None:
-    """In as many minibatches as it takes; one of the ranker's very best is chosen."""
-    question, database = world()
-    names = tuple(f"crop {number}" for number in range(100))
-    many = replace(
-        question,
-        candidates=names,
-        context_queries=("SELECT crop, year FROM harvest",),
-    )
-
-    def by_number(text: str) -> str:
-        items = [line for line in text.splitlines() if line.startswith("Item ")]
-        worth = {n: int(line.rpartition(" ")[2]) for n, line in enumerate(items, start=1)}
-        return json.dumps({"rank": sorted(worth, key=lambda n: -worth[n])})
-
-    decision = decide("dellma-pairs", analyst_but(rank=by_number), many, database, {"samples": 2})
-    database.close()
-    assert int(str(decision.choice).removeprefix("crop ")) >= 95
-    assert len(noted(decision.trace, "ranking")) == 8
-    assert noted(decision.trace, "factors")[0]["asked"]["factors"] == 16
-
-
-@pytest.mark.parametrize("name", NAMES[2:])
-@pytest.mark.parametrize("ids", [False, True])
-def test_candidates_may_be_ids(name: str, ids: bool) -> None:
-    """A building's id is chosen as the number it is."""
-    scenario = "building" if ids else "locating"
-    decision = on(scenario, "sqlite", name, {"samples": 24} if "dellma" in name else {})
-    assert isinstance(decision.choice, int if ids else str)
 
 
 def failing_at(step: str, error: Exception) -> Talking:
@@ -238,12 +169,3 @@ def test_max_steps_does_not_cut_a_run() -> None:
     )
     assert decider.decide(question, database).ending is Ending.ANSWERED
     database.close()
-
-
-def test_traces_are_json() -> None:
-    """No array and no NaN is left in them."""
-    decision = on("agriculture", "sqlite", "dellma-naive", {})
-    events = [event.to_json() for event in decision.trace]
-    told = json.loads(json.dumps(events, allow_nan=False))
-    assert told == events
-    assert told[-1]["text"] == decision.answer

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
 from itertools import combinations
 from pathlib import Path
 from statistics import mean
 
-import numpy as np
 import pytest
 
 from dqa import plugins
-from dqa.core.errors import DataError, ParseError, UnknownNameError
+from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell
 from dqa.loaders.readback import read_situation
@@ -23,10 +20,9 @@ from dqa_dellma.release.questions import (
     FRUITS,
     SYMBOLS,
     make_agriculture_questions,
-    make_stocks_questions,
 )
 from dqa_dellma.release.reader import READER
-from dqa_dellma.release.tables import read_agriculture, read_stocks
+from dqa_dellma.release.tables import read_agriculture
 
 
 @pytest.fixture(scope="module")
@@ -145,16 +141,6 @@ def test_nothing_of_december_2023_is_in_a_table(
         assert known[symbol] == next(float(d["Open"]) for d in first if d["Date"] == "2023-12-01")
 
 
-def test_a_stock_without_a_price_of_that_day_has_none(dellma_release_dir: Path) -> None:
-    """It is nobody's candidate, and stays in the tables."""
-    data = read_stocks(dellma_release_dir)
-    before = tuple(day for day in data.days["AMD"] if day.day < date(2023, 12, 1))
-    _, situation = make_stocks_questions(replace(data, days={**data.days, "XYZ": before}))
-    prices = {row[0]: row[2] for row in situation["stock"].rows()}
-    assert np.isnan(float(str(prices["XYZ"])))
-    assert isinstance(prices["AMD"], float)
-
-
 @pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
 def test_situations_read_back_equal(release: QuestionSet, backend: str) -> None:
     """As tables and as a graph, long texts included."""
@@ -216,38 +202,6 @@ def test_the_context_of_agriculture_is_report_and_known_figures(
     )
 
 
-def test_only_what_is_asked_for_or_there_is_read(dellma_release_dir: Path, tmp_path: Path) -> None:
-    """Half a release is enough for its half; another scenario is refused."""
-    source = dellma_release_dir / "data" / "agriculture"
-    shutil.copytree(source, tmp_path / "data" / "agriculture")
-    assert READER.recognises(tmp_path)
-    assert {q.scenario for q in READER.read(tmp_path).questions} == {"agriculture"}
-    with pytest.raises(ParseError, match="stocks"):
-        READER.read(tmp_path, scenarios=["agriculture", "stocks"])
-    with pytest.raises(UnknownNameError, match=r"locating.*agriculture, stocks"):
-        READER.read(tmp_path, scenarios=["locating"])
-
-
-def test_the_dqa_release_is_no_dellma_release(release_dir: Path, tmp_path: Path) -> None:
-    """Nor is an empty folder."""
-    assert not READER.recognises(release_dir)
-    assert not READER.recognises(tmp_path)
-
-
-def test_a_defect_is_reported_and_strict_refuses_it(
-    dellma_release_dir: Path, tmp_path: Path
-) -> None:
-    """A row that cannot be read, of a crop that nobody asks about, stops only strict readers."""
-    shutil.copytree(dellma_release_dir / "data", tmp_path / "data")
-    with (tmp_path / "data/agriculture/stats/CA-2021.csv").open("a", encoding="utf-8") as file:
-        file.write("\nquince,many,few\n")
-    read = READER.read(tmp_path, scenarios=["agriculture"])
-    assert len(read.questions) == 120
-    assert [defect.file.name for defect in read.defects] == ["CA-2021.csv"]
-    with pytest.raises(ParseError, match="without strict"):
-        READER.read(tmp_path, scenarios=["agriculture"], strict=True)
-
-
 def test_a_fruit_without_report_or_figures_is_an_error(dellma_release_dir: Path) -> None:
     """The message names the fruit, and the year whose file lacks it."""
     data = read_agriculture(dellma_release_dir)
@@ -259,23 +213,3 @@ def test_a_fruit_without_report_or_figures_is_an_error(dellma_release_dir: Path)
         lacking = replace(data, statistics={**data.statistics, year: known})
         with pytest.raises(DataError, match=f"CA-{year}.csv.*lack 'lemon'"):
             make_agriculture_questions(lacking)
-
-
-@pytest.mark.parametrize(
-    ("gone", "problem"),
-    [
-        (("2023-12-01", "2023-12-01"), "'AMD' on 2023-12-01"),
-        (("2023-12-01", "2023-12-29"), "on 2023-12-01 and 2023-12-29"),
-        (("2022-03-01", "2022-03-31"), "'AMD' in 2022-03"),
-        (("2021-12-01", "2023-11-30"), "'AMD' in 2021-12"),
-    ],
-)
-def test_dates_that_are_missing_are_an_error(
-    dellma_release_dir: Path, gone: tuple[str, str], problem: str
-) -> None:
-    """The days that the truth stands on, and any of the 24 months before."""
-    data = read_stocks(dellma_release_dir)
-    first, last = map(date.fromisoformat, gone)
-    left = tuple(day for day in data.days["AMD"] if not first <= day.day <= last)
-    with pytest.raises(DataError, match=problem):
-        make_stocks_questions(replace(data, days={**data.days, "AMD": left}))

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from benchmarks.reproductions.dellma.beliefs import read_beliefs
-from benchmarks.reproductions.dellma.realised import read_utilities
-from benchmarks.reproductions.dellma.recordings import find_runs, read_pairs
-from dqa.core.errors import DataError, ParseError, UnknownNameError
+from benchmarks.reproductions.dellma.recordings import find_runs
+from dqa.core.errors import DataError
 from dqa.core.question_set import Defect
 from dqa_dellma.release.quantities import Quantity, Statistic, parse_quantity
 from dqa_dellma.release.tables import read_agriculture, read_stocks
 from tests.dellma.dellma_scripts import (
-    prompt,
     write,
     write_decision,
-    write_prices,
     write_rankings,
     write_tables,
 )
@@ -86,49 +81,6 @@ def test_stocks_gain_from_an_opening_to_a_close(tmp_path: Path) -> None:
     assert [defect.line for defect in tables.defects] == [4]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "problem"),
-    [
-        ("data/stocks/A.csv", "Date,Open\n", "no column High, Low, Close"),
-        ("data/stocks/A.csv", HEADER, "no row of this file"),
-        ("data/stocks/A.txt", "", "no SYMBOL.csv"),
-    ],
-)
-def test_a_table_that_tells_nothing_is_an_error(
-    tmp_path: Path, name: str, text: str, problem: str
-) -> None:
-    """The message says what is missing, and where."""
-    write(tmp_path / name, text)
-    with pytest.raises(ParseError, match=problem):
-        read_stocks(tmp_path)
-
-
-def test_a_missing_report_is_an_error(tmp_path: Path) -> None:
-    """The file that was looked for is named."""
-    with pytest.raises(ParseError, match=r"fruit-sept-2021\.json"):
-        read_agriculture(tmp_path)
-
-
-def test_beliefs_are_words_by_factor_and_value(tmp_path: Path) -> None:
-    """A factor without words is an error, as is a data set nobody knows."""
-    file = write(tmp_path / "cache/trader_states.json", '{"mood": {"up": "likely"}}')
-    assert read_beliefs(tmp_path, "stocks") == {"mood": {"up": "likely"}}
-    write(file, '{"mood": {"up": 3}}')
-    with pytest.raises(ParseError, match="'mood' needs a word"):
-        read_beliefs(tmp_path, "stocks")
-    with pytest.raises(UnknownNameError, match="bonds"):
-        read_beliefs(tmp_path, "bonds")
-
-
-def test_a_prompt_lists_pairs_of_a_state_and_an_action(tmp_path: Path) -> None:
-    """Names of factors may hold commas; actions are lower case."""
-    pairs = read_pairs(write(tmp_path / "prompt_0.txt", prompt(["fig", "Kiwi"])))
-    assert [pair.action for pair in pairs] == ["fig", "kiwi"]
-    assert pairs[1].state == {"sky, or air": "clear", "Kiwi price change": "no change"}
-    with pytest.raises(ParseError, match="numbered from 1"):
-        read_pairs(write(tmp_path / "prompt_1.txt", prompt(["fig"]).replace("Pair 1", "Pair 2")))
-
-
 def test_runs_are_found_by_the_names_of_their_folders(tmp_path: Path) -> None:
     """Settings come from the name, actions from the question's folder, whatever its case."""
     write_rankings(tmp_path, [(["fig"], {"rank": [1]})])
@@ -140,129 +92,6 @@ def test_runs_are_found_by_the_names_of_their_folders(tmp_path: Path) -> None:
     assert settings == (2021, 4, 4, 50)
     assert [each.actions for each in ranking_run.instances(defects)] == [("fig", "kiwi")]
     assert defects == []
-
-
-def test_no_recordings_at_all_is_an_error(tmp_path: Path) -> None:
-    """The message says which folders are expected, and what was wrong with those that are there."""
-    with pytest.raises(ParseError, match="rank-minibatch"):
-        find_runs(tmp_path, [])
-    write_rankings(tmp_path, [(["fig"], None)], "notes")
-    with pytest.raises(ParseError, match=r"first problem: .*notes: the name is not sample_size"):
-        find_runs(tmp_path, [])
-
-
-@pytest.mark.parametrize(
-    ("folder", "problem"),
-    [
-        ("results/farming/2021/cot/fig-kiwi/response", "no data set"),
-        ("results/agriculture/2021/cot_copy/fig-kiwi/response", "1 questions are in no folder of"),
-        ("results/agriculture/copy/COT/fig-kiwi/response", "the same data set, method and setting"),
-        ("{rank}/sample_size=4_minibatch_size=4_overlap_pct=0.25", "the name is not sample_size"),
-        ("{rank}/sample_size=4_minibatch_size=4_overlap_pct=50_copy", "the name is not sample_siz"),
-        ("{rank}/sample_size=99999_minibatch_size=4_overlap_pct=50", "the name is not sample_size"),
-        ("{rank}/sample_size=4_minibatch_size=0_overlap_pct=50", "minibatches of 0 .* cannot be"),
-        ("{rank}/sample_size=0_minibatch_size=4_overlap_pct=50", "0 samples .* cannot be"),
-        ("{rank}/sample_size=4_minibatch_size=4_overlap_pct=100", "share 100 % cannot be"),
-    ],
-)
-def test_a_folder_that_can_be_no_run_is_reported(tmp_path: Path, folder: str, problem: str) -> None:
-    """It is named with what is wrong; the runs beside it are found."""
-    write_decision(tmp_path, "cot", '{"decision": "fig"}')
-    (tmp_path / folder.format(rank="results/agriculture/2021/dellma/rank-minibatch")).mkdir(
-        parents=True
-    )
-    defects: list[Defect] = []
-    [run] = find_runs(tmp_path, defects)
-    assert run.folder == tmp_path / "results/agriculture/2021/cot"
-    [defect] = defects
-    assert re.search(problem, defect.problem)
-    assert defect.file.is_relative_to(tmp_path / "results")
-
-
-def test_hidden_folders_are_passed_over(tmp_path: Path) -> None:
-    """Wherever they are, without a word."""
-    write_decision(tmp_path, "cot", '{"decision": "fig"}')
-    cot = "results/agriculture/2021/cot"
-    for parent in ("results", "results/agriculture", cot, f"{cot}/fig-kiwi/response"):
-        (tmp_path / parent / ".ipynb_checkpoints" / "response").mkdir(parents=True)
-    defects: list[Defect] = []
-    [run] = find_runs(tmp_path, defects)
-    [instance] = run.instances(defects)
-    assert len(list(instance.recordings(defects))) == 1
-    assert defects == []
-
-
-def test_questions_and_files_without_a_proper_name_are_reported(tmp_path: Path) -> None:
-    """No choice, the same choice again, and files whose number is missing or there twice."""
-    file = write_decision(tmp_path, "cot", '{"decision": "fig"}')
-    for name in ("notes", "fig-fig", "Kiwi-fig"):
-        (file.parents[2] / name).mkdir()
-    for name in ("response_00.json", "response_0-copy.json"):
-        write(file.with_name(name), "{}")
-    defects: list[Defect] = []
-    [run] = find_runs(tmp_path, defects)
-    [instance] = run.instances(defects)
-    [recording] = instance.recordings(defects)
-    assert recording.response.name in {"response_0.json", "response_00.json"}
-    names = [defect.file.name for defect in defects]
-    assert names[:3] == ["fig-fig", "Kiwi-fig", "notes"]
-    assert len(names) == 5
-    assert "the same choice as fig-kiwi" in defects[1].problem
-
-
-def test_an_unreadable_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rest is read."""
-    write_decision(tmp_path, "cot", '{"decision": "fig"}')
-    (tmp_path / "results/stocks").mkdir()
-    listed = Path.iterdir
-
-    def refusing(folder: Path) -> Iterator[Path]:
-        if folder.name == "stocks":
-            raise PermissionError(13, "Permission denied")
-        return listed(folder)
-
-    monkeypatch.setattr(Path, "iterdir", refusing)
-    defects: list[Defect] = []
-    assert len(find_runs(tmp_path, defects)) == 1
-    assert [defect.file.name for defect in defects] == ["stocks"]
-    assert "Permission denied" in defects[0].problem
-
-
-def test_what_came_true_is_read_from_its_own_files_only(tmp_path: Path) -> None:
-    """Neither the report nor another year's file matters; a year without a file is an error."""
-    write_tables(tmp_path)
-    write(tmp_path / "data/agriculture/reports/summary/fruit-sept-2021.json", "{")
-    write(tmp_path / "data/agriculture/stats/CA-2021.csv", "")
-    assert read_utilities(tmp_path, "agriculture") == ({"fig": 100.0, "kiwi": 200.0}, ())
-    with pytest.raises(ParseError, match=r"no CA-2023\.csv"):
-        read_utilities(tmp_path, "agriculture", 2022)
-    with pytest.raises(ParseError, match=r"no SYMBOL\.csv"):
-        read_utilities(tmp_path, "stocks")
-    with pytest.raises(UnknownNameError, match="bonds"):
-        read_utilities(tmp_path, "bonds")
-
-
-def test_what_stocks_gained(tmp_path: Path) -> None:
-    """Of those with prices on both days; hidden files are none; with none, nothing is told."""
-    write_prices(tmp_path, fig=50.0)
-    write(tmp_path / "data/stocks/._fig.csv", "\0")
-    assert read_utilities(tmp_path, "stocks") == ({"fig": 0.5}, ())
-    write(tmp_path / "data/stocks/fig.csv", HEADER + "2023-12-29,1,1,1,150,1,5\n")
-    with pytest.raises(ParseError, match="what came true"):
-        read_utilities(tmp_path, "stocks")
-
-
-@pytest.mark.parametrize("reply", ["{", '"text"', "[1]"])
-def test_an_answer_that_is_no_object_is_reported(tmp_path: Path, reply: str) -> None:
-    """It answers nothing, and the file is named."""
-    file = write_decision(tmp_path, "cot", reply)
-    defects: list[Defect] = []
-    [run] = find_runs(tmp_path, defects)
-    [instance] = run.instances(defects)
-    [recording] = instance.recordings(defects)
-    assert recording.answered
-    assert (recording.reply, recording.ranking) == (None, None)
-    assert [defect.file for defect in defects] == [file]
 
 
 def test_the_release_is_read_whole(dellma_release_dir: Path) -> None:

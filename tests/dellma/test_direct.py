@@ -80,14 +80,6 @@ def decision(words: object) -> str:
     return json.dumps({"decision": words, "explanation": "It is best."})
 
 
-def test_zero_shot_asks_once() -> None:
-    """At the model's own temperature, which is 0."""
-    found = conversation(decision("Action 2. pear"))
-    assert ZeroShot().choose(PROBLEM, "q/1", found) == Chosen("Action 2. pear", "pear")
-    assert isinstance(found.model, Talking)
-    assert found.model.temperatures == [None]
-
-
 @pytest.mark.parametrize("words", ["", " ", None, ["pear"], {"name": "pear"}, True, 2.5])
 def test_what_decides_nothing_is_asked_again(words: object) -> None:
     """And is an answer once it says something; a number is an answer."""
@@ -139,21 +131,6 @@ def test_where_no_reply_names_an_action_nothing_is_decided(method: Chooser) -> N
     """Nothing is made up of a decision for something else."""
     with pytest.raises(UnparsableReplyError, match="'buy gold' names no action"):
         method.choose(PROBLEM, "q/1", conversation(decision("buy gold")))
-
-
-def test_votes_and_temperature_are_as_they_are_set() -> None:
-    """As many as K."""
-    found = conversation(decision("pear"))
-    method = SelfConsistency(votes=3, temperature=0.9)
-    assert method.choose(PROBLEM, "q/1", found) == Chosen("pear", "pear")
-    assert isinstance(found.model, Talking)
-    assert found.model.temperatures == [0.9] * 3
-
-
-def test_no_readable_vote_is_no_answer() -> None:
-    """Nothing is made up."""
-    with pytest.raises(UnparsableReplyError):
-        SelfConsistency().choose(PROBLEM, "q/1", conversation("no"))
 
 
 def test_chain_of_thought_asks_three_times() -> None:

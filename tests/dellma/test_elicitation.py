@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,39 +25,6 @@ def test_places_become_items(key: str) -> None:
     assert "\n\nItem 1. Action 2. pear\n- Rain: much\n- Demand: high\n\n" in text
     assert "\n\nItem 2. Action 1. apple\n- Rain: little\n- Demand: low\n\n" in text
     assert "- Rain: little (likely); much (unlikely)" in text
-
-
-def test_items_show_what_bears_on_their_action_alone() -> None:
-    """The rain bears on both, the demand on pears."""
-    found = conversation('{"rank": [1, 2, 3]}')
-    pairs = replace(PAIRS, bearing=np.array([[True, False], [True, True]]))
-    AskedRanking().rank(PROBLEM, BELIEFS, pairs, BATCH, found)
-    text = said_to(found)[0]
-    assert "\n\nItem 1. Action 2. pear\n- Rain: much\n- Demand: high\n\n" in text
-    assert (
-        "\n\nItem 2. Action 1. apple\n- Rain: little\n\nItem 3. Action 1. apple\n- Rain: much\n\n"
-        in text
-    )
-
-
-def test_equal_items_can_be_told_as_equal() -> None:
-    """The prompt says how, before it asks for the working, and that before the rank."""
-    found = conversation('{"working": "1 and 3 come to 5.", "rank": [2, [1, 3]]}')
-    told = AskedRanking().rank(PROBLEM, BELIEFS, PAIRS, BATCH, found)
-    assert told == ranking((0, 3, 2), BATCH, tied=((3, 2),))
-    text = said_to(found)[0]
-    assert "items that come to the same stand in a list of their own" in text
-    form = text.splitlines()[-1]
-    assert form.index('"working"') < form.index('"rank"')
-
-
-def test_the_paper_s_form_is_a_strict_order() -> None:
-    """Nothing is said of equal items, and a list in the ranking names none."""
-    found = conversation('{"rank": [2, [1, 3], 1]}')
-    told = AskedRanking(ties=False).rank(PROBLEM, BELIEFS, PAIRS, BATCH, found)
-    assert told == ranking((0, 3), BATCH, omitted=1, invented=1)
-    assert "list of their own" not in said_to(found)[0]
-    assert "[1, 4]" not in said_to(found)[0]
 
 
 def test_what_is_wrong_is_counted_and_nothing_filled_in() -> None:

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from dqa.core.errors import UnparsableReplyError
-from dqa_dellma.context.problem import Problem
-from dqa_dellma.events import AskedFor
 from dqa_dellma.steps.enumeration import AskedEnumeration
-from tests.dellma.talking import PROBLEM, conversation, said_to
+from tests.dellma.talking import PROBLEM, conversation
 
 
 def named(factors: Any) -> str:
@@ -20,38 +18,6 @@ def named(factors: Any) -> str:
 
 
 RAIN = {"name": "Rain", "values": ["little", "usual", "much"]}
-
-
-@pytest.mark.parametrize(
-    ("actions", "asked", "wanted"),
-    [
-        (2, (2, 2, 16), 6),
-        (7, (2, 2, 16), 16),
-        (100, (2, 2, 16), 16),
-        (2, (2, 2, 3), 3),
-        (2, (5, 5, 40), 15),
-        (7, (5, 5, 40), 40),
-    ],
-)
-def test_factors_for_all_and_of_each_action_are_asked_for(
-    actions: int, asked: tuple[int, int, int], wanted: int
-) -> None:
-    """As many as the paper has: of fruits 2 and 2, of stocks 5 and 5; the last number at most."""
-    problem = Problem("g", tuple(map(str, range(actions))), "c")
-    found = conversation(named([RAIN]))
-    told = AskedEnumeration(*asked, values=4).enumerate(problem, found)
-    assert f"Name {wanted} such factors" in said_to(found)[0]
-    assert "For each factor give 4 values" in said_to(found)[0]
-    assert told.asked == AskedFor(factors=wanted, values=4)
-
-
-@pytest.mark.parametrize("values", [2, 3, 5])
-def test_the_form_shows_as_many_values_as_are_asked_for(values: int) -> None:
-    """In both of its examples."""
-    found = conversation(named([RAIN]))
-    AskedEnumeration(values=values).enumerate(PROBLEM, found)
-    form = json.loads(said_to(found)[0].splitlines()[-1])
-    assert [len(factor["values"]) for factor in form["factors"]] == [values] * 2
 
 
 @pytest.mark.parametrize(

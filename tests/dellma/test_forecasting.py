@@ -93,20 +93,6 @@ def test_nothing_is_made_up_for_what_is_missing(bad: object) -> None:
     assert found.recorder.steps == 3
 
 
-def test_all_that_is_wrong_is_told_at_once() -> None:
-    """So that one more reply can mend it; a long list is cut, and says so."""
-    _, found = forecast({"Rain": {"little": "x" * 500}}, GOOD)
-    told = said_to(found)[1]
-    assert "'little' of 'Rain'" in told
-    assert "'much' of 'Rain' is missing" in told
-    assert "'high' of 'Price" in told
-    assert "x" * 100 not in told
-    many = {str(number): ("a",) for number in range(30)}
-    found = conversation("{}")
-    with pytest.raises(UnparsableReplyError, match="20 more are not"):
-        AskedForecast().forecast(PROBLEM, many, found)
-
-
 def test_what_nobody_asked_about_is_ignored_and_noted() -> None:
     """Further factors and values have no part in the states."""
     more = {**GOOD, "Rain": {**GOOD["Rain"], "Hail": "likely"}, "Frost": {"a": "likely"}}

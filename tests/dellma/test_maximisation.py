@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -98,34 +97,6 @@ def test_softmax_within_an_action_weighs_its_scores() -> None:
     assert found.best == 1
 
 
-def test_softmax_within_an_action_has_no_estimates() -> None:
-    """Its values have no unit that the posterior shares: chances only, and None in the trace."""
-    found = decide([[1, 3, 0, 5, 2, 4]], scale="action")
-    assert np.isnan(found.estimates).all()
-    assert np.isnan(found.intervals).all()
-    assert found.chances[1] > 0.5
-    assert found.chances.sum() == pytest.approx(1.0)
-    for figures in found.to_event(["a", "b"], "why").actions:
-        assert figures.value is not None
-        assert figures.estimate is None
-        assert figures.interval == (None, None)
-
-
-def test_ties_go_to_the_first_action() -> None:
-    """Where all are alike, the first action is taken."""
-    assert decide([[0, 1], [1, 0]]).best == 0
-
-
-def test_pairs_that_were_not_ranked_do_not_count() -> None:
-    """An action's mean is over its ranked pairs; the others have no utility."""
-    found = decide([[1, 0, 2], [1, 2]])
-    assert np.isnan(found.utilities).tolist() == [False, False, False, True, True, True]
-    assert found.utilities[:3].sum() == pytest.approx(1.0)
-    assert found.expected[0] == pytest.approx(found.utilities[[0, 2]].mean())
-    assert found.ranked.tolist() == [2, 1]
-    assert found.to_event(["a", "b"], "why").unranked == 3
-
-
 def test_an_action_that_was_not_ranked_is_not_chosen() -> None:
     """Nothing is known of it: no value, no chance, and None in the trace."""
     found = decide([[1, 3, 5]])
@@ -136,29 +107,6 @@ def test_an_action_that_was_not_ranked_is_not_chosen() -> None:
     assert first.expected_utility is None
     assert first.interval == (None, None)
     assert first.ranked == 0
-
-
-def test_data_for_the_trace_is_plain_json() -> None:
-    """Everything of the result is in it, and JSON takes it as it is."""
-    found = decide([[1, 3, 0, 5, 2, 4]], attitude="cvar", aversion=0.5)
-    data = found.to_event(["a", 7], "It is best.").to_json()
-    assert (data["chosen"], data["why"]) == (7, "It is best.")
-    assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert [row["action"] for row in data["actions"]] == ["a", 7]
-    assert len(data["scores"]) == len(data["utilities"]) == 6
-    assert data["attitude"] == "cvar"
-    assert data["aversion"] == 0.5
-    assert data["alpha"] == 2e-3
-    assert data["rule"] == "paper"
-    assert data["factor_effects"] is True
-
-
-def test_results_are_reproducible_by_their_seed() -> None:
-    """The same seed gives the same intervals, another one others."""
-    one, same, other = (decide([[1, 3, 0, 5, 2, 4]], seed=seed) for seed in (1, 1, 2))
-    assert (one.intervals == same.intervals).all()
-    assert (one.intervals != other.intervals).any()
-    assert (one.expected == other.expected).all()
 
 
 # Action 0 is good in one state and bad in two, action 1 always middling.

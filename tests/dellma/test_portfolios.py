@@ -184,30 +184,6 @@ def test_impossible_limits_are_refused(
         find_best_portfolio(world(4, 2, 0), limits, attitude=attitude)
 
 
-@pytest.mark.parametrize("utilities", [np.empty((0, 2)), np.array([[1.0, np.nan]])])
-def test_unknown_utilities_are_refused(utilities: Floats) -> None:
-    """Every action needs a utility in every state."""
-    with pytest.raises(UsageError, match="finite utility"):
-        find_best_portfolio(utilities)
-
-
-@pytest.mark.parametrize(
-    ("attitude", "aversion"),
-    [("cvar", 1.5), ("exponential", 0.0), ("cvar", float("nan")), ("exponential", float("inf"))],
-)
-def test_impossible_aversions_are_refused(attitude: Attitude, aversion: float) -> None:
-    """A share above 1 and no aversion at all are errors."""
-    with pytest.raises(UsageError, match="aversion"):
-        find_best_portfolio(world(4, 2, 0), attitude=attitude, aversion=aversion)
-
-
-def test_only_states_of_all_actions_are_joint() -> None:
-    """States in which an action is not ranked are left out."""
-    pairs = Pairs(np.zeros((2, 1), dtype=np.int64), np.array([0, 0, 1, 1]), np.array([1, 0, 0, 1]))
-    table = join_utilities(pairs, np.array([0.2, 0.1, 0.3, np.nan]), 2)
-    assert table.tolist() == [[0.1, 0.2]]
-
-
 def test_separate_states_have_no_portfolio() -> None:
     """Where every action has states of its own, nothing tells how they go together."""
     pairs = Pairs(np.zeros((2, 1), dtype=np.int64), np.array([0, 1]), np.array([0, 1]))
@@ -220,20 +196,3 @@ def test_shared_states_with_gaps_ask_for_more_samples() -> None:
     pairs = Pairs(np.zeros((1, 1), dtype=np.int64), np.array([0, 0]), np.array([0, 1]))
     with pytest.raises(UsageError, match=r"more dellma\.samples"):
         join_utilities(pairs, np.array([0.5, np.nan]), 2)
-
-
-@pytest.mark.parametrize("attitude", ["mean", "cvar", "exponential"])
-@pytest.mark.parametrize("budget", [1e-9, 1e9])
-def test_amounts_scale_with_the_budget(attitude: Attitude, budget: float) -> None:
-    """However small or large the budget is, the shares are those of a budget of 1."""
-    utilities = world(8, 3, 1)
-    one = find_best_portfolio(utilities, attitude=attitude)
-    other = find_best_portfolio(utilities, PortfolioLimits(budget=budget), attitude=attitude)
-    assert np.array(other.amounts) / budget == pytest.approx(one.amounts, abs=1e-5)
-
-
-@pytest.mark.parametrize("attitude", ["mean", "cvar", "exponential"])
-def test_no_amount_is_below_zero(attitude: Attitude) -> None:
-    """Nor is it a zero with a sign."""
-    found = find_best_portfolio(world(8, 4, 2), attitude=attitude)
-    assert not np.signbit([*found.amounts, found.gain if found.gain == 0.0 else 0.0]).any()

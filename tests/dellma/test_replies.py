@@ -7,8 +7,6 @@ import pytest
 from dqa.core.errors import UnparsableReplyError
 from dqa.deciders.prompting import fold, on_one_line
 from dqa.deciders.replies import read_object
-from dqa_dellma.prompting import prompt
-from tests.dellma.talking import PROBLEM
 
 
 @pytest.mark.parametrize(
@@ -44,10 +42,3 @@ def test_names_are_compared_as_models_change_them() -> None:
     assert fold(" Very\n LIKELY ") == "very likely"
     assert fold("Cafe\u0301") == fold("caf\u00e9")
     assert on_one_line("a\r\n\u2028# Step: decide") == "a # Step: decide"
-
-
-def test_the_task_names_goal_actions_and_context() -> None:
-    """Actions are numbered from 1 in their order."""
-    text = prompt("task", problem=PROBLEM)
-    assert "Action 1. apple\nAction 2. pear\n" in text
-    assert text.index("Earn much.") < text.index("apple") < text.index("Pears sell well.")

@@ -51,7 +51,6 @@ class Knowing:
 
 CLEAR = np.array([[1, 2, 3], [7, 8, 9], [4, 5, 6]])
 CLOSE = np.array([[1, 5, 9], [9, 5, 1.5], [1.2, 9.5, 5.5]])
-HOPELESS = np.concatenate([CLOSE, CLOSE - 20])
 
 
 def elicited(
@@ -114,41 +113,6 @@ def test_rounds_cost_no_call_of_their_own(samples: int, overlap: float) -> None:
     assert len(ranker.batches) <= len(cut_minibatches(3 * samples, 16, overlap))
     assert rounds[-1]["calls"] == len(ranker.batches)
     assert rounds[-1]["calls_saved"] >= 0
-
-
-def test_only_hopeless_actions_drop_out() -> None:
-    """The three that lie close stay to the end; the three that are far worse do not."""
-    ranker = Knowing(HOPELESS)
-    chosen, rounds = elicited(ranker, confidence=0.999)
-    assert chosen.best < 3
-    for done in rounds:
-        assert f"action {chosen.best}" in done["contenders"]
-    assert set(rounds[-1]["contenders"]) <= {"action 0", "action 1", "action 2"}
-    later = np.concatenate(ranker.batches[rounds[0]["calls"] :]).astype(int)
-    assert set(chosen.pairs.action_of[later].tolist()) <= {0, 1, 2}
-
-
-def test_rounds_are_linked_by_items_they_share() -> None:
-    """Each minibatch holds items of one before it, so that all scores are of one scale."""
-    ranker = Knowing(HOPELESS)
-    elicited(ranker, confidence=0.999999)
-    assert len(ranker.batches) > 4
-    seen = set(ranker.batches[0])
-    for batch in ranker.batches[1:]:
-        assert len(seen.intersection(batch)) >= 4
-        seen.update(batch)
-
-
-def test_unreadable_minibatches_leave_the_others() -> None:
-    """Those of a first round do not end the run, and are not asked for anew."""
-    ranker = Knowing(CLEAR, frozenset(range(2)))
-    chosen, rounds = elicited(ranker, confidence=0.9)
-    assert chosen.best == 1
-    assert rounds[0]["calls"] == len(ranker.batches) > 2
-    assert all(
-        len(set(left).intersection(right)) <= 4
-        for left, right in zip(ranker.batches, ranker.batches[1:], strict=False)
-    )
 
 
 @pytest.mark.parametrize("confidence", [1.0, 0.9])

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
-from langchain_core.messages import HumanMessage
 
 from dqa import plugins
 from dqa.core.question import Question
 from dqa.deciders.base import Settings
 from dqa.loaders.generator import generate
 from dqa.models.scripted import scripted_model
-from dqa_dellma.context.problem import Problem
-from dqa_dellma.prompting import prompt
-from dqa_dellma.scripted.analyst import RESPONDER, reply_to_step
 from dqa_dellma.scripted.reports import read_report
-from dqa_dellma.utilities.beliefs import WEIGHTS
 from tests.dellma.talking import decide, noted, world
 
-ROWS = """["crop", "acre_yield", "price"]
-["apple", 10.0, 3.0]
-["pear", 4.0, 5.0]"""
-PROBLEM = Problem("Earn much.", ("apple", "pear"), ROWS)
-TASK = prompt("task", problem=PROBLEM)
 REPORT = (
     ["overview"],
     [["Rainfall: drought is likely, usual rain is very unlikely. Demand: low is unlikely."]],
@@ -40,35 +27,6 @@ OUTLOOK = (
 )
 
 
-def test_reports_say_chances_in_the_words_of_beliefs() -> None:
-    """All six are read, so that generated worlds and forecasts have one vocabulary."""
-    values = ", ".join(f"value {number} is {words}" for number, words in enumerate(WEIGHTS))
-    read = read_report([(["overview"], [[f"Rainfall: {values}."]])])
-    assert read is not None
-    assert list(read.factors.values()) == [
-        {f"value {number}": words for number, words in enumerate(WEIGHTS)}
-    ]
-
-
-def test_it_decides_by_the_figure_of_the_rows() -> None:
-    """Yield times price, here; it repeats the action as it was listed."""
-    reply = reply_to_step(prompt("zero_shot", task=TASK), "analyst", 0)
-    assert json.loads(reply)["decision"] == "Action 1. apple"
-
-
-def test_it_names_as_many_factors_and_values_as_are_asked_for() -> None:
-    """The outlook of the weightiest actions first."""
-    counts = {"general": 1, "own": 0, "whole": True}
-    text = prompt("enumeration", task=TASK, actions=2, factors=1, values=2, **counts)
-    assert json.loads(reply_to_step(text, "analyst", 0))["factors"] == [
-        {
-            "name": "outlook of apple",
-            "actions": [1],
-            "values": ["worse than it looks", "better than it looks"],
-        }
-    ]
-
-
 def test_a_report_is_read_as_its_sentences_say() -> None:
     """How likely each value is, and what it changes of a crop's revenue."""
     report = read_report([REPORT, OUTLOOK])
@@ -81,20 +39,6 @@ def test_a_report_is_read_as_its_sentences_say() -> None:
     assert report.change("apple", {"Demand": "low"}) == pytest.approx(0.85)
     assert report.change("pear", {"Rainfall": "drought"}) == 1.0
     assert read_report([OUTLOOK]) is None
-
-
-def test_a_summary_keeps_whole_rows_within_its_length() -> None:
-    """From the first on."""
-    values: dict[str, Any] = {
-        "goal": "g",
-        "part": "rows",
-        "text": ROWS,
-        "actions": ("apple", "pear"),
-    }
-    short = json.loads(reply_to_step(prompt("summary", most=60, **values), "analyst", 0))
-    assert short["summary"] == "\n".join(ROWS.split("\n")[:2])
-    whole = json.loads(reply_to_step(prompt("summary", most=600, **values), "analyst", 0))
-    assert whole["summary"] == ROWS
 
 
 def test_a_long_context_is_summarised_and_still_decides() -> None:
@@ -116,13 +60,6 @@ def test_a_long_context_is_summarised_and_still_decides() -> None:
     assert len(context["text"]) < 1_300
     assert decision.choice in (question.candidates or ())
     assert decision.steps > 1
-
-
-def test_steps_are_told_from_other_conversations() -> None:
-    """Only a heading at a line's start is one."""
-    assert RESPONDER.answers([HumanMessage(prompt("zero_shot", task=TASK))])
-    assert not RESPONDER.answers([HumanMessage('# Question\n["# Step: decide"]')])
-    assert not RESPONDER.answers([])
 
 
 def test_dellma_beats_one_prompt_where_the_true_utilities_are_known() -> None:

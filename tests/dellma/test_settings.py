@@ -8,14 +8,14 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from dqa import plugins
-from dqa.core.errors import UnknownNameError, UsageError
-from dqa.deciders.base import DeciderFactory, Settings, share_options
+from dqa.core.errors import UsageError
+from dqa.deciders.base import DeciderFactory, Settings
 from dqa.models.scripted import scripted_model
-from dqa_dellma.factories import DELLMA_NAIVE, DELLMA_PAIRS, DELLMA_TOP1, SELF_CONSISTENCY
-from dqa_dellma.settings import DellmaSettings, NaiveSettings, Top1Settings, VotingSettings
+from dqa_dellma.factories import DELLMA_NAIVE, DELLMA_PAIRS, DELLMA_TOP1
+from dqa_dellma.settings import DellmaSettings, NaiveSettings, Top1Settings
 from tests.dellma.talking import noted, saying, world
 
 
@@ -115,82 +115,6 @@ def test_what_does_not_go_together_is_refused(options: dict[str, str], problem: 
         DELLMA_PAIRS(saying("x"), Settings(options=given))
 
 
-@pytest.mark.parametrize("settings", [{"confidence": 0.9}, {"samples": 1}])
-def test_states_of_their_own_are_ranked_in_one_batch(settings: dict[str, Any]) -> None:
-    """So there are no rounds, and no batch of one."""
-    with pytest.raises(ValidationError, match="shared"):
-        NaiveSettings(**settings)
-
-
-def test_what_a_name_means_is_no_setting() -> None:
-    """Nor is what the variant has no use for."""
-    naive = {name.partition(".")[2] for name in DELLMA_NAIVE.options}
-    assert naive.isdisjoint({"batch", "overlap", "shared", "confidence"})
-    assert "elicitation" in naive
-    for made in (DELLMA_PAIRS, DELLMA_TOP1):
-        accepted = {name.partition(".")[2] for name in made.options}
-        assert accepted.isdisjoint({"elicitation", "shared"})
-        assert accepted.issuperset({"batch", "overlap", "confidence"})
-
-
-def test_each_decider_gets_the_settings_that_it_accepts() -> None:
-    """Of several; what none of them accepts is refused."""
-    names = ("dellma-naive", "zero-shot", "dellma-pairs", "self-consistency", "first")
-    made = [plugins.decider(name) for name in names]
-    given = {"dellma.confidence": "0.9", "dellma.context": "9000", "dellma-naive.samples": "5"}
-    shared = share_options(made, given)
-    assert shared == {
-        "dellma-naive": {"dellma.context": "9000", "dellma-naive.samples": "5"},
-        "zero-shot": {"dellma.context": "9000"},
-        "dellma-pairs": {"dellma.confidence": "0.9", "dellma.context": "9000"},
-        "self-consistency": {"dellma.context": "9000"},
-        "first": {},
-    }
-    with pytest.raises(UnknownNameError, match=r"dellma-top1\.samples.*Did you mean"):
-        share_options(made, {"dellma-top1.samples": "5"})
-
-
-@pytest.mark.parametrize(
-    ("decider", "option", "instead"),
-    [
-        ("dellma-pairs", "dellma.sampels", "dellma.samples"),
-        ("dellma-naive", "dellma.shared", "dellma.alpha"),
-        ("dellma-naive", "dellma-naive.batch", "dellma-naive.samples"),
-        ("dellma-pairs", "dellma-pairs.elicitation", "dellma-pairs.samples"),
-        ("zero-shot", "zero-shot.votes", "zero-shot.context"),
-        ("self-consistency", "dellma.temperature", "self-consistency.temperature"),
-        ("first", "first.of", "none"),
-    ],
-)
-def test_a_setting_that_nobody_has_is_told(decider: str, option: str, instead: str) -> None:
-    """With those there are."""
-    with pytest.raises(UnknownNameError, match=option) as told:
-        plugins.decider(decider)(saying("x"), Settings(options={option: "1"}))
-    assert instead in str(told.value)
-
-
-def test_settings_are_listed_with_what_they_accept() -> None:
-    """Each once: by the family's name where several deciders have it, and with its default."""
-    listed = {info.name: info for info in DELLMA_NAIVE.setting_infos}
-    assert len(listed) == len(NaiveSettings.model_fields) - len(DELLMA_NAIVE.fixed)
-    samples = listed["dellma.samples"]
-    assert (samples.default, samples.accepts) == (50, "a whole number, 1 or more")
-    assert listed["dellma.elicitation"].choices == ("pairs", "top1")
-    assert all(info.description for info in listed.values())
-    votes = [info.name for info in SELF_CONSISTENCY.setting_infos]
-    assert votes == ["dellma.context", "self-consistency.votes", "self-consistency.temperature"]
-    assert plugins.decider("first").setting_infos == ()
-
-
-def test_a_python_caller_may_give_them_typed() -> None:
-    """What it set goes before the scenario's, and options before that."""
-    assert overlaps("stocks", own=DellmaSettings(overlap=0.0)) == {0}
-    assert overlaps("stocks", own=DellmaSettings(seed=1)) == {4}
-    assert overlaps("stocks", {"dellma.overlap": "0.25"}, DellmaSettings(overlap=0.0)) == {2}
-    with pytest.raises(UsageError, match="has other settings than VotingSettings"):
-        DELLMA_PAIRS(saying("x"), Settings(own=VotingSettings()))
-
-
 def overlaps(
     scenario: str,
     given: Mapping[str, str] = MappingProxyType({}),
@@ -236,23 +160,3 @@ def test_a_setting_may_be_for_one_decider_only() -> None:
         assert overlaps("agriculture", options) == {0}
     with pytest.raises(UsageError, match=r"dellma-naive\.samples has to be a whole number"):
         DELLMA_NAIVE(saying("x"), Settings(options={"dellma-naive.samples": "x"}))
-
-
-def test_votes_and_their_temperature_can_be_set() -> None:
-    """Of self-consistency, by its name."""
-    question, database = world()
-    model = saying('{"decision": "1"}')
-    options = {"self-consistency.votes": "3", "self-consistency.temperature": "0.9"}
-    SELF_CONSISTENCY(model, Settings(options=options)).decide(question, database)
-    database.close()
-    assert model.temperatures == [0.9] * 3
-    for name, value in (("votes", "0"), ("votes", "x"), ("temperature", "-1")):
-        with pytest.raises(UsageError, match=rf"self-consistency\.{name}"):
-            SELF_CONSISTENCY(saying("x"), Settings(options={f"self-consistency.{name}": value}))
-
-
-def test_without_a_model_none_of_them_is_made() -> None:
-    """They say how to name one."""
-    for name in ("dellma-pairs", "self-consistency"):
-        with pytest.raises(UsageError, match="--model"):
-            plugins.decider(name)(None, Settings())

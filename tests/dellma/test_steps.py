@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
-import pytest
 
-import dqa_dellma as dellma
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DataError
 from dqa.deciders.base import Settings
@@ -122,31 +119,6 @@ def tree_of(decision: Decision) -> DecisionTree:
     return read_tree(Trace(**run, **told, events=decision.trace))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("step", "left_out"),
-    [
-        ({"enumeration": Luck()}, "name"),
-        ({"forecast": Even()}, "judge"),
-        ({"ranker": LastFirst()}, "rank"),
-        ({"maximisation": worst}, None),
-    ],
-)
-def test_every_step_can_be_replaced_and_the_tree_stays_whole(
-    step: dict[str, Any], left_out: str | None
-) -> None:
-    """Nobody is asked for what the replaced step does; all the others are."""
-    decision, asked = decided(with_step(**step))
-    assert decision.ending is Ending.ANSWERED, decision.error
-    assert set(asked) == {"name", "judge", "rank"} - {left_out}
-    tree = tree_of(decision)
-    assert tree.factors
-    assert all(value.probability for factor in tree.factors for value in factor.values)
-    assert len(tree.states) == 4
-    assert tree.rankings
-    assert tree.chosen == decision.choice == tree.actions[0].action
-    assert all(action.samples and action.value is not None for action in tree.actions)
-
-
 def test_the_tree_tells_what_the_replaced_steps_found() -> None:
     """All four at once: no model is asked at all."""
     steps = Steps(Luck(), Even(), LastFirst(), worst)
@@ -169,13 +141,3 @@ def test_a_fourth_step_without_figures_ends_the_run_with_its_trace() -> None:
     assert (decision.ending, decision.choice) == (Ending.UNPARSABLE, None)
     assert "No scores are found" in str(decision.error)
     assert len(tree_of(decision).rankings) == len(noted(decision.trace, "ranking")) > 0
-
-
-def test_every_public_name_is_where_it_says() -> None:
-    """And one that is none is said to be none."""
-    homes = {name: home for home, names in dellma._HOMES.items() for name in names}
-    assert sorted(homes) == dir(dellma)
-    for name, home in homes.items():
-        assert getattr(dellma, name) is getattr(import_module(f"dqa_dellma.{home}"), name)
-    with pytest.raises(AttributeError, match="nobody"):
-        _ = dellma.nobody

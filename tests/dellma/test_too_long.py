@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +12,6 @@ from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.events import Event
 from dqa.core.question import Question
-from dqa.models.cassette import Cassette
-from dqa.models.recorded import recorded
 from dqa_dellma.scripted.analyst import reply_to_step
 from tests.dellma.talking import Talking, decide, noted, world
 
@@ -131,30 +128,3 @@ def test_what_stays_too_long_ends_the_run_with_a_clear_error(
     assert "--set dellma.context=" in str(decision.error)
     assert 0 < len(halvings(decision.trace)) <= 6
     assert len(database.asked) == 2
-
-
-def test_where_nothing_can_be_shortened_it_is_asked_once() -> None:
-    """Rules and rows are next to nothing already."""
-    question, database = world()
-    short = replace(question, rules="", context_queries=("SELECT 1 AS one",))
-    model = taking(10)
-    decision = decide("zero-shot", model, short, database)
-    database.close()
-    assert decision.ending is Ending.INFRASTRUCTURE
-    assert len(model.prompts) == 1
-    assert halvings(decision.trace) == []
-
-
-def test_a_cassette_plays_it_as_it_was(tmp_path: Path, long: tuple[Question, Any]) -> None:
-    """A failed request fails in the same way again, and the run goes on as it did."""
-    question, database = long
-    path = tmp_path / "cassette.jsonl"
-    tape = Cassette.record(path, ["a:b"])
-    first = decide("dellma-pairs", recorded("a:b", tape, taking(12_000), {}), question, database)
-    tape.close()
-    assert halvings(first.trace)
-    played = recorded("a:b", Cassette.replay(path, ["a:b"]), None, {})
-    again = decide("dellma-pairs", played, question, database)
-    assert again.ending is Ending.ANSWERED, again.error
-    assert halvings(again.trace) == halvings(first.trace)
-    assert found(again) == found(first)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -14,21 +13,15 @@ from dqa_dellma.tree.decision_tree import (
     DecisionTree,
     JudgedValue,
     RankedPlace,
-    ReadStatement,
-    UnusableReply,
 )
 from dqa_dellma.tree.reading import has_tree, read_tree
 from tests.dellma.dellma_traces import (
-    asked,
     by_posterior,
     events,
-    odd_events,
     refused,
     told_of,
     traced,
 )
-
-RANKED = {"omitted": 0, "repeated": 0, "invented": 0, "problem": ""}
 
 
 def test_the_tree_goes_from_the_decision_to_the_states() -> None:
@@ -94,68 +87,6 @@ def test_the_rule_says_which_figure_decides_and_orders_the_actions() -> None:
     assert not paper.by_posterior
 
 
-def test_what_was_not_as_asked_for_is_counted_step_by_step() -> None:
-    """Of the context, the factors, the beliefs and the rankings, and said in words."""
-    tree = read_tree(traced(odd_events()))
-    assert tree.defects == {
-        "queries_failed": 1,
-        "results_cut": 2,
-        "actions_left_out": 3,
-        "factors_left_out": 4,
-        "factors_unusable": 6,
-        "factors_unplaced": 8,
-        "factors_short": 2,
-        "values_left_out": 5,
-        "beliefs_ignored": 7,
-        "omitted": 2,
-        "repeated": 1,
-        "invented": 0,
-        "unreadable": 0,
-        "replies_without_summary": 0,
-        "replies_without_factors": 0,
-        "replies_without_beliefs": 0,
-        "replies_without_ranking": 0,
-        "replies_unusable": 0,
-    }
-    assert (tree.context.left_out, tree.context.rules_summarised) == (("odd", 9, "x"), True)
-    assert len(tree.warnings) == 11
-    assert tree.warnings[0] == "queries of the context that failed: 1"
-    assert "factors with fewer values than asked for: 2" in tree.warnings
-    assert tree.to_json()["warnings"] == tree.warnings
-
-
-def test_replies_that_could_not_be_used_count_also_where_a_later_one_mended_them() -> None:
-    """By what they were asked for, where the trace tells, each with what was wrong."""
-    other = asked("a plugin's own", "Odd.", step=20)
-    unknown = [told_of("prompt", 30, {}), told_of("parse_failure", 31, {"problem": "Empty."})]
-    told = {
-        "summed": asked("summary", "Too long."),
-        "named": asked("state enumeration", "No JSON.", "No JSON.", step=2),
-        "judged": asked("state forecasting", "'wet' is 'certain'.", step=5),
-        "placed": asked("utility elicitation", "No JSON.", step=7),
-        "mended": asked("utility elicitation", step=9),
-        "other": other + unknown,
-    }
-    tree = read_tree(traced(told | events()))
-    assert {name: n for name, n in tree.defects.items() if n and name.startswith("replies_")} == {
-        "replies_without_summary": 1,
-        "replies_without_factors": 2,
-        "replies_without_beliefs": 1,
-        "replies_without_ranking": 1,
-        "replies_unusable": 2,
-    }
-    assert tree.failures[3] == UnusableReply(
-        step=5, purpose="state forecasting", problem="'wet' is 'certain'."
-    )
-    assert [(one.step, one.purpose) for one in tree.failures[-2:]] == [
-        (20, "a plugin's own"),
-        (31, ""),
-    ]
-    words = "replies that did not judge every value in one of the six words: 1"
-    assert words in tree.warnings
-    assert read_tree(traced()).failures == ()
-
-
 def test_what_speaks_for_the_choice_is_worked_out_from_the_trace() -> None:
     """Values that widen the lead first, those that narrow it last."""
     first, last = read_tree(traced()).speaking
@@ -163,14 +94,6 @@ def test_what_speaks_for_the_choice_is_worked_out_from_the_trace() -> None:
     assert (first.lead, first.elsewhere) == pytest.approx((0.04, 0.02))
     assert last.value == "dry"
     assert last.lead == pytest.approx(0.02)
-
-
-def test_rounds_calls_and_statements_are_part_of_it() -> None:
-    """What an adaptive run saved, and what was read."""
-    tree = read_tree(traced())
-    assert (tree.calls, tree.calls_saved, tree.rounds[0].contenders) == (4, 5, ("fig",))
-    read = ReadStatement(statement="SELECT *\nFROM crop", observation='["a"]', error=None)
-    assert tree.context.statements == (read,)
 
 
 def test_the_tree_is_json() -> None:
@@ -211,15 +134,6 @@ def test_an_early_end_leaves_what_there_was() -> None:
     assert len(tree.rankings) == 2
 
 
-def test_a_run_that_ended_after_the_factors_has_them() -> None:
-    """Nobody judged their values yet."""
-    told = {kind: listed for kind, listed in events().items() if kind in {"context", "factors"}}
-    tree = read_tree(traced(told, ending=Ending.UNPARSABLE, error="no beliefs"))
-    assert tree.factors[0].values[0] == JudgedValue(name="dry")
-    assert (tree.states, tree.actions[0].samples) == ((), ())
-    assert (tree.warnings, tree.actions[0].decisive) == ((), None)
-
-
 @pytest.mark.parametrize("decider", ["dellma-pairs", "a-plugin"])
 def test_a_run_that_ended_before_its_factors_has_its_context(decider: str) -> None:
     """And why it ended; what was asked for tells DeLLMa, whatever the decider is called."""
@@ -231,34 +145,12 @@ def test_a_run_that_ended_before_its_factors_has_its_context(decider: str) -> No
     assert tree.warnings == ("replies that named no factor: 2",)
 
 
-def test_a_run_that_ended_in_its_context_has_what_was_read() -> None:
-    """Nothing says yet which actions are compared."""
-    told = {"retrieval": events()["retrieval"], "asked": asked("summary", "Too long.")}
-    tree = read_tree(traced(told, ending=Ending.BUDGET, error="9 tokens left", choice=None))
-    assert (tree.chosen, tree.actions, tree.context.text) == (None, (), "")
-    assert tree.why.endswith("budget: 9 tokens left")
-    assert len(tree.context.statements) == 1
-    assert tree.warnings == ("replies without a usable summary: 1",)
-
-
 def test_a_run_of_dellma_that_read_nothing_has_no_tree() -> None:
     """The error does not ask for another decider, and says what ended it."""
     trace = traced({"infrastructure": [told_of("infrastructure", 0, {})]}, error="No database.")
     assert not has_tree(trace)
     with pytest.raises(UsageError, match=r"not come as far as its context.*early: No database\.$"):
         read_tree(trace)
-
-
-def test_one_action_needs_no_ranking() -> None:
-    """And the tree says so."""
-    context = {"actions": ["fig"], "text": "", "summarised": False, "failed": 0, "cut": 0}
-    told = {
-        "context": [told_of("context", 0, context)],
-        "only_action": [told_of("only_action", 0, {"action": "fig"})],
-    }
-    tree = read_tree(traced(told))
-    assert (tree.chosen, tree.why) == ("fig", "fig was chosen: there was no other action.")
-    assert len(tree.actions) == 1
 
 
 def test_another_deciders_trace_has_no_tree() -> None:
@@ -269,31 +161,3 @@ def test_another_deciders_trace_has_no_tree() -> None:
         read_tree(other)
     assert not has_tree(refused("zero-shot", "decision"))
     assert not has_tree(refused("chain-of-thought", "summary"))
-
-
-@pytest.mark.parametrize(
-    ("kind", "data"),
-    [
-        ("context", {"text": "rows", "summarised": False}),
-        ("ranking", RANKED | {"shown": [0, 99], "items": [99, 0]}),
-        ("ranking", RANKED | {"shown": [0, 1], "items": [-1, 0]}),
-        ("ranking", RANKED | {"shown": [0, 1], "items": [2, 0]}),
-        ("ranking", {"shown": "ab", "items": None}),
-        ("pairs", {"states": [[5, 5]], "state_of": [0], "action_of": [0]}),
-        ("pairs", {"states": [[0, 0]], "state_of": [-1], "action_of": [0]}),
-        ("pairs", {"states": [], "state_of": [0], "action_of": ["x"]}),
-        ("forecast", {"beliefs": {"rain": 5}}),
-        ("utilities", {"actions": []}),
-        ("utilities", {**events()["utilities"][0].data, "rule": "whim"}),
-        ("factors", {"factors": {"rain": "dry", "demand": ["low", "high"]}}),
-        ("confidence", []),
-        ("parse_failure", {}),
-        ("parse_failure", []),
-    ],
-)
-def test_a_trace_of_another_version_is_an_error_of_use(kind: str, data: Any) -> None:
-    """Never a crash, whatever stands in it."""
-    told = events()
-    told[kind] = [told_of(kind, 1, data)]
-    with pytest.raises(UsageError, match=r"not written by this version.*dqa trace"):
-        read_tree(traced(told))

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import pytest
-
-from dqa.core.errors import UsageError
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa_dellma.tree.report import INDEX, write_tree_report
-from tests.dellma.dellma_traces import events, odd_events, refused, told_of, traced
+from tests.dellma.dellma_traces import odd_events, traced
 from tests.dellma.test_tree_page import HOSTILE, Page
 
 
@@ -72,15 +68,6 @@ def test_the_index_tells_of_every_decision(tmp_path: Path) -> None:
     assert f'href="{INDEX}"' in page
 
 
-def test_the_index_tells_of_refusals_and_of_early_ends(tmp_path: Path) -> None:
-    """Such a run has a page like the others."""
-    assert write_tree_report([refused()], {}, tmp_path) == ()
-    text = index_of(tmp_path)
-    assert "replies that named no factor: 2" in text
-    assert "<bdi>none</bdi>" in text
-    assert len(list(tmp_path.iterdir())) == 2
-
-
 def test_names_of_files_are_safe(tmp_path: Path) -> None:
     """Whatever the question is called, and if two are called alike."""
     odd = [traced(question=name) for name in ("../../x", "..\\..\\x", HOSTILE, "con", "é" * 900)]
@@ -91,39 +78,3 @@ def test_names_of_files_are_safe(tmp_path: Path) -> None:
     assert all(re.fullmatch(r"\d-[a-z0-9-]{1,80}\.html|index\.html", name) for name in names)
     assert names[:2] == ["1-x-sqlite-dellma-pairs.html", "2-x-sqlite-dellma-pairs.html"]
     assert "&lt;script&gt;" in index_of(tmp_path / "trees")
-
-
-def test_a_run_that_cannot_be_read_costs_no_other_its_page(tmp_path: Path) -> None:
-    """The index says why, and so does what is returned; runs without a tree are counted."""
-    broken = traced(events() | {"ranking": [told_of("ranking", 1, {})]}, decider="dellma-old")
-    other = traced({"reply": [told_of("reply", 1, {"text": "fig"})]}, decider="zero-shot")
-    (problem,) = write_tree_report([broken, traced(), other, other], {}, tmp_path)
-    assert "agriculture/1 by dellma-old on sqlite was not written by this version" in problem
-    text = index_of(tmp_path)
-    assert "was not written by this version" in text
-    assert "2 more runs have no tree" in text
-    assert "None was judged." in text
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_somebody_may_look_on(tmp_path: Path) -> None:
-    """Every run with a tree passes by."""
-    seen: list[int] = []
-
-    def watch(items: Sequence[Trace]) -> Iterable[Trace]:
-        seen.append(len(items))
-        return items
-
-    write_tree_report([traced(), traced(decider="dellma-top1")], {}, tmp_path, watch)
-    assert seen == [2]
-
-
-def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
-    """So is a file, and a place where none can be made."""
-    (tmp_path / "note").write_text("mine")
-    for place in (tmp_path, tmp_path / "note"):
-        with pytest.raises(UsageError, match=r"is not empty|is a file"):
-            write_tree_report([traced()], {}, place)
-    with pytest.raises(UsageError, match="cannot be made"):
-        write_tree_report([traced()], {}, tmp_path / "note" / "trees")
-    assert [file.name for file in tmp_path.iterdir()] == ["note"]

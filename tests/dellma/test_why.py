@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dqa.report.pages import percent
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.beliefs import Beliefs, judge
@@ -83,20 +82,6 @@ def test_another_action_that_is_likelier_the_best_is_named() -> None:
     assert "10 %, but pear with one of 60 %, so the decision hangs" in told
 
 
-def test_equal_actions_are_level() -> None:
-    """The first of them is chosen, and not called better."""
-    assert "fig was chosen" in why(elicited((0.02, 0.5), (0.02, 0.5)))
-    assert "level with plum" in why(elicited((0.02, 0.5), (0.02, 0.5)))
-
-
-def test_actions_without_a_ranking_have_no_part_in_the_comparison() -> None:
-    """They are counted, and one that is alone is compared with nothing."""
-    nan = float("nan")
-    told = why(elicited((0.03, 0.8), (0.02, 0.2), (nan, 0.0)))
-    assert "the best of 2 actions (1 more were never ranked) with a probability of 80 %" in told
-    assert why(elicited((0.03, 1.0), (nan, 0.0))).endswith("and no other action was ranked.")
-
-
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
@@ -112,33 +97,6 @@ def test_an_attitude_to_risk_is_said(settings: DellmaSettings, words: str) -> No
     assert told.startswith("plum was chosen")
     assert words in told
     assert "is 0.02, ahead of fig with 0.01" in told
-
-
-@pytest.mark.parametrize(
-    ("settings", "measure"),
-    [
-        (DellmaSettings(rule="posterior"), "under the beliefs, {known}, with no aversion to risk,"),
-        (
-            DellmaSettings(rule="posterior", attitude="cvar", aversion=0.25),
-            "in the worst 25 % of the states under the beliefs, {known}, by which caution decides,",
-        ),
-        (
-            DellmaSettings(rule="posterior", attitude="exponential", aversion=2.0),
-            "under the beliefs, {known}, lessened for its risk by a risk aversion of 2,",
-        ),
-    ],
-)
-def test_a_posterior_mean_is_not_called_a_mean_of_samples(
-    settings: DellmaSettings, measure: str
-) -> None:
-    """Its figure, and the runner-up's, are the estimates."""
-    estimates = np.array([0.01, 0.02])
-    found = elicited((0.03, 0.2), (0.02, 0.8), settings=settings, estimates=estimates, best=1)
-    told = why(found)
-    said = measure.format(known="as far as the rankings tell it")
-    expected = f"plum was chosen: its expected utility {said} is 0.02, ahead of fig with 0.01;"
-    assert told.startswith(expected)
-    assert "sampled" not in told
 
 
 def test_the_factor_that_speaks_for_the_choice_is_named() -> None:
@@ -165,46 +123,3 @@ def test_noise_is_not_taken_for_an_influence(seed: int) -> None:
     found = elicited((0.03, 0.9), (0.02, 0.1))
     noise = np.random.default_rng(seed).normal(0.0, 0.01, len(found.utilities))
     assert find_influences(found.pairs, found.utilities + noise, BELIEFS, 0, 1) == ()
-
-
-def test_few_states_say_nothing_of_a_factor() -> None:
-    """Two wet states that are ranked are too few, however large the difference."""
-    found = elicited((0.03, 0.9), (0.02, 0.1), rainy=0.005)
-    wet = STATES[found.pairs.state_of, 0] == 1
-    few = np.where(wet & (found.pairs.state_of > 3), np.nan, found.utilities)
-    assert find_influences(found.pairs, few, BELIEFS, 0, 1) == ()
-
-
-def test_states_of_their_own_are_compared_as_well() -> None:
-    """DeLLMa-Naive tries every action in other states."""
-    states = np.concatenate([STATES, STATES])
-    pairs = Pairs(states, np.arange(32), np.repeat([0, 1], 16))
-    wet = (states[:, 0] == 1) & (pairs.action_of == 0)
-    first, _ = find_influences(pairs, np.where(wet, 0.3, 0.1), BELIEFS, 0, 1)
-    assert (first.factor, first.value) == ("rain", "wet")
-    assert first.lead == pytest.approx(0.2)
-
-
-def test_odd_names_stay_one_line_and_short() -> None:
-    """Names are a model's or a user's own."""
-    told = why(elicited((0.03, 0.9), (0.02, 0.1)), "fig\n\nnewton", 7)
-    assert told.startswith("fig newton was chosen")
-    assert "ahead of 7 with" in told
-    assert "\n" not in told
-    assert f"{'x' * 77}... was chosen" in why(elicited((0.03, 0.9), (0.02, 0.1)), "x" * 500, "b")
-
-
-def test_no_factor_at_all_is_no_difficulty() -> None:
-    """A problem may have come without any."""
-    found = elicited((0.03, 0.9), (0.02, 0.1))
-    bare = replace(found.pairs, states=np.zeros((16, 0), dtype=np.int64))
-    assert "No single value" in why(replace(found, pairs=bare), beliefs={})
-
-
-@pytest.mark.parametrize(
-    ("probability", "words"),
-    [(0.0, "under 1 %"), (0.004, "under 1 %"), (0.5, "50 %"), (0.996, "over 99 %")],
-)
-def test_a_probability_from_draws_is_never_certain(probability: float, words: str) -> None:
-    """Two thousand draws without an action do not make it impossible."""
-    assert percent(probability) == words

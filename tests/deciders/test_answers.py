@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dqa import plugins
-from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
+from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question
 from dqa.deciders.answers import choice_of, read_answer
 
@@ -50,55 +50,34 @@ def refusal(answer: str, candidates: Sequence[Candidate], noun: str = "node") ->
     return refused.value
 
 
-@pytest.mark.parametrize(("answer", "candidates", "noun", "choice"), golden("read"))
-def test_an_answer_with_exactly_one_name_names_it(
-    answer: str, candidates: tuple[Candidate, ...], noun: str, choice: Candidate
-) -> None:
+def test_an_answer_with_exactly_one_name_names_it() -> None:
     """Case, accents, quotes, markup, separators, the noun, labels and remarks do not hide it."""
-    assert read_answer(answer, candidates, (noun,)) == choice
+    cases = golden("read")
+    assert len(cases) == 101
+    wrong = {}
+    for answer, candidates, noun, choice in cases:
+        try:
+            found: object = read_answer(answer, candidates, (noun,))
+        except InvalidAnswerError as refused:
+            found = refused
+        if found != choice:
+            wrong[answer] = found
+    assert wrong == {}
 
 
-@pytest.mark.parametrize(("answer", "candidates", "noun", "meant"), golden("given_up"))
-def test_sentences_are_refused_and_never_misread(
-    answer: str, candidates: tuple[Candidate, ...], noun: str, meant: Candidate
-) -> None:
-    """Whoever writes so means a candidate, and is asked for its name alone."""
-    assert meant in refusal(answer, candidates, noun).named
-
-
-@pytest.mark.parametrize(("answer", "candidates", "noun", "_"), golden("refused"))
-def test_what_names_no_candidate_is_refused(
-    answer: str, candidates: tuple[Candidate, ...], noun: str, _: object
-) -> None:
-    """Nothing, several, parts of names, and names that are turned down."""
-    assert isinstance(refusal(answer, candidates, noun), UnparsableReplyError)
-
-
-def test_there_are_as_many_sentences_as_ever() -> None:
-    """A file that is not found would make the tests above pass."""
-    counts = [len(golden(name)) for name in ("read", "given_up", "refused")]
-    assert counts == [101, 209, 127]
-
-
-def test_a_refusal_says_what_was_said_and_what_may_be_said() -> None:
-    """Few candidates are listed; of many, those that come closest."""
-    assert str(refusal("  Genua\n", NODES, "trade node")) == (
-        "'Genua' names no trade node that can be chosen (did you mean 'Genoa'?). Give exactly one "
-        "trade node, spelled as it is here, and nothing else. There are: Genoa, Venice, Kiev, "
-        "port, port_west, gulf_of_siam, white_sea."
-    )
-    assert str(refusal("Genoa or Venice", NODES)).startswith(
-        "'Genoa or Venice' names more than one node: Genoa, Venice. Give exactly one"
-    )
-    assert str(refusal("Never Genoa!", NODES)).startswith(
-        "'Never Genoa!' says more than a name, and may or may not decide for Genoa. Give exactly"
-    )
-    many = [f"node {number}" for number in range(500)]
-    told = str(refusal("nod 417", many))
-    assert "There are 500, such as node 417" in told
-    assert len(told) < 300
-    assert "such as node 0, node 1" in str(refusal("zzz", many))
-    assert len(str(refusal("x" * 10_000, NODES))) < 400
+@pytest.mark.parametrize(("name", "count"), [("given_up", 209), ("refused", 127)])
+def test_what_names_no_one_candidate_is_refused_and_never_misread(name: str, count: int) -> None:
+    """Sentences that mean a candidate, nothing, several, parts of names, and rejected names."""
+    cases = golden(name)
+    assert len(cases) == count
+    wrong = {}
+    for answer, candidates, noun, meant in cases:
+        try:
+            wrong[answer] = read_answer(answer, candidates, (noun,))
+        except InvalidAnswerError as refused:
+            if name == "given_up" and meant not in refused.named:
+                wrong[answer] = str(refused.named)
+    assert wrong == {}
 
 
 def test_a_refusal_tells_which_candidates_were_mentioned() -> None:
@@ -115,10 +94,10 @@ def test_names_that_differ_only_in_case_are_told_apart_by_their_spelling() -> No
     assert refusal("SAINT DENIS", both).named == both
 
 
-@pytest.mark.parametrize("candidate", [*HARBOURS, *FEW_BUILDINGS, *ODD])
-def test_every_candidate_matches_its_own_spelling(candidate: Candidate) -> None:
+def test_every_candidate_matches_its_own_spelling() -> None:
     """Whatever a candidate is called, its own name chooses it."""
-    assert read_answer(f" {candidate} ", (*HARBOURS, *FEW_BUILDINGS, *ODD)) == candidate
+    candidates = (*HARBOURS, *FEW_BUILDINGS, *ODD)
+    assert [read_answer(f" {name} ", candidates) for name in candidates] == [*candidates]
 
 
 def test_a_candidate_may_begin_like_the_noun() -> None:

@@ -72,12 +72,6 @@ def test_the_oracle_goes_by_the_rules_that_judge(release_dir: Path) -> None:
     assert apart
 
 
-def test_the_oracle_refuses_rules_that_nobody_wrote(questions: QuestionSet) -> None:
-    """Before a run, with the ones there are."""
-    with pytest.raises(UsageError, match="released"):
-        ORACLE(None, Settings(rules="papal")).check(questions.questions[0])
-
-
 @pytest.mark.parametrize("scenario", ["agriculture", "stocks"])
 def test_the_oracle_goes_by_the_record_where_there_is_one(scenario: str) -> None:
     """No scenario of a record has a simulator."""
@@ -132,17 +126,3 @@ def test_a_failing_database_is_an_infrastructure_failure(questions: QuestionSet)
     decision = ORACLE(None, Settings()).decide(question, database)
     assert decision.ending is Ending.INFRASTRUCTURE
     assert decision.error
-
-
-def test_a_baseline_without_candidates_says_so() -> None:
-    """A question that lists nothing cannot be picked from."""
-    database = plugins.backend("sqlite").load(
-        next(
-            iter(
-                generate(("building",), 1, sizes=(BuildingSize(6, 12, 10, 14),)).situations.values()
-            )
-        )
-    )
-    with pytest.raises(UsageError, match="lists no candidates"):
-        FIRST(None, Settings()).decide(Question("custom", "1", "?", ""), database)
-    database.close()

@@ -13,7 +13,7 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.errors import InvalidAnswerError, UsageError
 from dqa.core.question import Question
-from dqa.deciders.answers import choice_of, read_answer
+from dqa.deciders.answers import choice_of
 from dqa.deciders.choices import listed_choices
 
 
@@ -104,9 +104,3 @@ def test_whatever_a_model_writes_is_looked_up_among_very_many(
     question = Question("custom", "1", "Which?", "")
     with pytest.raises(InvalidAnswerError):
         choice_of(said, question, choices)
-
-
-def test_the_spaces_that_fill_up_a_name_need_not_be_written() -> None:
-    """As a server gives every text of a column that is so many characters wide."""
-    names = tuple(f"K{n:<9}" for n in range(20_000))
-    assert read_answer("K77", names) == "K77       "

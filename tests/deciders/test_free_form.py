@@ -6,8 +6,7 @@ import pytest
 
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, Question
-from dqa.deciders.answers import choice_of, find_in_form
-from dqa.deciders.candidates import offer_candidates
+from dqa.deciders.answers import choice_of
 from dqa.deciders.choices import Choices
 from dqa.deciders.replies import read_action
 
@@ -72,12 +71,6 @@ def test_without_a_form_nothing_is_free() -> None:
     assert choice_of("buy now", question(form="", candidates=()), ()) is None
 
 
-def test_a_form_without_an_end_takes_the_rest_of_the_line() -> None:
-    """Whatever stands before it in the line is around it."""
-    assert find_in_form("think: two eggs\nor so", "think: ...") == (("think: two eggs",), "\nor so")
-    assert find_in_form("Think:two [eggs]", "think: ...")[0] == ("think: two [eggs]",)
-
-
 def test_of_very_many_candidates_the_form_counts_as_well() -> None:
     """They are looked up by the words of the answer."""
     many: tuple[Candidate, ...] = tuple(f"product {number}" for number in range(20_000))
@@ -86,14 +79,3 @@ def test_of_very_many_candidates_the_form_counts_as_well() -> None:
     assert choice_of("product 7", question(candidates=many), choices) == "product 7"
     with pytest.raises(InvalidAnswerError, match=r"Or write search\[\.\.\.\]"):
         choice_of("nothing", question(candidates=many), choices)
-
-
-def test_what_can_be_chosen_says_the_form() -> None:
-    """Beside the candidates, or alone."""
-    told, _ = offer_candidates(question(), Choices(2, BUTTONS, BUTTONS))
-    assert "- click[buy now]" in told
-    assert told.endswith("Or else search[...] with words of your own in place of the dots.")
-    assert offer_candidates(question(candidates=()), Choices(0, (), ()))[0] == (
-        "What can be chosen: search[...] with words of your own in place of the dots."
-    )
-    assert "Or else" not in offer_candidates(question(form=""), Choices(2, BUTTONS, BUTTONS))[0]

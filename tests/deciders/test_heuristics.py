@@ -13,13 +13,12 @@ import dqa
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Ending
-from dqa.core.errors import DatabaseUnavailableError, PluginError, UnknownNameError, UsageError
+from dqa.core.errors import DatabaseUnavailableError, PluginError, UnknownNameError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.evaluation.spec import RunSpec
 from dqa.loaders.generator import generate
 from dqa.loaders.reading import read_questions
-from dqa.loaders.sources import GeneratedQuestions
 from dqa.scenarios import catalogue, register
 
 FIFTH = Path(__file__).parents[1] / "scenarios" / "fifth"
@@ -62,6 +61,7 @@ def test_every_database_gives_a_heuristic_the_same_answer(
     assert chosen["sqlite"] == chosen["duckdb"] == chosen["ladybug"]
 
 
+@pytest.mark.slow
 def test_what_the_official_benchmark_gives_away(release_dir: Path) -> None:
     """By one query each: about 163 of 200 Locating and 93 of 101 Building questions."""
     read = read_questions(release_dir)
@@ -121,35 +121,6 @@ def test_a_heuristic_decides_its_scenario_alone(
 def dqa_eval() -> Callable[..., dqa.Run]:
     """Evaluate on SQLite."""
     return lambda questions, names: dqa.evaluate(questions, names, databases=["sqlite"])
-
-
-def test_what_is_left_out_is_one_line_and_nothing_to_decide_an_error() -> None:
-    """Those of one scenario together."""
-    spec = RunSpec(
-        questions=GeneratedQuestions(count=1, scenarios=("locating",)),
-        deciders=("first", "maker-most-supply", "maker-lowest-level"),
-    )
-    with spec.build() as built:
-        assert built.setup.size == 2
-        (line,) = built.warnings
-        assert line == (
-            "maker-most-supply, maker-lowest-level: nothing to decide here, as that takes "
-            "questions of building, and these are of locating."
-        )
-    with pytest.raises(
-        UsageError,
-        match=r"no question for any of these deciders: maker-most-supply decides building, and "
-        r"its questions are of locating\. Name others\.",
-    ):
-        spec.changed(deciders=("maker-most-supply",)).build()
-
-
-def test_a_question_of_another_scenario_is_refused(questions: QuestionSet) -> None:
-    """Where somebody hands it over all the same."""
-    question = questions.select(("locating",)).questions[0]
-    decider = plugins.decider("maker-most-supply")(None, Settings())
-    with pytest.raises(UsageError, match="a heuristic of the scenario 'building': it cannot"):
-        decider.check(question)
 
 
 # --- a stranger's ---

@@ -12,11 +12,9 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.display import Display
-from dqa.core.evidence import LOOKING_UP
 from dqa.core.question_set import QuestionSet
 from dqa.core.text import estimate_tokens
-from dqa.deciders.lookup import Lookup, lookup_tools
-from dqa.deciders.tools import use_tool
+from dqa.deciders.lookup import Lookup
 from dqa.guard import Policy
 from dqa.loaders.generator import generate
 from dqa_simulators.locating.generator import LocatingSize
@@ -69,13 +67,6 @@ def test_what_is_not_there_is_told_with_what_is_near(database: Database) -> None
         assert "there is no table 'stafff'. Did you mean 'staff'?" in told.observation
 
 
-def test_a_few_rows_are_shown(database: Database) -> None:
-    """Names are quoted where they have to be."""
-    rows = Lookup(database).sample_rows("staff")
-    assert (rows.tool, rows.row_count, rows.rows[0]) == ("sample_rows", 5, (0, "p0", 77777))
-    assert Lookup(database).sample_rows("odd name").observation.startswith('["a b"]')
-
-
 def test_columns_are_found_by_their_words_and_their_tables(database: Database) -> None:
     """The best first, and no more than twenty."""
     found = Lookup(database).find_columns("names of workers").observation.splitlines()
@@ -126,12 +117,3 @@ def test_of_a_graph_labels_and_relationships_are_looked_up(questions: QuestionSe
         assert look.sample_rows("source").observation.startswith('["flow"]')
         found = look.find_columns("flow").observation
         assert found.startswith("source.flow: DOUBLE")
-
-
-def test_the_tools_are_langchain_tools_with_evidence(database: Database) -> None:
-    """One text each, as in both protocols."""
-    tools = lookup_tools(database)
-    assert tuple(tool.name for tool in tools) == LOOKING_UP
-    for tool in tools:
-        (argument,) = tool.args
-        assert use_tool(tool, {argument: "staff"}).tool == tool.name

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, Self
 
 import pytest
 from pydantic import BaseModel, Field, model_validator
 
-from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings, share_options
-from dqa.deciders.by_scenario import ByScenario
 
 
 class Patience(BaseModel):
@@ -95,12 +91,6 @@ def test_what_a_setting_does_not_accept_is_one_line(option: str, value: str, pro
     assert "\n" not in str(refused.value)
 
 
-def test_settings_that_do_not_go_together_are_refused() -> None:
-    """In the words of whoever wrote the rule."""
-    with pytest.raises(UsageError, match=r"of 'patient' do not go together: whoever is brisk"):
-        told(patient(), quietly="yes", mood="brisk")
-
-
 def test_a_family_and_a_decider_of_it_are_told_apart() -> None:
     """What is for one decider goes before what is for all; some fields are neither."""
     one = patient(family="waiting", fixed=("mood",), apart=("share",))
@@ -119,43 +109,8 @@ def test_a_family_and_a_decider_of_it_are_told_apart() -> None:
         share_options((one, other), {"hasty.size": "1"})
 
 
-def test_settings_are_listed_with_what_they_accept() -> None:
-    """Name, default, values and description; a decider without any lists none."""
-    tries, mood, quietly, _ = patient().setting_infos
-    assert (tries.name, tries.default, tries.description) == (
-        "patient.tries",
-        3,
-        "how often it tries",
-    )
-    assert tries.accepts == "a whole number, 1 or more, at most 9"
-    assert (mood.accepts, mood.choices) == ("one of calm, brisk", ("calm", "brisk"))
-    assert (quietly.accepts, quietly.default) == ("true or false", False)
-    plain = DeciderFactory("plain", "has none", lambda *_: Patient(Patience()), needs_model=False)
-    assert (plain.options, plain.setting_infos) == ((), ())
-
-
 def test_a_python_caller_gives_them_typed() -> None:
     """Options go before them, and the class has to be the decider's."""
     assert told(patient(), Patience(tries=4), share="0.1") == Patience(tries=4, share=0.1)
     with pytest.raises(UsageError, match="other settings than"):
         patient()(None, Settings(own=Other()))
-
-
-def test_each_scenario_s_settings_make_one_decider(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many questions are asked, from however many threads."""
-    made: list[Mapping[str, str]] = []
-
-    def make(settings: Mapping[str, str]) -> Patient:
-        made.append(settings)
-        return Patient(Patience(tries=int(settings.get("tries", 3))))
-
-    class Known:
-        settings: Mapping[str, str] = {"tries": "7"}
-
-    monkeypatch.setattr(plugins, "scenario", lambda _: Known)
-    decider = ByScenario(make)
-    questions = [Question("locating", str(number), "", "") for number in range(40)]
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(decider.check, questions))
-    decider.check(Question("custom", "1", "", ""))
-    assert made == [{}, {"tries": "7"}]

@@ -13,9 +13,6 @@ import pytest
 
 import dqa
 from dqa.core.review import MOST_TRIES, reviews_in
-from dqa.report.decision_page import render_decision
-from dqa.report.passages import Noted
-from dqa.report.reading import read
 from dqa.testing import GivenReplies, answer, query
 
 NAMES = "SELECT name FROM warehouse ORDER BY name"
@@ -191,19 +188,6 @@ def test_a_refused_plan_is_made_again(shop: Path, protocol: Any) -> None:
     )
 
 
-def test_of_a_refused_new_plan_the_old_one_stays(shop: Path) -> None:
-    """And what was asked for by the new one is not run."""
-    person = Person({"action": "approve"}, {"action": "refuse"})
-    again = (query(NAMES, plan=PLAN), query(COSTS, plan="1. Read costs"), answer("North"))
-    trace, told = decide(shop, person, ("plan",), *again)
-    assert trace.plans == (PLAN,)
-    assert told[-1].endswith(
-        "A person refused your new plan. No reason was given. The plan before it still holds: go "
-        "on with that, or write another new plan, which takes this into account."
-    )
-    assert all(e.statement != COSTS for e in trace.evidence)
-
-
 @PROTOCOLS
 def test_a_planner_apart_is_told_what_became_of_its_plan(shop: Path, protocol: Any) -> None:
     """It plans again where it was refused; the agent gets the corrected one."""
@@ -228,20 +212,6 @@ def test_a_planner_apart_is_told_what_became_of_its_plan(shop: Path, protocol: A
     assert "A person corrected your plan. This is the plan from now on:\n1. Read all" in (
         conversation
     )
-
-
-def test_refusing_a_planner_for_ever_ends_at_the_limit_of_steps(shop: Path) -> None:
-    """A program that refuses everything does not cost everything."""
-    person = Person(*[{"action": "refuse"}] * 50)
-    planner = GivenReplies([f"Plan:\n{PLAN}"] * 50, name="planner")
-    trace, _ = decide(
-        *(shop, person, ("plan",)),
-        *(answer("North"),),
-        decider="planrag-two-models",
-        planner=planner,
-        max_steps=4,
-    )
-    assert (trace.ending, len(person.shown)) == (dqa.Ending.STEP_LIMIT, 4)
 
 
 def calling(tool: str, steps: list[str]) -> Any:
@@ -286,15 +256,6 @@ def test_what_no_correction_could_mend_was_not_approved(shop: Path) -> None:
     assert (trace.ending, trace.choice) == ("stopped", None)
 
 
-def test_who_reads_once_may_ask_again_where_a_person_refused(shop: Path) -> None:
-    """A statement that did not run has read nothing."""
-    person = Person({"action": "refuse"})
-    replies = (query(NAMES), query(COSTS), answer("North"))
-    trace, _ = decide(shop, person, ("statement",), *replies, decider="singlerag")
-    assert [e.statement for e in trace.evidence] == [NAMES, COSTS]
-    assert trace.choice == "North"
-
-
 @pytest.mark.parametrize(
     ("said", "choice", "ending"),
     [
@@ -325,23 +286,6 @@ def test_ending_the_run_keeps_what_happened(shop: Path) -> None:
     ]
     assert trace.plans == (PLAN,)
     assert dqa.Trace.from_json(trace.to_json()).to_json() == trace.to_json()
-
-
-def test_the_record_shows_both_texts_and_who_answered(shop: Path) -> None:
-    """As passages of `dqa trace`, and on the page."""
-    person = Person({"action": "correct", "text": COSTS}, {"action": "refuse", "reason": "<why>"})
-    replies = (query(NAMES, plan=PLAN), answer("South"), answer("North"))
-    trace, _ = decide(shop, person, ("statement", "decision"), *replies)
-    noted = [passage for passage in read(trace) if isinstance(passage, Noted)]
-    assert [passage.title for passage in noted] == [
-        "a person (ada) corrected the statement",
-        "a person (ada) refused the decision",
-        "a person (ada) approved the decision",
-    ]
-    assert noted[0].lines == (NAMES, "to:", COSTS)
-    page = render_decision(trace)
-    assert "a person (ada) corrected the statement" in page
-    assert "Reason: &lt;why&gt;" in page
 
 
 def test_a_text_to_sql_answer_is_reviewed_before_it_runs(shop: Path) -> None:

@@ -112,24 +112,3 @@ def test_a_column_that_cannot_be_read_in_time_has_none(questions: QuestionSet) -
     text = sampled_schema(Slow(behind), 2).to_text()
     assert "is_home: BOOLEAN e.g. [0, 1], has_merchant: BOOLEAN, " in text
     behind.close()
-
-
-def test_all_columns_together_have_a_time(questions: QuestionSet) -> None:
-    """Each may take a third of it, and nothing is asked once it is over."""
-    behind = plugins.backend("sqlite").load(questions.situation_of(questions.questions[0]))
-    slow = Slow(behind)
-    assert sampled_schema(slow, 2, seconds=1e-9) == behind.schema()
-    assert slow.asked == []
-    sampled_schema(slow, 2, seconds=60.0)
-    assert {limits.seconds for limits in slow.asked} == {20.0}
-    behind.close()
-
-
-def test_a_sample_is_short_and_stays_on_its_line() -> None:
-    """Whatever a cell holds."""
-    from dqa.core.schema import Field, TableInfo
-
-    field = Field("a", "TEXT", ("x\ny", "\u2028"))
-    assert DatabaseSchema((TableInfo("t", (field,)),)).to_text() == (
-        't(a: TEXT e.g. ["x\\ny", "\\u2028"])'
-    )

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits, Rows
@@ -23,10 +20,7 @@ from dqa.core.errors import DatabaseUnavailableError, UnknownNameError, UsageErr
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.schema import DatabaseSchema
-from dqa.core.simulator import Outcomes
-from dqa.deciders import simulation
 from dqa.deciders.simulation import Simulation
-from dqa.deciders.tools import CompareArguments, SimulateArguments
 from dqa.evaluation.score import Judge
 from dqa.guard import Audit
 from dqa.loaders.generator import generate
@@ -99,28 +93,6 @@ class Counting:
         """Leave the database behind open."""
 
 
-@dataclass(slots=True)
-class Slotted:
-    """A database as another package may write it: neither weakly referenced nor hashed."""
-
-    behind: Database
-    kind: Any = "relational"
-    dialect: str = "sqlite"
-    language: str = "SQL"
-    name: str = "slotted"
-
-    def schema(self) -> DatabaseSchema:
-        """Return what the database behind returns."""
-        return self.behind.schema()
-
-    def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
-        """Hand on."""
-        return self.behind.query(statement, limits)
-
-    def close(self) -> None:
-        """Leave the database behind open."""
-
-
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_the_judge_calls_best_stands_first(
@@ -168,30 +140,6 @@ def test_every_official_answer_of_the_release_comes_first(kind: str, release_dir
     assert asked == len(released.questions) > 200
 
 
-def test_a_decision_is_simulated_in_full_precision(located: tuple[Question, Database]) -> None:
-    """The row holds the simulator's own numbers where all digits are asked for, and the evidence
-    holds them anyway; the closing lines say what they are held to.
-    """
-    question, database = located
-    simulated = Simulation.of(question, database)
-    outcomes = simulated.outcomes()
-    candidate = outcomes.candidates[-1]
-    found = simulated.simulate(f'trade node "{candidate}".', display=WHOLE)
-    short = simulated.simulate(f'trade node "{candidate}".')
-    columns, rows, closing = read(found.observation)
-    value = outcomes.value(candidate)
-    assert outcomes.baseline is not None
-    assert columns == ["trade_node", "profit", "change"]
-    assert rows == [[candidate, value, value - outcomes.baseline]]
-    assert short.rows == ((candidate, value, value - outcomes.baseline),)
-    assert read(short.observation)[1][0][1] == pytest.approx(value, rel=1e-5)
-    assert len(short.observation) < len(found.observation)
-    told = "(a higher profit is better; change is from deciding nothing, which leads to "
-    assert closing == ["(1 row)", f"{told}{float(outcomes.baseline)!r})"]
-    assert (found.tool, found.row_count, found.error, found.cut) == ("simulate", 1, None, None)
-    assert found.statement == f'trade node "{candidate}".'
-
-
 def test_a_building_is_better_the_lower_its_price(
     questions: QuestionSet, databases: Mapping[tuple[str, str], Database]
 ) -> None:
@@ -203,17 +151,6 @@ def test_a_building_is_better_the_lower_its_price(
     assert columns[:2] == ["id", "price"]
     assert prices == sorted(prices)
     assert closing[-1].startswith("(a lower price is better; change is from deciding nothing, ")
-
-
-@pytest.mark.parametrize("everyone", [None, (), ["all"], "ALL", [" All "]])
-def test_all_can_be_said_in_several_ways(
-    located: tuple[Question, Database], everyone: Sequence[str] | None
-) -> None:
-    """Nothing, an empty list and the word compare every candidate."""
-    question, database = located
-    found = Simulation.of(question, database).compare(everyone, display=WHOLE)
-    assert found.row_count == len(question.candidates or ())
-    assert found.error is None
 
 
 def test_some_are_compared_once_each_best_first(located: tuple[Question, Database]) -> None:
@@ -240,67 +177,6 @@ def test_ties_keep_the_order_of_the_table(questions: QuestionSet) -> None:
     assert keys == sorted(keys)
     assert len({value for _, value, _ in rows}) < len(rows)
     database.close()
-
-
-def test_candidates_that_change_nothing_share_a_row(located: tuple[Question, Database]) -> None:
-    """One of them keeps its place among the others; a line below tells of the rest."""
-    simulated = Simulation.of(*located)
-    outcomes = simulated.outcomes()
-    alike = [c for c in outcomes.candidates if outcomes.value(c) == outcomes.baseline]
-    assert len(alike) > 2
-    _, every, _ = read(simulated.compare(display=WHOLE).observation)
-    _, rows, closing = read(simulated.compare().observation)
-    others = ", ".join(json.dumps(name) for name in alike[1:11])
-    more = f" and {len(alike) - 11} more" if len(alike) > 11 else ""
-    assert [row[0] for row in rows] == [row[0] for row in every if row[0] not in alike[1:]]
-    assert closing[1] == (
-        f'({len(alike) - 1} others change nothing, like "{alike[0]}": {others}{more})'
-    )
-    two = simulated.compare(list(map(str, alike[:2])))
-    assert (two.row_count, "change nothing" in two.observation) == (2, False)
-
-
-def test_what_differs_by_rounding_alone_changes_nothing() -> None:
-    """The order of summation makes no candidate one that changes something."""
-    values = np.array([0.3, 0.1 + 0.2, 0.3, 0.30001])
-    outcomes = Outcomes(("a", "b", "c", "d"), values, "maximise", 0.3)
-    assert outcomes.unmoved(["d", "b", "a", "c"]) == ["b", "a", "c"]
-    assert replace(outcomes, baseline=None).unmoved(["a", "b", "c"]) == []
-
-
-def test_candidates_are_called_as_the_schema_calls_them(
-    questions: QuestionSet, databases: Mapping[tuple[str, str], Database]
-) -> None:
-    """What a model reads in a comparison it can write in a statement."""
-    named = {
-        (kind, question.scenario): Simulation.of(
-            question, databases[kind, question.situation]
-        ).column
-        for kind in KINDS
-        for question in questions.questions
-    }
-    assert named == {
-        ("sqlite", "locating"): "trade_node",
-        ("ladybug", "locating"): "name",
-        ("sqlite", "building"): "id",
-        ("ladybug", "building"): "id",
-    }
-
-
-def test_the_best_stay_where_rows_or_bytes_are_cut(located: tuple[Question, Database]) -> None:
-    """A cut is told as a query's result tells it, and the whole stays within its bytes."""
-    simulated = Simulation.of(*located)
-    whole = simulated.compare().observation.splitlines()
-    by_rows = simulated.compare(limits=Limits(rows=2))
-    by_bytes = simulated.compare(limits=Limits(bytes=600), display=WHOLE)
-    assert (by_rows.cut, by_rows.row_count) == ("rows", 2)
-    assert by_rows.observation.splitlines()[3].endswith(
-        "by the limit on rows; to see others, name them)"
-    )
-    assert by_rows.observation.splitlines()[:3] == whole[:3]
-    assert f"(only the first 2 of {len(whole) - 4} rows are shown" in by_rows.observation
-    assert by_bytes.cut == "bytes"
-    assert len(by_bytes.observation.encode()) <= 600
 
 
 def test_a_name_that_is_not_understood_can_be_mended(located: tuple[Question, Database]) -> None:
@@ -341,34 +217,6 @@ def test_a_database_is_read_once_for_all_threads_and_questions(questions: Questi
     behind.close()
 
 
-@pytest.mark.parametrize("backend", ["duckdb", "ladybug", "sqlite"])
-def test_what_was_read_is_forgotten_with_its_database(questions: QuestionSet, backend: str) -> None:
-    """Every database can be remembered by itself, watched ones too, and none is kept alive."""
-    question = questions.questions[0]
-    gc.collect()
-    before = len(simulation._readings)
-    situation = questions.situation_of(question)
-    database = plugins.backend(backend).load(situation)
-    watched = plugins.backend(backend).load(situation, audit=Audit())
-    for opened in (database, watched):
-        assert Simulation.of(question, opened).compare().error is None
-    assert len(simulation._readings) == before + 2
-    database.close()
-    watched.close()
-    del database, watched, opened
-    gc.collect()
-    assert len(simulation._readings) == before
-
-
-def test_a_database_that_cannot_be_remembered_is_simulated_all_the_same(
-    located: tuple[Question, Database],
-) -> None:
-    """Another package's, with slots and compared by value."""
-    question, database = located
-    found = Simulation.of(question, Slotted(database)).compare()
-    assert found.observation == Simulation.of(question, database).compare().observation
-
-
 def test_a_refused_statement_is_shown_and_a_failing_database_is_not(
     questions: QuestionSet, located: tuple[Question, Database]
 ) -> None:
@@ -400,35 +248,3 @@ def test_what_cannot_be_simulated_says_so_at_once(located: tuple[Question, Datab
         Simulation.of(replace(question, scenario="custom"), database)
     with pytest.raises(UnknownNameError, match="no rule set 'house'"):
         Simulation.of(question, database, "house")
-
-
-def test_a_question_is_checked_without_its_database(located: tuple[Question, Database]) -> None:
-    """With the same words, so that an evaluation can refuse it before anything is loaded."""
-    question, _ = located
-    for rules in (None, *RULES):
-        Simulation.check(question, rules)
-    with pytest.raises(UsageError, match="'custom' has no simulator"):
-        Simulation.check(replace(question, scenario="custom"))
-    with pytest.raises(UnknownNameError, match="no rule set 'house'"):
-        Simulation.check(question, "house")
-
-
-@pytest.mark.parametrize(
-    ("given", "candidates"),
-    [({}, []), ({"candidates": "all"}, ["all"]), ({"candidates": 7}, None)],
-)
-def test_the_list_to_compare_may_be_left_away_or_be_one_name(
-    given: dict[str, object], candidates: list[str] | None
-) -> None:
-    """Whatever a model calls the tool with, as long as it can be understood."""
-    if candidates is None:
-        with pytest.raises(ValidationError):
-            CompareArguments.model_validate(given)
-    else:
-        assert CompareArguments.model_validate(given).candidates == candidates
-
-
-def test_ids_may_come_as_numbers() -> None:
-    """They are numbers in the database, and models write them as such."""
-    assert SimulateArguments.model_validate({"decision": 7}).decision == "7"
-    assert CompareArguments.model_validate({"candidates": [7, "b"]}).candidates == ["7", "b"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from langchain.agents import create_agent
@@ -14,22 +14,18 @@ from langchain_core.messages.tool import ToolCall
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, StructuredTool, ToolException, tool
-from langchain_core.tracers.context import collect_runs
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
-from dqa.core.errors import DatabaseUnavailableError, PluginError, UnparsableReplyError
+from dqa.core.errors import DatabaseUnavailableError, PluginError
 from dqa.core.evidence import Evidence
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import (
-    QueryArguments,
-    arguments_from_text,
     checked_arguments,
-    first_problem,
     observe,
     plugin_tools,
     query_tool,
@@ -82,61 +78,6 @@ def test_rows_are_content_and_evidence_is_the_artifact(database: Database) -> No
     assert message.artifact.error is None
 
 
-def test_agents_get_the_same_from_a_tool_as_its_invoke(database: Database) -> None:
-    """Only the time it took differs, and callbacks see the call."""
-    asked = query_tool(database, Limits(rows=3))
-    arguments = checked_arguments(asked, {"statement": COUNT[database.kind]})
-    with collect_runs() as seen:
-        found = use_tool(asked, arguments)
-    invoked = asked.invoke(call(COUNT[database.kind])).artifact
-    assert [(run.name, run.run_type) for run in seen.traced_runs] == [("query_database", "tool")]
-    assert (found.statement, found.observation) == (invoked.statement, invoked.observation)
-    assert "at most 3 rows" in asked.description
-    assert database.language in asked.description
-
-
-def test_a_statement_is_text_even_where_it_is_a_number(relational: Database) -> None:
-    """Ids come as numbers from some models; what is no text otherwise is told to the caller."""
-    assert QueryArguments.model_validate({"statement": 7}).statement == "7"
-    for wrong in (None, ["SELECT 1"], {"sql": "SELECT 1"}):
-        with pytest.raises(ValidationError, match="valid string"):
-            QueryArguments.model_validate({"statement": wrong})
-    assert str(query_tool(relational).invoke(call(7)).content).startswith("Error: ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ({}, "does not fit: it has no arguments; it takes 'statement'."),
-        ({"query": "SELECT 1"}, "does not fit: it has 'query'; it takes 'statement'."),
-        ({"statement": None}, "valid string"),
-        ({"statement": " \n"}, "the argument 'statement': it is empty; fill it in."),
-    ],
-)
-def test_arguments_that_do_not_fit_are_told_to_the_model(
-    relational: Database, arguments: dict[str, Any], told: str
-) -> None:
-    """In a sentence that it can act on."""
-    with pytest.raises(UnparsableReplyError, match="The call of query_database does not") as error:
-        checked_arguments(query_tool(relational), arguments)
-    assert told in str(error.value)
-
-
-def test_values_of_a_missing_argument_are_told_where_there_are_no_others() -> None:
-    """Which databases there are, where several are served."""
-
-    class Arguments(BaseModel):
-        database: Literal["shop", "bank"]
-        tokens: int = 1
-
-    with pytest.raises(ValidationError) as error:
-        Arguments.model_validate({})
-    assert first_problem("schema", Arguments, error.value) == (
-        "The call of schema does not fit: it has no arguments; it takes 'database', 'tokens', "
-        "and 'database' has to be one of 'shop', 'bank'."
-    )
-
-
 def test_a_wrong_statement_is_an_error_the_model_can_act_on(database: Database) -> None:
     """Nothing is raised, and the evidence names the error."""
     message = query_tool(database).invoke(call("DROP everything"))
@@ -159,42 +100,6 @@ def test_a_failing_database_is_no_observation(database: Database) -> None:
         asked.invoke(call({"graph": "RETURN 1", "relational": "SELECT 1"}[database.kind]))
     with pytest.raises(DatabaseUnavailableError):
         use_tool(asked, {"statement": {"graph": "RETURN 1"}.get(database.kind, "SELECT 1")})
-
-
-@pytest.mark.parametrize(
-    ("text", "given"),
-    [
-        ("a, b;c\n'd'", ["a", "b", "c", "d"]),
-        ('["a", "b"]', ["a", "b"]),
-        ('{"candidates": ["a", "b"]}', ["a", "b"]),
-        ("[a, b", ["a", "b"]),
-        ("a", ["a"]),
-        ("", []),
-        ("all", ["all"]),
-    ],
-)
-def test_candidates_may_come_in_one_text(
-    questions: QuestionSet, relational: Database, text: str, given: list[str]
-) -> None:
-    """As JSON, as arguments by name, or between commas, semicolons and line ends."""
-    question = questions.questions[0]
-    _, compare = simulation_tools(Simulation.of(question, relational))
-    assert checked_arguments(compare, arguments_from_text(compare, text)) == {"candidates": given}
-
-
-def test_the_simulator_s_tools_give_its_evidence(
-    questions: QuestionSet, relational: Database
-) -> None:
-    """The same from the tool as from the simulation."""
-    question = questions.questions[0]
-    simulation = Simulation.of(question, relational)
-    simulate, compare = simulation_tools(simulation, Limits(rows=2))
-    first = str((question.candidates or ())[0])
-    assert use_tool(simulate, {"decision": first}).observation == (
-        simulation.simulate(first).observation
-    )
-    assert use_tool(compare, {"candidates": []}).cut == "rows"
-    assert use_tool(compare, {"candidates": [first]}).tool == "compare"
 
 
 class Weather(BaseModel):
@@ -226,15 +131,6 @@ def test_a_tool_of_somebody_else_s_gives_evidence_under_its_own_name() -> None:
     assert json.loads(found.statement) == {"place": "Genoa", "day": 2}
     lost = use_tool(weather, {"place": "nowhere", "day": 1})
     assert (lost.error, lost.observation) == ("ToolException", "There is no such place.")
-
-
-def test_a_text_for_several_arguments_has_to_be_an_object() -> None:
-    """The message names them."""
-    given = {"place": "Genoa", "day": 3}
-    assert arguments_from_text(weather, json.dumps(given)) == given
-    for text in ("Genoa", '{"town": "Genoa"}', "{", "[]", "{}"):
-        with pytest.raises(UnparsableReplyError, match="takes place, day: give a JSON object"):
-            arguments_from_text(weather, text)
 
 
 class Registered:

@@ -1,12 +1,12 @@
-.PHONY: check lint test eval fuzz
+.PHONY: check deep lint test eval
 
-check:            ## every gate: lint, types, tests
+check:            ## lint, types and every test except the deep ones
 	python3 start.py check
+deep:             ## lint, types, every test and 200,000 fuzzed calls; servers by DQA_TEST_*_URL
+	python3 start.py check --deep
 lint:             ## lint, format and types
 	python3 start.py lint
-test:             ## tests that take short
+test:             ## the quick tests
 	python3 start.py test
 eval:             ## the agents on generated questions
 	python3 start.py eval
-fuzz:             ## calls of everything that the engines list; servers by DQA_TEST_*_URL
-	python3 start.py fuzz

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A machine that is busy with something else is no finding.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "patient", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("patient")
 
 NO_SKIP = os.environ.get("DQA_NO_SKIP") == "1"
@@ -69,24 +71,35 @@ def dellma_release_dir() -> Path:
     return folder
 
 
-SLOW = pytest.StashKey[int]()
-"""How many slow tests are left out."""
 DATA = ("release_dir", "dellma_release_dir")
+OPTIONAL = frozenset(
+    {"alfworld", "inspect_ai", "jax", "open_spiel", "playwright", "pyspiel", "ray"}
+)
+"""Packages that `start.py check` installs and `start.py test` does not."""
+LONGEST = frozenset({"test_documented_commands.py", "test_killed.py", "test_variants.py"})
+"""Files with the tests that take longest."""
+REASONS = {
+    "released": "that read the released data (DQA_RELEASE_DIR, DQA_DELLMA_DIR)",
+    "integration": "that need a server (docker/README.md)",
+    "needs": "that need more packages (python3 start.py check)",
+    "slow": "that are slow (python3 start.py check)",
+    "deep": "that take minutes (python3 start.py check --deep)",
+    "": "skipped for reasons that -rs lists",
+}
+"""Why a test is not run, by its marker."""
+DESELECTED = pytest.StashKey[Counter[str]]()
+"""How many tests were deselected, by reason."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Count from nothing."""
-    config.stash[SLOW] = 0
-
-
-LONGEST = frozenset({"test_documented_commands.py", "test_killed.py", "test_variants.py"})
-"""Files with the tests that take longest."""
+    """Start all counts at zero."""
+    config.stash[DESELECTED] = Counter()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what reads the released data, and let what takes minutes begin first.
+    """Mark tests that read the released data; move the longest files to the front.
 
-    Else one worker of several would be left with it at the end.
+    Otherwise one of several workers would still run them when the others are done.
     """
     items.sort(key=lambda item: item.path.name not in LONGEST)
     for item in items:
@@ -94,51 +107,69 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.released)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Report a test as skipped if it failed because an optional package is not installed."""
+    report = yield
+    error = call.excinfo.value if call.excinfo and report.failed else None
+    while error is not None:
+        package = (getattr(error, "name", None) or "").partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and package in OPTIONAL:
+            path, line, _ = item.location
+            reason = f"{package} is not installed; 'python3 start.py check' installs it"
+            report.outcome = "skipped"
+            report.longrepr = (path, (line or 0) + 1, reason)
+            report.keywords = {**report.keywords, "needs": 1}
+        error = error.__cause__ or error.__context__
+    return report
+
+
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
-    """Count the slow tests that are left out; who names tests by -k leaves out none."""
+    """Count what -m leaves out; -k leaves out nothing, as it names tests."""
     for item in items:
-        named = bool(item.config.option.keyword)
-        item.config.stash[SLOW] += not named and item.get_closest_marker("slow") is not None
+        markers = [
+            name for name in ("deep", "integration", "slow") if item.get_closest_marker(name)
+        ]
+        if markers and not item.config.option.keyword:
+            item.config.stash[DESELECTED][markers[0]] += 1
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run that left anything out where ``DQA_NO_SKIP=1`` allows no skip."""
+    """Fail a run that left out anything but deep tests, if ``DQA_NO_SKIP=1`` forbids it."""
     config = session.config
-    if hasattr(config, "workeroutput"):  # pytest-xdist's: what a worker tells who started it
-        config.workeroutput["slow"] = config.stash[SLOW]
+    if hasattr(config, "workeroutput"):  # what a worker of pytest-xdist reports
+        counts = config.stash[DESELECTED]
+        config.workeroutput["deselected"] = dict(counts)
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    if NO_SKIP and reporter is not None and _not_run(reporter):
+    if NO_SKIP and reporter is not None and set(_not_run(reporter)) - {"deep"}:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take over what a worker of pytest-xdist counted; every worker collects all tests."""
-    counted = getattr(node, "workeroutput", {}).get("slow", 0)
-    node.config.stash[SLOW] = max(counted, node.config.stash[SLOW])
+    """Take over the counts of a worker of pytest-xdist; every worker collects all tests."""
+    counts: Counter[str] = node.config.stash[DESELECTED]
+    counts |= Counter(getattr(node, "workeroutput", {}).get("deselected"))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
-    """Say in one line, below everything else, what was not run and why."""
+    """Print in one line which tests were not run, and why."""
     yield
-    not_run = _not_run(terminalreporter)
-    if not_run:
-        terminalreporter.write_line(f"Not run: {', '.join(not_run)}.")
+    counts = _not_run(terminalreporter)
+    if counts:
+        texts = (f"{counts[why]:,} {text}" for why, text in REASONS.items() if counts[why])
+        terminalreporter.write_line(f"Not run: {', '.join(texts)}.")
 
 
-def _not_run(reporter: pytest.TerminalReporter) -> list[str]:
+def _not_run(reporter: pytest.TerminalReporter) -> Counter[str]:
     """Return how many tests were not run for each reason."""
-    whys = {
-        "released": "that read the released data (DQA_RELEASE_DIR, DQA_DELLMA_DIR)",
-        "integration": "that need a server (docker/README.md)",
-        "slow": "that take long (python3 start.py check)",
-        "": "skipped for reasons that -rs lists",
-    }
-    counted = Counter(slow=reporter.config.stash[SLOW])
+    counts = reporter.config.stash[DESELECTED].copy()
     for report in reporter.stats.get("skipped", ()):
         # The report of a module that is skipped at collection has no keywords.
         keywords = getattr(report, "keywords", ())
-        known = (why for why in ("integration", "released") if why in keywords)
-        counted[next(known, "")] += 1
-    return [f"{counted[why]:,} {told}" for why, told in whys.items() if counted[why]]
+        known = (why for why in ("released", "integration", "needs") if why in keywords)
+        counts[next(known, "")] += 1
+    return counts

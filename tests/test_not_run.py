@@ -1,4 +1,4 @@
-"""What a run of the tests leaves out is said in one line, and is no pass where nothing may be."""
+"""One line says which tests were not run; `DQA_NO_SKIP=1` makes that a failure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 INI = """
 [pytest]
 addopts = --strict-markers --import-mode=importlib
 markers =
+    deep: as here
     integration: as here
     released: as here
     slow: as here
@@ -22,26 +25,40 @@ markers =
 TESTS = """
 import pytest
 
-def test_that_runs():
+@pytest.fixture(autouse=True)
+def _scenarios_of_a_test():
+    pass  # this one would import dqa
+
+def test_quick():
     pass
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(1200))
-def test_that_is_slow(number):
+def test_slow(number):
+    pass
+
+@pytest.mark.deep
+def test_deep():
     pass
 
 @pytest.mark.integration
-def test_that_needs_a_server():
+def test_with_server():
     pytest.skip("no server")
 
-def test_that_reads_a_release(release_dir):
+def test_with_package():
+    try:
+        raise ModuleNotFoundError(name="ray")
+    except ImportError as error:
+        raise RuntimeError from error
+
+def test_with_release(release_dir):
     pass
 """
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder with tests of every sort, under these tests' own conftest."""
+    """A folder with one test of each kind and this project's conftest."""
     (tmp_path / "tests").mkdir()
     (tmp_path / "pytest.ini").write_text(INI)
     (tmp_path / "tests" / "test_all.py").write_text(TESTS)
@@ -49,13 +66,13 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ran(checkout: Path, *arguments: str, **variables: str) -> tuple[int, str]:
-    """Run the tests of a folder; return the exit code and the line before the last."""
+def run_tests(checkout: Path, *arguments: str, **variables: str) -> tuple[int, str]:
+    """Run the tests of a folder; return the exit code and the last line but one."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("DQA_")}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+        [sys.executable, "-m", "pytest", "-p", "xdist", *arguments],
         cwd=checkout,
-        env={**inherited, **variables},
+        env={**inherited, **variables, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,
@@ -63,24 +80,25 @@ def ran(checkout: Path, *arguments: str, **variables: str) -> tuple[int, str]:
     return done.returncode, done.stdout.splitlines()[-2]
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_one_line_says_what_was_not_run_and_why(checkout: Path, workers: str) -> None:
-    """Counted once, however many processes collect."""
-    code, line = ran(checkout, "-m", "not slow", "-n", workers)
+def test_one_line_says_what_was_not_run_and_why(checkout: Path) -> None:
+    """Each test counts once, however many processes collect it."""
+    code, line = run_tests(checkout, "-m", "not slow and not deep", "-n", "2")
     assert code == 0
     assert line == (
         "Not run: 1 that read the released data (DQA_RELEASE_DIR, DQA_DELLMA_DIR), 1 that need a "
-        "server (docker/README.md), 1,200 that take long (python3 start.py check)."
+        "server (docker/README.md), 1 that need more packages (python3 start.py check), 1,200 "
+        "that are slow (python3 start.py check), 1 that take minutes (python3 start.py check "
+        "--deep)."
     )
 
 
-def test_where_nothing_may_be_left_out_each_sort_fails(checkout: Path) -> None:
-    """A skip, and a test that is only slow."""
-    nothing_left_out = {"DQA_NO_SKIP": "1", "DQA_RELEASE_DIR": str(checkout)}
-    few = ("-k", "runs or release")
-    assert ran(checkout, *few, **nothing_left_out)[0] == 0
-    assert ran(checkout, *few, DQA_NO_SKIP="1")[0] == 1
-    code, line = ran(checkout, "-k", "server", **nothing_left_out)
-    assert (code, line) == (1, "Not run: 1 that need a server (docker/README.md).")
-    code, line = ran(checkout, "-m", "not slow and not integration", **nothing_left_out)
-    assert (code, line) == (1, "Not run: 1,200 that take long (python3 start.py check).")
+def test_only_deep_tests_may_be_left_out_where_none_may_be_skipped(checkout: Path) -> None:
+    """A skip fails the run, and so does a slow test that -m leaves out."""
+    strict = {"DQA_NO_SKIP": "1", "DQA_RELEASE_DIR": str(checkout)}
+    assert run_tests(checkout, "-k", "quick or release", **strict)[0] == 0
+    assert run_tests(checkout, "-k", "quick or release", DQA_NO_SKIP="1")[0] == 1
+    for name in ("server", "package"):
+        assert run_tests(checkout, "-k", name, **strict)[0] == 1, name
+    code, line = run_tests(checkout, "-m", "not slow and not deep and not integration", **strict)
+    assert code == 1
+    assert "1 that need a server" in line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -210,7 +211,9 @@ def test_a_fresh_process_goes_on_where_another_one_waited(
         compiled = graph(database, model, keeping, ("decision",))
         assert pending(compiled.invoke({"question": QUESTION}, HERE))["kind"] == "decision"
     words = [sys.executable, "-c", RESUMING, str(shop.parent)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "Dear Bo\n"), done.stderr
     asked = [entry["statement"] for entry in entries(shop.with_name("audit.jsonl"))]
     assert asked == ["SELECT name FROM supplier", NAMES]

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspect_ai import log as inspect_log
 
 import dqa as api
+
+inspect_log = pytest.importorskip("inspect_ai.log")
 
 OWN = [{"id": "../up", "question": "Which?", "candidates": ["a", "b"], "answer": "a"}]
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import dqa as api
 from dqa.api.reading import read_run
 
 SPEC = """\
@@ -34,30 +33,6 @@ def test_options_go_before_what_a_spec_says(dqa: Callable[..., Any], tmp_path: P
     assert again.code == 2
     assert "budget.seconds was 60" in again.err
     assert dqa("eval", "--resume", tmp_path / "b").code == 0
-
-
-def test_models_go_before_the_model_of_a_spec_and_it_before_them(
-    dqa: Callable[..., Any], tmp_path: Path
-) -> None:
-    """On the command line as in Python."""
-    two, one = "scripted:analyst,scripted:random", "scripted:random"
-    (tmp_path / "spec.yaml").write_text(
-        "questions: {source: generator, count: 1, scenarios: [locating]}\n"
-        "deciders: zero-shot\ndatabases: sqlite\nmodel: scripted:greedy\n"
-    )
-    ran = dqa("eval", "--spec", tmp_path / "spec.yaml", "--models", two, "--out", tmp_path / "two")
-    assert ran.code == 0, ran.err
-    several = read_run(tmp_path / "two").spec
-    assert isinstance(several, api.RunSpec)
-    assert [model.name for model in several.models] == two.split(",")
-    assert several.changed(models=[one, "scripted:greedy"]).model.name == one
-    several.write(tmp_path / "two.json")
-    ran = dqa("eval", "--spec", tmp_path / "two.json", "--model", one, "--out", tmp_path / "one")
-    assert ran.code == 0, ran.err
-    alone = read_run(tmp_path / "one").spec
-    assert isinstance(alone, api.RunSpec)
-    assert (alone.model.name, alone.models) == (one, ())
-    assert several.changed(model=one) == alone
 
 
 def test_models_and_epochs_are_options(dqa: Callable[..., Any], tmp_path: Path) -> None:

@@ -110,16 +110,6 @@ def test_a_scripted_run_reads_from_question_to_verdict(
     assert "\x1b" not in ran.out
 
 
-def test_json_holds_the_passages_of_every_run_that_matches(dqa: Command, run_folder: Path) -> None:
-    """Whole, each with its kind."""
-    (run,) = json.loads(one(dqa, run_folder, "--json").out)
-    kinds = [passage["kind"] for passage in run["passages"]]
-    assert kinds[:5] == ["heading", "prompt", "thought", "plan", "called"]
-    assert kinds[-3:] == ["answer", "spent", "judgement"]
-    assert run["passages"][4]["rows"]
-    assert len(json.loads(dqa("trace", run_folder, "locating/1", "--json").out)) == 6
-
-
 def test_a_half_written_last_line_costs_that_run_only(dqa: Command, copied: Path) -> None:
     """A decision whose result was never written was not made: its trace is not shown."""
     results = copied / "results.jsonl"

@@ -61,6 +61,7 @@ def test_every_database_gives_a_heuristic_the_same_answer(
     assert chosen["sqlite"] == chosen["duckdb"] == chosen["ladybug"]
 
 
+@pytest.mark.slow
 def test_what_the_official_benchmark_gives_away(release_dir: Path) -> None:
     """By one query each: about 163 of 200 Locating and 93 of 101 Building questions."""
     read = read_questions(release_dir)

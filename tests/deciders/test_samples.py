@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from dqa import plugins
-from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
-from dqa.core.errors import StatementTimeoutError
+from dqa.core.database import Database
 from dqa.core.question_set import QuestionSet
-from dqa.core.schema import DatabaseSchema
 from dqa.deciders.samples import sampled_schema, shown_schema
 from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.generator import generate
@@ -79,36 +77,3 @@ def test_what_may_not_be_read_has_no_samples(questions: QuestionSet, backend: st
     assert "e.g. [" in text
     assert all(entry.allowed and "home_node" not in entry.statement for entry in asked)
     database.close()
-
-
-class Slow:
-    """A database that cannot read one of its columns in time."""
-
-    def __init__(self, behind: Database) -> None:
-        self.kind: Kind = behind.kind
-        self.dialect = behind.dialect
-        self.language, self.name = behind.language, behind.name
-        self._behind = behind
-        self.asked: list[Limits] = []
-
-    def schema(self) -> DatabaseSchema:
-        """Return what the database behind returns."""
-        return self._behind.schema()
-
-    def query(self, statement: str, limits: Limits = DEFAULT_LIMITS) -> Rows:
-        """Give up on one column."""
-        self.asked.append(limits)
-        if "has_merchant" in statement:
-            raise StatementTimeoutError("too long")
-        return self._behind.query(statement, limits)
-
-    def close(self) -> None:
-        """Leave the database behind open."""
-
-
-def test_a_column_that_cannot_be_read_in_time_has_none(questions: QuestionSet) -> None:
-    """The others have theirs."""
-    behind = plugins.backend("sqlite").load(questions.situation_of(questions.questions[0]))
-    text = sampled_schema(Slow(behind), 2).to_text()
-    assert "is_home: BOOLEAN e.g. [0, 1], has_merchant: BOOLEAN, " in text
-    behind.close()

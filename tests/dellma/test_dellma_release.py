@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from benchmarks.reproductions.dellma.beliefs import read_beliefs
 from benchmarks.reproductions.dellma.recordings import find_runs
-from dqa.core.errors import DataError
+from dqa.core.errors import DataError, ParseError
 from dqa.core.question_set import Defect
 from dqa_dellma.release.quantities import Quantity, Statistic, parse_quantity
 from dqa_dellma.release.tables import read_agriculture, read_stocks
@@ -104,3 +105,72 @@ def test_the_release_is_read_whole(dellma_release_dir: Path) -> None:
     for crop, report in agriculture.reports.items():
         known = agriculture.statistics[2021][crop]
         assert (report.crop_yield, report.price) == (known.crop_yield, known.price)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("data/stocks/A.csv", "Date,Open\n", "no column High, Low, Close"),
+        ("data/stocks/A.csv", HEADER, "no row of this file"),
+        ("data/stocks/A.txt", "", "no SYMBOL.csv"),
+    ],
+)
+def test_a_table_that_tells_nothing_is_an_error(
+    tmp_path: Path, name: str, text: str, problem: str
+) -> None:
+    """The message says what is missing, and where."""
+    write(tmp_path / name, text)
+    with pytest.raises(ParseError, match=problem):
+        read_stocks(tmp_path)
+
+
+def test_a_missing_report_is_an_error(tmp_path: Path) -> None:
+    """The file that was looked for is named."""
+    with pytest.raises(ParseError, match=r"fruit-sept-2021\.json"):
+        read_agriculture(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("folder", "problem"),
+    [
+        ("results/farming/2021/cot/fig-kiwi/response", "no data set"),
+        ("results/agriculture/2021/cot_copy/fig-kiwi/response", "1 questions are in no folder of"),
+        ("results/agriculture/copy/COT/fig-kiwi/response", "the same data set, method and setting"),
+        ("{rank}/sample_size=4_minibatch_size=4_overlap_pct=0.25", "the name is not sample_size"),
+        ("{rank}/sample_size=4_minibatch_size=4_overlap_pct=50_copy", "the name is not sample_siz"),
+        ("{rank}/sample_size=99999_minibatch_size=4_overlap_pct=50", "the name is not sample_size"),
+        ("{rank}/sample_size=4_minibatch_size=0_overlap_pct=50", "minibatches of 0 .* cannot be"),
+        ("{rank}/sample_size=0_minibatch_size=4_overlap_pct=50", "0 samples .* cannot be"),
+        ("{rank}/sample_size=4_minibatch_size=4_overlap_pct=100", "share 100 % cannot be"),
+    ],
+)
+def test_a_folder_that_can_be_no_run_is_reported(tmp_path: Path, folder: str, problem: str) -> None:
+    """It is named with what is wrong; the runs beside it are found."""
+    write_decision(tmp_path, "cot", '{"decision": "fig"}')
+    (tmp_path / folder.format(rank="results/agriculture/2021/dellma/rank-minibatch")).mkdir(
+        parents=True
+    )
+    defects: list[Defect] = []
+    [run] = find_runs(tmp_path, defects)
+    assert run.folder == tmp_path / "results/agriculture/2021/cot"
+    [defect] = defects
+    assert re.search(problem, defect.problem)
+    assert defect.file.is_relative_to(tmp_path / "results")
+
+
+def test_questions_and_files_without_a_proper_name_are_reported(tmp_path: Path) -> None:
+    """No choice, the same choice again, and files whose number is missing or there twice."""
+    file = write_decision(tmp_path, "cot", '{"decision": "fig"}')
+    for name in ("notes", "fig-fig", "Kiwi-fig"):
+        (file.parents[2] / name).mkdir()
+    for name in ("response_00.json", "response_0-copy.json"):
+        write(file.with_name(name), "{}")
+    defects: list[Defect] = []
+    [run] = find_runs(tmp_path, defects)
+    [instance] = run.instances(defects)
+    [recording] = instance.recordings(defects)
+    assert recording.response.name in {"response_0.json", "response_00.json"}
+    names = [defect.file.name for defect in defects]
+    assert names[:3] == ["fig-fig", "Kiwi-fig", "notes"]
+    assert len(names) == 5
+    assert "the same choice as fig-kiwi" in defects[1].problem

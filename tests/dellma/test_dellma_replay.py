@@ -41,6 +41,7 @@ def overall(replayed: ReplayScores) -> dict[Key, Score]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [key for key in SCRIPTS if key[0] == "agriculture"], ids=str)
 def test_agriculture_comes_out_as_the_released_scripts_say(
     released: ReplayScores, key: tuple[str, str, int | None, int | None]
@@ -57,6 +58,7 @@ def test_agriculture_comes_out_as_the_released_scripts_say(
     assert score.clustered_interval is not None
 
 
+@pytest.mark.slow
 def test_every_run_is_one_score(released: ReplayScores) -> None:
     """Data set, method, scoring, sample size and overlap tell the 17 of the shared part apart."""
     assert len(released.scores) == len(overall(released)) == 17
@@ -67,6 +69,7 @@ def test_every_run_is_one_score(released: ReplayScores) -> None:
     }
 
 
+@pytest.mark.slow
 def test_released_stocks_are_ties(released: ReplayScores) -> None:
     """The released rule tells nothing of any ranking; one softmax leaves none to rounding."""
     scores = overall(released)
@@ -81,6 +84,7 @@ def test_released_stocks_are_ties(released: ReplayScores) -> None:
         assert decided.interval[0] < decided.accuracy < decided.interval[1]
 
 
+@pytest.mark.slow
 def test_naive_stocks_are_scored_by_the_release_s_own_options(released: ReplayScores) -> None:
     """A softmax within each action: the one with the fewest samples has the largest utility."""
     scores = overall(released)
@@ -92,6 +96,7 @@ def test_naive_stocks_are_scored_by_the_release_s_own_options(released: ReplaySc
     assert round(scores["stocks", "naive", "all", 50, None].accuracy, 3) == 26.786
 
 
+@pytest.mark.slow
 def test_what_needs_no_answer_stands_beside_the_scores(released: ReplayScores) -> None:
     """The first of the listed and chance, and of stocks the note that says what that means."""
     fruits, stocks = released.record.yardsticks
@@ -105,6 +110,7 @@ def test_what_needs_no_answer_stands_beside_the_scores(released: ReplayScores) -
     assert note.endswith("by this rule the one with the fewest wins.")
 
 
+@pytest.mark.slow
 def test_stocks_that_were_decided_in_words(released: ReplayScores) -> None:
     """What the shared part gives, as the share of the best stock's gain."""
     found = {
@@ -118,6 +124,7 @@ def test_stocks_that_were_decided_in_words(released: ReplayScores) -> None:
     assert (round(triple.accuracy, 3), round(triple.normalised_utility, 3)) == (40.0, 62.253)
 
 
+@pytest.mark.slow
 def test_the_numbers_of_actions_add_up(released: ReplayScores) -> None:
     """Each overall score is the mean of its parts, and counts all of their questions."""
     for whole in released.scores:

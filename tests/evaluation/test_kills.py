@@ -23,12 +23,13 @@ PROGRAM = "import sys; from tests.evaluation.killing import main; main(*sys.argv
 def kill(moments: int | str, processes: int, seed: int, *places: str) -> list[int]:
     """Make runs that are killed; return how often each was, or how many there are."""
     given = map(str, (moments, processes, seed, *places))
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *given],
         capture_output=True,
         text=True,
         check=False,
-        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )
     assert done.returncode == 0, done.stderr
     found: list[int] = json.loads(done.stdout)

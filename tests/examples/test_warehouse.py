@@ -55,6 +55,7 @@ def test_the_folder_holds_no_python_and_describes_the_tables_that_are_made() -> 
     assert {edge["label"] for edge in told["edges"]} == {each.label for each in RELATIONSHIPS}
 
 
+@pytest.mark.slow
 def test_outcomes_are_what_the_rules_say(measured: Measured) -> None:
     """By a second implementation, which knows the rules and no statement."""
     rows = make_rows(LINES)

@@ -1,7 +1,7 @@
 """Real servers for the integration tests: where they are, or why there are none.
 
 URLs come from the environment; else from containers, where a Docker engine answers; else the tests
-are skipped with the reason. Tests that kill a server start one of their own.
+are skipped with the reason. `test_own_servers.py` kills servers of its own.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ PROGRAMS = {
     "postgres": ("postgres", "/usr/lib/postgresql"),
 }
 BACKENDS = {"mariadb": "mysql", "postgres": "postgres", "neo4j": "neo4j"}
+
+EVERY = pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.deep)])
+"""Which databases of the release are loaded: one in so many, or in a deep run every one."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -129,20 +132,8 @@ def neo4j_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def mysql_container_url() -> Iterator[str]:
-    """Give the URL of a MySQL or MariaDB server in a container, wherever other tests find one."""
-    yield from contained("mysql")
-
-
-@pytest.fixture(scope="session")
-def postgres_container_url() -> Iterator[str]:
-    """Give the URL of a PostgreSQL server in a container."""
-    yield from contained("postgres")
-
-
-@pytest.fixture(scope="session")
 def neo4j_container_url() -> Iterator[str]:
-    """Give the URL of a Neo4j server in a container."""
+    """Give the URL of a Neo4j server in a container, wherever other tests find one."""
     yield from contained("neo4j")
 
 
@@ -152,9 +143,9 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
     yield from targeted(request.param, request, tmp_path)
 
 
-@pytest.fixture(params=["mysql", "postgres", "mysql_container", "postgres_container"])
+@pytest.fixture(params=["mysql", "postgres"])
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
-    """Give each relational server in turn, as other tests find it and in a container."""
+    """Give each relational server in turn."""
     yield from targeted(request.param, request, tmp_path)
 
 
@@ -241,17 +232,3 @@ def started(name: str) -> Iterator[OwnServer]:
     finally:
         own._run("stop", name)
         shutil.rmtree(state, ignore_errors=True)
-
-
-@pytest.fixture(params=["mariadb", "postgres"])
-def own_server(request: pytest.FixtureRequest) -> Iterator[OwnServer]:
-    """Give each relational server in turn, started for one test alone."""
-    with started(request.param) as own:
-        yield own
-
-
-@pytest.fixture
-def own_neo4j() -> Iterator[OwnServer]:
-    """Give a Neo4j server, started for one test alone."""
-    with started("neo4j") as own:
-        yield own

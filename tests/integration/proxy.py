@@ -39,10 +39,6 @@ class Proxy:
         """Pass on what has come meanwhile, and what comes."""
         self._flows.set()
 
-    def slow_down(self, seconds: float) -> None:
-        """Pass on each part that late, as a server does that has to collect garbage."""
-        self._delay = seconds
-
     def is_used(self) -> bool:
         """Whether any connection is open."""
         with self._lock:

@@ -15,7 +15,6 @@ import sqlalchemy as sa
 import dqa
 from dqa import plugins
 from dqa.core.examination import Advice, Examination
-from tests.integration.conftest import OwnServer, started
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guard.md").read_text("utf-8")
 SECRET = "hush-Hush-7"  # noqa: S105
@@ -256,33 +255,3 @@ def test_everybody_may_do_everything_in_neo4j_community(neo4j_url: str) -> None:
     assert role.mend.removeprefix("neo4j.conf: ") in lines
     limits = [one.mend for one in seen.advice if one.topic == "setting"]
     assert "neo4j.conf: db.transaction.timeout=60s" in limits
-
-
-def configured(own: OwnServer, file: str, lines: str) -> None:
-    """Append lines to a server's configuration, in place of its own, and start it again."""
-    (path,) = Path(own.state).glob(f"**/{file}")
-    own.kill()
-    given = {line.partition("=")[0] for line in lines.splitlines() if "=" in line}
-    kept = [
-        line for line in path.read_text("utf-8").splitlines() if line.partition("=")[0] not in given
-    ]
-    path.write_text("\n".join((*kept, lines)), encoding="utf-8")
-    own.restart()
-
-
-@pytest.mark.slow
-def test_the_documented_settings_of_mariadb_leave_no_advice() -> None:
-    """None at all for the documented user."""
-    with started("mariadb") as own:
-        configured(own, "my.cnf", documented("MariaDB", "ini")[0])
-        with made("mysql", own.url) as reader:
-            assert reader.examine() == ()
-
-
-@pytest.mark.slow
-def test_the_documented_settings_of_neo4j_leave_no_advice() -> None:
-    """None at all for its only user, who cannot write any more."""
-    with started("neo4j") as own:
-        configured(own, "neo4j.conf", documented("Neo4j", "properties")[0])
-        seen = own.backend.examine(own.url)
-        assert (seen.advice, seen.may_write) == ((), False)

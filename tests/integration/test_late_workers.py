@@ -81,17 +81,3 @@ def test_a_server_that_lets_nobody_in_is_away(kind: str, proxy: Proxy, session: 
     later.join()
     proxy.go_on()
     assert session.run(ONE[kind], Limits(seconds=30.0)).rows == ((1,),)
-
-
-@pytest.mark.parametrize("kind", ["neo4j"], indirect=True)
-def test_a_server_that_is_slow_to_let_somebody_in_is_not_away(
-    kind: str, proxy: Proxy, session: Session
-) -> None:
-    """It answers a greeting in time, though nobody could open a session by then."""
-    proxy.slow_down(0.5)
-    started = monotonic()
-    with pytest.raises(StatementTimeoutError, match="after 2 seconds"):
-        session.run(LONG[kind], LIMITS)
-    assert monotonic() - started < SOON
-    proxy.slow_down(0.0)
-    assert session.run(ONE[kind], Limits(seconds=30.0)).rows == ((1,),)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from threading import Barrier
 from uuid import uuid4
 
 import pytest
@@ -19,8 +17,6 @@ from dqa.databases.neo4j.server import Address, Server
 from dqa.databases.servers import DRIVERS, parse_url
 from dqa.guard import Policy
 from dqa_ldm2 import open_memory
-from dqa_ldm2.memory import graph
-from dqa_ldm2.memory import graph_statements as statements
 from dqa_ldm2.memory.tables import METADATA
 from tests.ldm2.memory_contract import FORMED, MemoryContract, placed, state
 
@@ -144,60 +140,6 @@ class TestNeo4j(MemoryContract):
         finally:
             with server.writing() as session:
                 session.run(f"MATCH (n:{own}|{own}Later) DELETE n").consume()
-            server.close()
-
-    def test_several_processes_make_one_at_once(
-        self, location: str, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """In a database that has none of its constraints yet, where the server breaks deadlocks."""
-        own = f"test{uuid4().hex[:8]}"
-        server = Server(Address.parse(neo4j_url))
-        with server.writing() as session:
-            graph._make_constraints(session)  # those of its own labels are made anew below
-        made = {
-            f"{own}_{name}": each.replace(name, f"{own}_{name}").replace("(n:", f"(n:{own}_")
-            for name, each in statements.MAKE.items()
-        }
-        monkeypatch.setattr(statements, "MAKE", made)
-        monkeypatch.setattr(statements, "MADE", "SHOW INDEXES YIELD name RETURN name")
-        ready = Barrier(4)
-
-        def make() -> bool:
-            ready.wait()
-            with open_memory(location, create=True) as memory:
-                return memory.batches() == ()
-
-        try:
-            with ThreadPoolExecutor(4) as pool:
-                assert all(one.result() for one in [pool.submit(make) for _ in range(4)])
-        finally:
-            with server.writing() as session:
-                for what, all_of in (("CONSTRAINT", "CONSTRAINTS"), ("INDEX", "INDEXES")):
-                    listed = session.run(f"SHOW {all_of} YIELD name RETURN name").data()
-                    for name in (row["name"] for row in listed if row["name"].startswith(own)):
-                        session.run(f"DROP {what} {name}").consume()
-            server.close()
-
-    def test_a_constraint_of_another_name_serves(
-        self, location: str, neo4j_url: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The server makes none beside it, so waiting for the usual name would never end."""
-        own = f"test{uuid4().hex[:8]}"
-        wanted = f"FOR (n:{own}) REQUIRE n.id IS UNIQUE"
-        monkeypatch.setattr(
-            statements,
-            "MAKE",
-            {f"{own}_usual": f"CREATE CONSTRAINT {own}_usual IF NOT EXISTS {wanted}"},
-        )
-        server = Server(Address.parse(neo4j_url))
-        try:
-            with server.writing() as session:
-                session.run(f"CREATE CONSTRAINT {own}_other {wanted}").consume()
-            with open_memory(location, create=True) as memory:
-                assert memory.batches() == ()
-        finally:
-            with server.writing() as session:
-                session.run(f"DROP CONSTRAINT {own}_other").consume()
             server.close()
 
     def test_another_name_or_version_is_refused(self, location: str, neo4j_url: str) -> None:

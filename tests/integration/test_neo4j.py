@@ -27,7 +27,7 @@ from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
 from tests.databases.conftest import small_situation
 from tests.databases.test_writers import shuffled
-from tests.integration.conftest import Target, targeted
+from tests.integration.conftest import EVERY, Target, targeted
 
 ENDLESS = "UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y RETURN count(x + y)"
 PRODUCT = (
@@ -51,9 +51,8 @@ def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]
 
 
 @pytest.fixture
-def small(anywhere: Target) -> Database:
+def small(target: Target) -> Database:
     """Give the small world, beside another of the same scenario."""
-    target = anywhere
     other = small_situation()
     countries = other["country"].replace(country_name=["NOR", "POL"])
     stakes = other["node_country"].replace(country_name=["NOR", "NOR", "POL"])
@@ -80,11 +79,13 @@ def everything(url: str, statement: str, **given: Any) -> list[dict[str, Any]]:
         server.close()
 
 
-def test_every_released_database_comes_back_equal(
-    target: Target, situations: list[Situation]
+@EVERY
+def test_released_databases_come_back_equal(
+    target: Target, situations: list[Situation], every: int
 ) -> None:
     """All values of all rows, in order; a second load writes nothing, and they do not mix."""
     assert len(situations) > 30
+    situations = situations[::every]
     databases = [target.load(situation) for situation in situations]
     before = target.backend.loaded(target.url)
     for situation, database in zip(situations, databases, strict=True):
@@ -123,50 +124,50 @@ def test_rows_that_are_alike_and_keys_that_labels_share_are_kept(anywhere: Targe
     assert database.query("MATCH (n {name: 'lubeck'}) RETURN count(*)").rows == ((2,),)
 
 
-def test_loading_twice_writes_nothing(anywhere: Target) -> None:
+def test_loading_twice_writes_nothing(target: Target) -> None:
     """The second time the namespace is recognised by its hash."""
     situation = small_situation()
-    first = anywhere.load(situation)
+    first = target.load(situation)
     ids = "MATCH (n:dqa_situation {place: $namespace}) RETURN elementId(n)"
-    before = everything(anywhere.url, ids, namespace=namespace_for(situation))
-    assert anywhere.load(situation).name == first.name
-    assert everything(anywhere.url, ids, namespace=namespace_for(situation)) == before
-    assert anywhere.backend.loaded(anywhere.url).count(
+    before = everything(target.url, ids, namespace=namespace_for(situation))
+    assert target.load(situation).name == first.name
+    assert everything(target.url, ids, namespace=namespace_for(situation)) == before
+    assert target.backend.loaded(target.url).count(
         LoadedSituation(namespace_for(situation), "locating", "small", situation.content_hash, 10)
     )
 
 
-def test_many_load_at_once(anywhere: Target) -> None:
+def test_many_load_at_once(target: Target) -> None:
     """The same world by four, and three others: each is there once and whole."""
     worlds = [small_situation(), *(shuffled(number) for number in (5, 6, 7))]
     with ThreadPoolExecutor(8) as threads:
-        databases = list(threads.map(anywhere.load, worlds * 2))
+        databases = list(threads.map(target.load, worlds * 2))
     for situation, database in zip(worlds * 2, databases, strict=True):
         assert read_back(database, situation) == situation
-    namespaces = [each.namespace for each in anywhere.backend.loaded(anywhere.url)]
+    namespaces = [each.namespace for each in target.backend.loaded(target.url)]
     assert all(namespaces.count(namespace_for(situation)) == 1 for situation in worlds)
 
 
-def test_what_unload_drops_is_gone_and_nothing_else(anywhere: Target) -> None:
+def test_what_unload_drops_is_gone_and_nothing_else(target: Target) -> None:
     """Nodes, tag, constraints and indexes of the namespace; a user's own stay."""
-    everything(anywhere.url, "CREATE (:Country:Dqa_test_own {name: 'mine'})")
+    everything(target.url, "CREATE (:Country:Dqa_test_own {name: 'mine'})")
     first, second = shuffled(3), shuffled(4)
-    anywhere.load(first)
-    kept = anywhere.load(second)
+    target.load(first)
+    kept = target.load(second)
     namespace = namespace_for(first)
-    assert anywhere.backend.unload(anywhere.url, namespace).content_hash == first.content_hash
-    assert not anywhere.holds(first)
-    assert not everything(anywhere.url, f"MATCH (n:{namespace}) RETURN n")
+    assert target.backend.unload(target.url, namespace).content_hash == first.content_hash
+    assert not target.holds(first)
+    assert not everything(target.url, f"MATCH (n:{namespace}) RETURN n")
     for kind in ("CONSTRAINTS", "INDEXES"):
         shown = f"SHOW {kind} YIELD labelsOrTypes AS on WHERE $namespace IN on RETURN on"
-        assert not everything(anywhere.url, shown, namespace=namespace)
+        assert not everything(target.url, shown, namespace=namespace)
     assert read_back(kept, second) == second
     assert everything(
-        anywhere.url, "MATCH (n:Dqa_test_own) WITH n, n.name AS name DELETE n RETURN name"
+        target.url, "MATCH (n:Dqa_test_own) WITH n, n.name AS name DELETE n RETURN name"
     ) == [{"name": "mine"}]
     for missing in (namespace, "Country", "dqa_situation"):
         with pytest.raises(UsageError, match="holds no situation"):
-            anywhere.backend.unload(anywhere.url, missing)
+            target.backend.unload(target.url, missing)
 
 
 def test_what_is_in_the_way_is_dropped_only_by_name(target: Target) -> None:
@@ -366,15 +367,15 @@ def test_writing_fails_without_the_guard(small: Any) -> None:
     assert small.query("MATCH (n) RETURN count(*)").rows == ((5,),)
 
 
-def test_a_situation_can_be_opened_by_its_namespace(anywhere: Target) -> None:
+def test_a_situation_can_be_opened_by_its_namespace(target: Target) -> None:
     """As the URL's parameter; another namespace is an error."""
     situation = small_situation()
-    anywhere.load(situation)
-    database = anywhere.backend.open(f"{anywhere.url}?namespace={namespace_for(situation)}")
+    target.load(situation)
+    database = target.backend.open(f"{target.url}?namespace={namespace_for(situation)}")
     assert read_back(database, situation) == situation
     database.close()
     with pytest.raises(UsageError, match="holds no situation"):
-        anywhere.backend.open(f"{anywhere.url}?namespace=dqa_missing")
+        target.backend.open(f"{target.url}?namespace=dqa_missing")
 
 
 @pytest.mark.parametrize(

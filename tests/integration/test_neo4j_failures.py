@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,19 +11,13 @@ from dqa import plugins
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
-    MissingKeyError,
     StatementError,
     UsageError,
 )
 from dqa.databases.base import Backend
 from dqa.databases.namespaces import namespace_for
-from dqa.databases.neo4j import writer
 from dqa.databases.neo4j.server import Address
-from dqa.loaders.readback import read_situation
 from tests.databases.conftest import small_situation
-from tests.databases.test_writers import shuffled
-from tests.integration.conftest import OwnServer
-from tests.integration.test_neo4j import everything
 
 BACKEND: Backend = plugins.backend("neo4j")
 SECRET = "s3cret-w0rd"  # noqa: S105  (nobody's)
@@ -92,13 +85,6 @@ def test_a_url_is_taken_apart() -> None:
     assert not BACKEND.accepts("bolt")
 
 
-def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And how to install it."""
-    monkeypatch.setattr("dqa.databases.base.find_spec", lambda module: None)
-    with pytest.raises(MissingKeyError, match=r'pip install "decision-qa\[neo4j\]"'):
-        BACKEND.open("bolt://127.0.0.1:1")
-
-
 def test_a_server_is_no_namespace_in_memory() -> None:
     """Loading needs a URL."""
     with pytest.raises(UsageError, match="name where it is, as bolt://"):
@@ -127,70 +113,3 @@ def test_statement_errors_are_for_the_model(neo4j_url: str, statement: str, mess
     finally:
         database.close()
         BACKEND.unload(neo4j_url, namespace_for(small_situation()))
-
-
-def test_a_closed_database_says_so(neo4j_url: str) -> None:
-    """Using it is an infrastructure error and no crash."""
-    database = BACKEND.open(neo4j_url)
-    database.close()
-    with pytest.raises(DatabaseUnavailableError, match="is closed"):
-        database.query("RETURN 1")
-
-
-def test_an_examination_says_who_may_write(neo4j_url: str) -> None:
-    """Version, user, and that the Community edition lets everybody write."""
-    seen = BACKEND.examine(neo4j_url)
-    assert seen.version.startswith("Neo4j 5")
-    assert seen.role == "neo4j"
-    assert seen.may_write
-
-
-@pytest.mark.parametrize("at_once", [50_000, 0])
-def test_a_server_killed_in_the_middle_of_a_load_leaves_nothing_to_see(
-    own_neo4j: OwnServer, monkeypatch: pytest.MonkeyPatch, at_once: int
-) -> None:
-    """In one transaction and in many: nothing is listed or opened, and all is well later."""
-    url, situation, do = own_neo4j.url, shuffled(60), writer._do
-    namespace = namespace_for(situation)
-    monkeypatch.setattr(writer, "_AT_ONCE", at_once)
-    monkeypatch.setattr(writer, "_BATCH", 25)
-    monkeypatch.setattr("dqa.databases.neo4j.server._CONNECTING", 1.0)
-    calls = []
-
-    def killing(statement: str, *given: Any, **named: Any) -> None:
-        calls.extend(["CREATE (a)-["] * ("CREATE (a)-[" in statement))
-        if len(calls) == 2:
-            own_neo4j.kill()
-        do(statement, *given, **named)
-
-    monkeypatch.setattr(writer, "_do", killing)
-    with pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
-        BACKEND.load(situation, url)
-    own_neo4j.restart()
-    left = everything(url, f"MATCH (n:{namespace}) RETURN count(*) AS n")[0]["n"]
-    assert (left > 0) == (at_once == 0)
-    assert BACKEND.loaded(url) == ()
-    with pytest.raises(UsageError, match="holds no situation"):
-        BACKEND.open(f"{url}?namespace={namespace}")
-    with pytest.raises(UsageError, match="holds no situation"):
-        BACKEND.unload(url, namespace)
-    monkeypatch.setattr(writer, "_do", do)
-    database = BACKEND.load(situation, url)
-    assert read_situation(database, situation.schema, situation.name) == situation
-    database.close()
-    assert everything(url, "MATCH (n) RETURN count(*) AS n")[0]["n"] == 60 + 50 + 1
-
-
-def test_a_restarted_server_is_survived(own_neo4j: OwnServer) -> None:
-    """While it is away that is an infrastructure error; afterwards reading goes on."""
-    database = BACKEND.load(small_situation(), own_neo4j.url)
-    statement = "MATCH (n) RETURN count(*)"
-    assert database.query(statement).rows == ((5,),)
-    own_neo4j.restart()
-    assert database.query(statement).rows == ((5,),)
-    own_neo4j.kill()
-    with pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
-        database.query(statement)
-    own_neo4j.restart()
-    assert database.query(statement).rows == ((5,),)
-    database.close()

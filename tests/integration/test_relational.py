@@ -25,7 +25,7 @@ from dqa.core.situation import Cell, Situation, Table
 from dqa.databases.namespaces import namespace_for
 from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
-from tests.integration.conftest import Target
+from tests.integration.conftest import EVERY, Target
 
 ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r"
 CROSS = (
@@ -86,11 +86,13 @@ def read_back(database: Database, situation: Situation) -> Situation:
     return read_situation(database, situation.schema, situation.name)
 
 
-def test_every_released_database_comes_back_equal(
-    server: Target, situations: list[Situation]
+@EVERY
+def test_released_databases_come_back_equal(
+    server: Target, situations: list[Situation], every: int
 ) -> None:
     """All values of all rows, in order; a second load writes nothing, and they do not mix."""
     assert len(situations) > 30
+    situations = situations[::every]
     databases = [server.load(situation) for situation in situations]
     before = server.backend.loaded(server.url)
     for situation, database in zip(situations, databases, strict=True):
@@ -101,7 +103,7 @@ def test_every_released_database_comes_back_equal(
     assert {s.content_hash for s in situations} <= {each.content_hash for each in before}
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_every_released_database_comes_back_equal_from_one_file(
     situations: list[Situation], tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.databases.namespaces import namespace_for
-from tests.integration.conftest import OwnServer, Target
+from tests.integration.conftest import Target
 from tests.integration.test_relational import read_back, world
 
 SECRET = "correct-horse"  # noqa: S105
@@ -79,28 +79,6 @@ def test_a_missing_database(server: Target) -> None:
     """It is named."""
     url = asked(server, database="no_such_database")
     assert "no_such_database" in complaint(lambda: server.backend.open(url), UsageError)
-
-
-def test_a_server_that_is_too_old(server: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says which version is there and which is needed."""
-    if server.backend.name == "postgres":
-        monkeypatch.setattr("dqa.databases.postgres.namespaces._OLDEST", 99)
-    else:
-        from dqa.databases.mysql import server as mysql
-
-        for flavour in ("MYSQL", "MARIADB"):
-            old = getattr(mysql, flavour)
-            newer = {**{n: getattr(old, n) for n in old.__slots__}, "least": (99, 0)}
-            monkeypatch.setattr(mysql, flavour, type(old)(**newer))
-    message = complaint(lambda: server.backend.load(world(), server.url), UsageError)
-    assert "at least 99" in message
-
-
-def test_a_driver_that_is_not_installed(server: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says which extra brings it."""
-    monkeypatch.setattr("dqa.databases.base.find_spec", lambda _: None)
-    message = complaint(lambda: server.backend.open(server.url), MissingKeyError)
-    assert f'pip install "decision-qa[{server.backend.name}]"' in message
 
 
 def test_other_urls_name_their_driver_or_dialect() -> None:
@@ -181,62 +159,6 @@ def test_a_namespace_opens_by_its_url(server: Target) -> None:
         else (asked(server, query={"schema": "dqa_no"}))
     )
     complaint(lambda: server.backend.open(missing), UsageError)
-
-
-def test_a_restarted_server_is_survived(own_server: OwnServer) -> None:
-    """Connections of the old server are replaced without an error; while it is away, it says so."""
-    situation = world()
-    database = own_server.backend.load(situation, own_server.url)
-    threads = [threading.Thread(target=database.query, args=(COUNT,)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    own_server.restart()
-    assert database.query(COUNT).rows == ((60,),)
-    own_server.kill()
-    for _ in range(2):
-        with pytest.raises(DatabaseUnavailableError):
-            database.query(COUNT)
-    own_server.restart()
-    assert read_back(database, situation) == situation
-    database.close()
-
-
-def test_a_server_killed_in_the_middle_of_a_load_shows_nothing_of_it(
-    own_server: OwnServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All or nothing: after the crash nothing is there, and it loads as if it never had been."""
-    situation, backend = world(), own_server.backend
-    module = f"dqa.databases.{backend.name}.writer"
-    step = "_inserts" if backend.name == "mysql" else "_copy"
-    from importlib import import_module
-
-    original = getattr(import_module(module), step)
-    seen: list[str] = []
-
-    def killing(*arguments: Any) -> Any:
-        table = next(a for a in arguments if hasattr(a, "schema"))
-        seen.append(table.schema.name)
-        if len(seen) == 3:
-            own_server.kill()
-        return original(*arguments)
-
-    monkeypatch.setattr(f"{module}.{step}", killing)
-    with pytest.raises(DatabaseUnavailableError):
-        backend.load(situation, own_server.url)
-    monkeypatch.undo()
-    assert len(seen) == 3
-    own_server.restart()
-    assert backend.loaded(own_server.url) == ()
-    if backend.name == "mysql":
-        url = sa.make_url(own_server.url).set(database=namespace_for(situation))
-        with pytest.raises(UsageError, match="never finished"):
-            backend.open(url.render_as_string(hide_password=False))
-    database = backend.load(situation, own_server.url)
-    assert read_back(database, situation) == situation
-    assert [each.namespace for each in backend.loaded(own_server.url)] == [namespace_for(situation)]
-    database.close()
 
 
 def test_a_file_that_another_process_writes_is_waited_for(tmp_path: Path) -> None:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import text
 
 import dqa
 from dqa.core.decider import Decider
-from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.run_stores import VERSION_TABLE
-from dqa.evaluation.stores import database
 from dqa.evaluation.stores.engine import open_engine, write
 from dqa.evaluation.stores.places import StorePlace, place_of
 from dqa.evaluation.stores.tables import METADATA
-from tests.integration.conftest import started
 
 
 @pytest.fixture(params=["mysql", "postgres"])
@@ -85,48 +82,3 @@ def test_any_text_goes_into_a_server_and_comes_back(store: str, asked: QuestionS
     run = dqa.evaluate(asked, Odd(), databases="sqlite", out=f"{store}#odd")
     assert run.results[0].answer == "no\x00thing 🂡 \ud800"
     assert dqa.read_run(f"{store}#odd").traces[0].answer == run.results[0].answer
-
-
-class Killing(Decider):
-    """Decides for the first candidate, and once kills the server that the run is kept on."""
-
-    name = "killing"
-
-    def __init__(self, kill: Callable[[], None], asked_before: int) -> None:
-        self._kill = kill
-        self._left = asked_before
-
-    def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
-        """Answer, and kill the server before that can be kept."""
-        del database
-        self._left -= 1
-        if self._left == -1:
-            self._kill()
-        first = (question.candidates or ("none",))[0]
-        return dqa.Decision(dqa.Ending.ANSWERED, answer=str(first))
-
-
-@pytest.mark.slow
-def test_a_killed_server_loses_nothing_that_was_decided(
-    asked: QuestionSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The run ends with one line, and the same call goes on once the server is back."""
-    monkeypatch.setattr(database, "_PATIENCE_SECONDS", 0.5)
-    options = dqa.RunOptions(workers=1)
-    with started("postgres") as own:
-        place = f"{own.url}#killed"
-
-        def decided(decider: Decider) -> dqa.Run:
-            return dqa.evaluate(asked, decider, databases="sqlite", out=place, options=options)
-
-        with pytest.raises(DatabaseUnavailableError) as ended:
-            decided(Killing(own.kill, 3))
-        told = str(ended.value)
-        assert "\n" not in told
-        assert "cannot be used: connection" in told
-        assert told.endswith("once it answers, the same command goes on with the run.")
-        own.restart()
-        assert len(dqa.read_run(place).results) == 3
-        run = decided(Killing(own.kill, 100))
-        assert run.made == len(run.results) - 3
-        assert all(result.outcome in {"correct", "wrong"} for result in run.results)

@@ -75,9 +75,10 @@ def test_counts_of_streams_and_of_other_packages_are_judged_alike(hours: Hours) 
             called, faults = asked(model, hours)
         assert (called.reply.text, faults) == ("Ghent", [])
         assert (called.usage, called.miscounted) == (Usage(calls=1), True)
-    for count in (*BAD_COUNTS, "12", True, float("inf")):
+    for wrong in (*BAD_COUNTS, "12", True, float("inf")):
         other = AIMessage("Ghent")
-        other.usage_metadata = {"input_tokens": count, "output_tokens": 1, "total_tokens": 1}
+        tokens: Any = {"input_tokens": wrong, "output_tokens": 1, "total_tokens": 1}
+        other.usage_metadata = tokens
         called, _ = asked(Saying.model_construct(reply=other, cache=None), hours)
         assert (called.usage, called.miscounted) == (Usage(calls=1), True)
 

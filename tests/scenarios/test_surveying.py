@@ -6,6 +6,7 @@ import pytest
 
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import (
+    DatabaseUnavailableError,
     DqaError,
     StatementError,
     StatementTimeoutError,
@@ -58,3 +59,10 @@ def test_only_what_the_engine_refuses_to_add_up_gives_no_number(
     """Adding up many rows takes long, and is what an outcome is made of all the same."""
     surveyor = Surveyor(GuardedDatabase(Failing(failure)))
     assert surveyor.is_summable(SHOP, "cost") is is_summable
+
+
+def test_an_outage_says_nothing_of_a_column() -> None:
+    """It ends the proposal, which would count rows otherwise."""
+    surveyor = Surveyor(GuardedDatabase(Failing(DatabaseUnavailableError("It went away."))))
+    with pytest.raises(DatabaseUnavailableError):
+        surveyor.is_summable(SHOP, "cost")

@@ -136,7 +136,7 @@ def test_no_words_of_a_chart_are_cut_or_on_others(
 def test_numbers_in_bars_are_legible(tab: Page, page_file: Path) -> None:
     """As the guidelines on contrast demand of small text (WCAG 2.1, 1.4.3)."""
     for scheme in ("light", "dark"):
-        tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        tab.emulate_media(color_scheme=scheme)
         opened(tab, page_file)
         found = dict(tab.evaluate(CONTRASTS, PARTS))
         assert {name: round(told, 1) for name, told in found.items() if told < 4.5} == {}

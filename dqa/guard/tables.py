@@ -58,17 +58,21 @@ class ShownTable:
         By column, the value that is shown; in a tuple, because it may be None.
     row_filter
         The condition of the visible rows; empty for all.
+    is_unknown
+        Whether some of it may not be read, and its columns are not known (a broken view has none).
     """
 
     table: TableInfo
     columns: tuple[str, ...]
     masks: Mapping[str, tuple[Mask]]
     row_filter: str
+    is_unknown: bool = False
 
     @property
     def is_whole(self) -> bool:
         """Whether the table is read as it is."""
-        return len(self.columns) == len(self.table.columns) and not (self.masks or self.row_filter)
+        is_cut = len(self.columns) != len(self.table.columns) or self.is_unknown
+        return not (is_cut or self.masks or self.row_filter)
 
     def query(self, written: str, quote: str, dialect: str) -> str:
         """Return the query, in brackets, that stands in place of the table's name."""
@@ -98,7 +102,8 @@ def shown(name: str, policy: Policy) -> ShownTable | None:
     table = found[0]
     columns = tuple(c.name for c in table.columns if policy.allows_column(table.name, c.name))
     masks = {column: mask for column in columns if (mask := policy.mask_of(table.name, column))}
-    return ShownTable(table, columns, masks, policy.filter_of(table.name))
+    is_unknown = not table.columns and policy.restricts_columns_of(table.name)
+    return ShownTable(table, columns, masks, policy.filter_of(table.name), is_unknown)
 
 
 def rewritten(parsed: Parsed, policy: Policy) -> str:
@@ -124,6 +129,8 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
         table = _require_shown(node, parsed.dialect, policy)
         if table is None or table.is_whole:
             continue
+        if table.is_unknown:
+            raise Refusal(f"the columns of {table.table.name} are not known, and some are hidden")
         restricted.append(table)
         start, end, called = _place(node, parsed)
         query = table.query(parsed.text[start:end], policy.schema.quote, parsed.dialect)

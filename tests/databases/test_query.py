@@ -245,7 +245,7 @@ def test_errors_say_what_there_is(relational: Database, graph: Database) -> None
 
 
 _UNCONVERTIBLE = {
-    "duckdb": "SELECT CAST(repeat('ab', 900000) AS INTEGER)",
+    "duckdb": "SELECT CAST(repeat('ab', 450000) AS INTEGER)",
     "ladybug": "RETURN cast(repeat('ab', 450000), 'INT64')",
     "sqlite": "SELECT json_extract('{}', printf('$%.900000c', '.'))",
 }

@@ -90,7 +90,7 @@ def test_sqlite_says_what_to_use_instead(relational: Database) -> None:
     """Models write functions and clauses that it lacks."""
     for statement, advice in (
         ("SELECT home_node FROM country GROUP BY ROLLUP(home_node)", "UNION ALL"),
-        ("SELECT EXTRACT(YEAR FROM '2024-01-01')", r"In place of EXTRACT use CAST\(strftime"),
+        ("SELECT EXTRACT(YEAR FROM '2024-01-01')", r"In place of extract use CAST\(strftime"),
         ("SELECT YEAR('2024-01-01')", r"In place of YEAR use CAST\(strftime"),
     ):
         with pytest.raises(StatementError, match=advice):

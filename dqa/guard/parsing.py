@@ -295,17 +295,21 @@ def _refuse_left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists)
             written[name] += 1
     for name in written:
         if written[name] > kept[name]:
-            raise _left_out(name.removeprefix(MARK))
+            raise LeftOutError(name.removeprefix(MARK))
     queries = sum(isinstance(node, exp.Select) for node in parsed.nodes)
     if sum(token.token_type is TokenType.SELECT for token in tokens) > queries:
-        raise _left_out("SELECT")
+        raise LeftOutError("SELECT")
 
 
-def _left_out(word: str) -> Refusal:
-    return Refusal(
-        f"'{word}' stands where it is not understood; check how many arguments the function takes, "
-        "or leave the option out"
-    )
+class LeftOutError(Refusal):
+    """A word is not in the tree that the parser made of a statement."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(
+            f"'{word}' stands where it is not understood; check how many arguments the function "
+            "takes, or leave the option out"
+        )
+        self.word = word
 
 
 def _problem(error: ParseError) -> str:

@@ -17,7 +17,7 @@ from sqlglot import exp
 from dqa.guard import describe, tables
 from dqa.guard.hints import closest, instead_of
 from dqa.guard.lists import lists
-from dqa.guard.parsing import MARK, Parsed, is_table, parse, parts_before
+from dqa.guard.parsing import MARK, LeftOutError, Parsed, is_table, parse, parts_before
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.text import read_text, spans
 from dqa.guard.verdict import Refusal
@@ -72,7 +72,11 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
 
 
 def _judge_query(statement: str, dialect: str, policy: Policy) -> str:
-    parsed = parse(statement, dialect, policy.functions)
+    try:
+        parsed = parse(statement, dialect, policy.functions)
+    except LeftOutError as refusal:
+        hint = instead_of(refusal.word, dialect)
+        raise Refusal(f"{refusal}. {hint}" if hint else str(refusal)) from None
     if not isinstance(parsed.tree, QUERIES):
         raise Refusal("only a query may run: SELECT, WITH ... SELECT, VALUES, or EXPLAIN of one")
     _Check(parsed, policy).run()
@@ -259,7 +263,9 @@ class _Check:
         names = [c.this if has_types and isinstance(c, exp.ColumnDef) else c for c in columns]
         is_named = node.this is not None or has_types
         starts = [self.parsed.text[name.meta.get("start", 0)] for name in names]
-        if columns and not (is_named and all(s.isalpha() or s in '_"`[' for s in starts)):
+        is_plain = all(isinstance(name, exp.Identifier) for name in names)
+        is_plain &= all(s.isalpha() or s in '_"`[' for s in starts)
+        if columns and not (is_named and is_plain):
             raise Refusal(f"'{node.name}(...)' is not an alias; write AS x(a, b) with plain names")
 
     def check_parameter(self, node: exp.Parameter) -> None:

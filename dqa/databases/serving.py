@@ -31,8 +31,6 @@ MEMORY = 2 << 30
 """Bytes of address space that statements may take beyond what the opened database has (Linux)."""
 _LATER = 5.0
 """Seconds after a statement's limit at which the system ends a worker that was not killed."""
-_NICENESS = 5
-"""Lower priority than the parent, which has to kill a worker in time on a busy machine."""
 _STATM = Path("/proc/self/statm")
 
 
@@ -62,7 +60,6 @@ def _become_worker(environment: Mapping[str, str]) -> None:
     Thread(target=_end_with_parent, name="dqa-parent", daemon=True).start()
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.nice(_NICENESS)
         with suppress(OSError):  # the first process to end where memory runs out
             Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
 

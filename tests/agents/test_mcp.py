@@ -38,7 +38,7 @@ TOOLS = ["schema", "describe", "sample", "find", "check", "query", "ask"]
 
 WRONG: list[tuple[str, dict[str, object], str]] = [
     ("describe", {"table": "shops"}, "There is no table 'shops'"),
-    ("query", {"statement": "DROP TABLE supplier"}, "begins with DROP"),
+    ("query", {"statement": "DROP TABLE supplier"}, "only a query may run"),
     ("query", {"statement": "SELECT prize FROM supplier"}, "Did you mean 'price'?"),
     ("query", {}, "it has no arguments; it takes 'statement'"),
     ("query", {"statement": " "}, "it is empty"),
@@ -48,7 +48,7 @@ WRONG: list[tuple[str, dict[str, object], str]] = [
     ("ask", {}, "give a question."),
     ("ask", {"question": "?", "candidates": ["a"], "candidates_statement": "b"}, "give one."),
     ("ask", {"scenario": "/etc"}, "There is no scenario '/etc'"),
-    ("ask", {"question": "?", "candidates_statement": "DROP x"}, "begins with DROP"),
+    ("ask", {"question": "?", "candidates_statement": "DROP x"}, "only a query may run"),
 ]
 
 
@@ -84,7 +84,7 @@ def test_an_agent_looks_checks_queries_and_has_decided(
         assert "[1, 1, 10]\n(1 row)" in await given("sample", table="purchase", rows=1)
         assert (await given("find", words="price")).startswith("supplier.price: ")
         assert await given("check", statement="SELECT name FROM supplier") == "Allowed."
-        assert "begins with DROP" in await given("check", statement="DROP TABLE supplier")
+        assert "only a query may run" in await given("check", statement="DROP TABLE supplier")
         prices = await given("query", statement="SELECT price FROM supplier")
         assert prices == '["price"]\n[1.123456789]\n[2.5]\n[0.75]\n(3 rows)'
         names = "SELECT name FROM supplier"

@@ -175,7 +175,7 @@ def test_what_a_statement_gave_is_given_again_to_the_letter(shop: Path) -> None:
     database.close()  # so that nothing can be read
     with kept_in(Journal(journal.lines)):
         assert database.query(PRICES, limits) == first
-        with pytest.raises(type(refused.value), match="begins with DROP"):
+        with pytest.raises(type(refused.value), match="only a query may run"):
             database.query("DROP TABLE supplier")
         with pytest.raises(InfrastructureError):
             database.query(PRICES, limits)

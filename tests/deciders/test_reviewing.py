@@ -146,7 +146,7 @@ def test_the_guard_goes_first_and_again_behind_a_correction(shop: Path) -> None:
     assert "Error: The statement was not run" in told[1]
     assert "person" not in told[1]
     assert person.asked == [("statement", NAMES)] * 2
-    assert "begins with DELETE" in person.shown[1].problem
+    assert "only a query may run" in person.shown[1].problem
     assert [e.statement for e in trace.evidence] == ["DROP TABLE warehouse", COSTS]
     with closing(sqlite3.connect(shop)) as there:
         assert there.execute("SELECT count(*) FROM warehouse").fetchone() == (2,)

@@ -7,10 +7,10 @@ The guard judges a statement in the dialect that it is read in, and judges its t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from sqlglot import TokenType, exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from dqa.guard.check import check
@@ -72,12 +72,26 @@ def _translate(statement: str, source: str, dialect: str, policy: Policy) -> str
         tree = dialect_of(source).parser().parse(list(tokens), text)[0]
         if not isinstance(tree, exp.Query | exp.Values) or any(map(_changes, tree.walk())):
             return None
+        if _is_cut(tokens, tree):
+            return None
         translated = dialect_of(dialect).generate(tree, copy=False)
     except (SqlglotError, RecursionError, ValueError):
         return None
     if translated == statement or not check(translated, dialect, policy).allowed:
         return None
     return translated
+
+
+def _is_cut(tokens: Sequence[Token], tree: exp.Expr) -> bool:
+    """Whether the tree lacks a name of the text, as of a surplus argument that the parser drops."""
+    kept = {node.name.lower() for node in tree.find_all(exp.Identifier)}
+    following = [*tokens, None][1:]
+    return any(
+        token.token_type is TokenType.VAR
+        and (after is None or after.token_type is not TokenType.L_PAREN)
+        and token.text.lower() not in kept
+        for token, after in zip(tokens, following, strict=True)
+    )
 
 
 def _changes(node: exp.Expr) -> bool:

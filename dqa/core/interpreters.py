@@ -22,6 +22,8 @@ _ENVIRONMENT = {"PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THR
 """Set while an interpreter starts: it imports nothing from the current directory, and linear
 algebra starts no threads, which a fork would lose."""
 _starting = Lock()
+_preloaded: set[str] = set()
+"""What the fork server imports."""
 
 
 def _get_context() -> ForkServerContext | SpawnContext:
@@ -46,7 +48,8 @@ def start_process(
     target
         What it runs: a function of a module, called with its end of the connection and `arguments`.
     preload
-        Modules that the fork server imports. They take effect before the first process starts.
+        Modules that it imports in any case; one that is missing is passed over. Processes are
+        forked from a server that has imported them, which takes milliseconds.
     daemon
         Whether the process is ended with this one. A process that starts others is no daemon.
 
@@ -65,7 +68,7 @@ def start_process(
         ours, theirs = _CONTEXT.Pipe()
         with theirs, _starting, _safe_environment(), _safe_path(), _without_main():
             if isinstance(_CONTEXT, ForkServerContext):
-                _CONTEXT.set_forkserver_preload([target.__module__, *preload])
+                _preload(_CONTEXT, {target.__module__, *preload})
             process = _CONTEXT.Process(target=target, args=(theirs, *arguments), daemon=daemon)
             process.start()
     except (OSError, EOFError) as error:
@@ -149,13 +152,33 @@ def _absolute(entries: Iterable[str]) -> list[str]:
     return [entry for entry in entries if Path(entry).is_absolute()]
 
 
+def _preload(context: ForkServerContext, modules: set[str]) -> None:
+    """Replace a fork server that has not imported some modules; its processes stay."""
+    if modules <= _preloaded:
+        return
+    _preloaded.update(modules)
+    alive = _reset_fork_server()
+    if alive is not None:
+        os.close(alive)  # the server ends when its processes have ended
+    context.set_forkserver_preload(sorted(_preloaded))
+
+
 def _forget_fork_server() -> None:
     """Let a fork of this process start a fork server of its own."""
     global _starting  # noqa: PLW0603  (another thread may have held it)
+    _starting = Lock()
+    _preloaded.clear()
+    _reset_fork_server()
+
+
+def _reset_fork_server() -> int | None:
+    """Let multiprocessing start a new fork server; return the end that keeps the old one alive."""
     from multiprocessing import forkserver
 
-    _starting = Lock()
-    forkserver._forkserver.__init__()  # type: ignore[misc]  # noqa: SLF001
+    server = forkserver._forkserver  # noqa: SLF001  (it has no public way)
+    alive: int | None = server._forkserver_alive_fd  # type: ignore[attr-defined]  # noqa: SLF001
+    server.__init__()  # type: ignore[misc]
+    return alive
 
 
 if sys.platform != "win32":

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dqa.core.errors import UsageError
 
@@ -78,12 +78,9 @@ class Namespaces(ABC):
     ----------
     location
         What to call where they are; never holds a password.
-    imported_late
-        Modules that opening imports, for whoever prepares a process that is to open databases.
     """
 
     location: str
-    imported_late: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     @abstractmethod

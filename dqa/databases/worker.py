@@ -103,7 +103,7 @@ class Worker:
         self.is_over = False
         started = monotonic()
         self._process, self._connection = start_process(
-            serve, opening, _environment(), preload=[opening.namespaces.partition(":")[0]]
+            serve, opening, _environment(), preload=_modules_of(opening)
         )
         self._out_of_memory = _count_out_of_memory()
         try:
@@ -252,6 +252,12 @@ class _PlainUnpickler(pickle.Unpickler):
         if (module, name) not in self._CLASSES:
             raise pickle.UnpicklingError(f"{module}.{name} is not part of a reply")
         return super().find_class(module, name)
+
+
+def _modules_of(opening: Opening) -> list[str]:
+    """Return the modules that opening imports: of the engine, and what it imports late."""
+    module = opening.namespaces.partition(":")[0]
+    return [module, f"{module.rpartition('.')[0]}.late"]
 
 
 def _environment() -> dict[str, str]:

@@ -61,8 +61,6 @@ class DuckdbNamespaces(Namespaces):
         The schema that the location names.
     """
 
-    imported_late = ("numpy.ma",)
-
     def __init__(self, store: Store, path: Path, wanted: str | None) -> None:
         self.location = str(path)
         self._store = store

@@ -28,7 +28,6 @@ class LadybugFile(FileNamespaces):
     """A file that holds one situation, or is to hold one."""
 
     kind = "ladybug"
-    imported_late = ("ladybug._lbug", "numpy.ma")
 
     @classmethod
     def start(cls) -> None:

@@ -23,7 +23,6 @@ class SqliteFile(FileNamespaces):
     """A file that holds one situation, or is to hold one."""
 
     kind = "sqlite"
-    imported_late = ("numpy",)
 
     @classmethod
     def engine_version(cls) -> str:

@@ -1,0 +1,9 @@
+"""What opening a database imports late: a fork server imports it early."""
+
+from contextlib import suppress
+from importlib import import_module
+
+with suppress(ImportError):  # the engine imports it where it is installed
+    import_module("pandas")
+for module in ("ladybug._lbug", "numpy.ma"):
+    import_module(module)

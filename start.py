@@ -137,8 +137,9 @@ def install(extra: str) -> int:
         for line in process.stdout or ():
             lines.append(line.rstrip())
             if sys.stderr.isatty():
-                width = shutil.get_terminal_size().columns - 1
-                say(lines[-1][:width].ljust(width), "\r")
+                say("\r\x1b[K" + lines[-1][: shutil.get_terminal_size().columns - 1], "")
+    if sys.stderr.isatty():
+        say("\r\x1b[K", "")
     if process.returncode:
         return fail("\n    ".join(["The packages could not be installed:", *lines[-10:]]))
     return 0

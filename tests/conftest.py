@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +72,6 @@ def dellma_release_dir() -> Path:
 
 
 DATA = ("release_dir", "dellma_release_dir")
-OPTIONAL = frozenset(
-    {"alfworld", "inspect_ai", "jax", "open_spiel", "playwright", "pyspiel", "ray"}
-)
-"""Packages that `start.py check` installs and `start.py test` does not."""
 LONGEST = frozenset({"test_documented_commands.py", "test_killed.py", "test_variants.py"})
 """Files with the tests that take longest."""
 REASONS = {
@@ -86,7 +82,7 @@ REASONS = {
     "deep": "that take minutes (python3 start.py check --deep)",
     "": "skipped for reasons that -rs lists",
 }
-"""Why a test is not run, by its marker."""
+"""Why a test is not run, by its marker or its skip."""
 DESELECTED = pytest.StashKey[Counter[str]]()
 """How many tests were deselected, by reason."""
 
@@ -105,25 +101,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if set(DATA) & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.released)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Report a test as skipped if it failed because an optional package is not installed."""
-    report = yield
-    error = call.excinfo.value if call.excinfo and report.failed else None
-    while error is not None:
-        package = (getattr(error, "name", None) or "").partition(".")[0]
-        if isinstance(error, ModuleNotFoundError) and package in OPTIONAL:
-            path, line, _ = item.location
-            reason = f"{package} is not installed; 'python3 start.py check' installs it"
-            report.outcome = "skipped"
-            report.longrepr = (path, (line or 0) + 1, reason)
-            report.keywords = {**report.keywords, "needs": 1}
-        error = error.__cause__ or error.__context__
-    return report
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
@@ -170,6 +147,8 @@ def _not_run(reporter: pytest.TerminalReporter) -> Counter[str]:
     for report in reporter.stats.get("skipped", ()):
         # The report of a module that is skipped at collection has no keywords.
         keywords = getattr(report, "keywords", ())
-        known = (why for why in ("released", "integration", "needs") if why in keywords)
-        counts[next(known, "")] += 1
+        known = [why for why in ("released", "integration") if why in keywords]
+        if "could not import" in str(report.longrepr):
+            known = ["needs"]
+        counts[known[0] if known else ""] += 1
     return counts

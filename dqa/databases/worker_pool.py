@@ -43,6 +43,8 @@ GRACE = 0.3
 """Seconds beyond its limit after which a statement's worker is killed."""
 _ENDING = 0.5
 """Seconds more in which a server has to answer anything."""
+_PATIENCE = 0.2
+"""Seconds to wait for a worker, at most, before another one is started."""
 _PROBING = 4.0
 """Seconds before the end of a limit at which its server is probed, half the limit at most."""
 _AT_ONCE = 0.1
@@ -191,7 +193,7 @@ class WorkerPool:
         """Return an idle worker, or None where the caller is to start one."""
         if self._owner != os.getpid():
             self._forget_parent()
-        patience = monotonic() + self.opening_seconds
+        patience = monotonic() + min(self.opening_seconds, _PATIENCE)
         with self._changed:
             while True:
                 if self._is_closed:

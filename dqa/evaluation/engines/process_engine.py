@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _LOOK = 0.2
 """Seconds after which a wait looks whether its time is over."""
+_GONE = 0.5
+"""Seconds in which the system reports how a process ended that closed its connection."""
 _ENDING = 3.0
 """Seconds within which a process ends by itself whose connection was closed."""
 
@@ -92,7 +94,7 @@ class _Hired:
     def end(self, seconds: float = 0.0) -> None:
         """Close the connection; kill the process where it does not end by itself in time."""
         self.connection.close()
-        self.process.join(seconds)
+        self.process.join(max(seconds, _GONE))
         if self.process.is_alive():
             self.process.kill()
         if self.ended is None:

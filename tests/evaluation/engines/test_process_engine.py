@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -19,7 +17,6 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.engines import process_engine
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Result
 
@@ -162,17 +159,6 @@ def _is_there(number: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-@pytest.mark.slow
-def test_fresh_pythons_decide_where_none_are_forked(
-    asked: QuestionSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As on macOS and Windows."""
-    elsewhere = SimpleNamespace(platform="darwin", modules=sys.modules)
-    monkeypatch.setattr(process_engine, "sys", elsewhere)
-    run = dqa.evaluate(asked, Noting(tmp_path), databases="sqlite", options=TWO)
-    assert len(run.results) == len(decided_by(tmp_path)) == 6
 
 
 def test_what_other_processes_cannot_do_is_refused(asked: QuestionSet, tmp_path: Path) -> None:

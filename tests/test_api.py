@@ -222,7 +222,7 @@ def test_a_policy_and_an_audit_reach_every_statement(tmp_path: Path) -> None:
 
     class Curious(Last):
         def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
-            with pytest.raises(dqa.QueryError, match="total_power"):
+            with pytest.raises(dqa.QueryError):
                 database.query("SELECT total_power FROM trade_node")
             return super().decide(question, database)
 

@@ -167,15 +167,15 @@ def test_a_household(folder: Path) -> None:
 
 
 OWN = """
-import os, sys
+import multiprocessing, os, sys
 from contextlib import closing
 from own_decider import Own
-import dqa
+import dqa, dqa.core.interpreters
 
 if __name__ == "__main__":
     os.chdir(sys.argv[1])
     if sys.argv[2] == "spawned":
-        sys.platform = "darwin"
+        dqa.core.interpreters._CONTEXT = multiprocessing.get_context("spawn")
     with closing(dqa.open_database("shop.db")) as database:
         assert database.query("SELECT name FROM shop").rows == (("a",),)
     questions = dqa.generate(("locating",), count=2, seed=1)

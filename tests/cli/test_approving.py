@@ -8,6 +8,7 @@ import pty
 import select
 import signal
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -25,6 +26,11 @@ LOOK = (
 )
 AGAIN = "Thought: look\nAction: query_database\nAction Input: SELECT cost FROM warehouse"
 SOUTH, NORTH = "Thought: done\nFinal Answer: South", "Thought: done\nFinal Answer: North"
+_AT_TERMINAL = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
+"""Makes the terminal on standard input the one whose keys send signals."""
 _PATIENCE = 90.0
 CHOICES, MORE, WHY = "[q]uit: ", "> ", "no reason): "
 
@@ -55,19 +61,22 @@ def at_terminal(
             *("--question", "Which closes?", "--candidates", "SELECT name FROM warehouse"),
             *("--model", "openai:x", "--base-url", server.url, *map(str, options)),
         ]
-        process, terminal = pty.fork()
-        if process == 0:
-            given = {"TERM": "dumb", "OPENAI_API_KEY": "k", "COLUMNS": "100", "EDITOR": editor}
-            os.execve(words[0], words, os.environ | given)  # noqa: S606
-        with os.fdopen(terminal, "rb+", buffering=0) as screen:
+        terminal, inner = pty.openpty()
+        given = {"TERM": "dumb", "OPENAI_API_KEY": "k", "COLUMNS": "100", "EDITOR": editor}
+        process = subprocess.Popen(
+            [sys.executable, "-c", _AT_TERMINAL, *words],
+            **dict.fromkeys(("stdin", "stdout", "stderr"), inner),
+            env=os.environ | given,
+            start_new_session=True,
+        )
+        os.close(inner)
+        with os.fdopen(terminal, "rb+", buffering=0) as screen, process:
             try:
                 shown = _talk(screen, list(typed))
             except BaseException:
-                os.kill(process, signal.SIGKILL)
+                process.kill()
                 raise
-            finally:
-                _, status = os.waitpid(process, 0)
-    return os.waitstatus_to_exitcode(status), shown
+    return process.returncode, shown
 
 
 def _talk(screen: Any, typed: list[tuple[str, str]]) -> str:

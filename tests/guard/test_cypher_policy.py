@@ -247,7 +247,7 @@ def outcome(database: Database, statement: str) -> object:
         rows = database.query(statement)
     except QueryError as error:
         return str(error)
-    return rows.columns, rows.rows
+    return rows.columns, rows.rows if "ORDER BY" in statement else sorted(rows.rows, key=repr)
 
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)

@@ -65,7 +65,9 @@ def at_terminal(
         given = {"TERM": "dumb", "OPENAI_API_KEY": "k", "COLUMNS": "100", "EDITOR": editor}
         process = subprocess.Popen(
             [sys.executable, "-c", _AT_TERMINAL, *words],
-            **dict.fromkeys(("stdin", "stdout", "stderr"), inner),
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
             env=os.environ | given,
             start_new_session=True,
         )

@@ -34,6 +34,7 @@ SOURCES = {"--generate", "--generated", "--questions", "--release", "--resume"}
 LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
 PYTEST = ["pytest", "-n", "auto"]
 QUICK = [*PYTEST, "-m", "not slow and not deep and not integration", "-r", "fEX"]
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 FUZZ = ["python", "-m", "tests.hostile.fuzz", "--count", "200000", "--keep"]
 
 
@@ -125,7 +126,8 @@ def install(extra: str) -> int:
     STAMP.unlink(missing_ok=True)
     say("Installing packages into .venv; this takes a few minutes")
     pip = [python, "-P", "-m", "pip", "install", "--no-input", "--progress-bar", "off"]
-    command = ["uv", "pip", "install", "--python", python] if shutil.which("uv") else pip
+    uv = ["uv", "pip", "install", "--compile-bytecode", "--python", python]
+    command = uv if shutil.which("uv") else pip
     command += [] if extra == "dev" else ["--only-binary", ":all:"]
     command += ["--editable", f"{ROOT}[{extra}]"]
     # Some packages call 'python' while they are built; .venv has one.
@@ -147,8 +149,10 @@ def install(extra: str) -> int:
 
 def run(commands: list[list[str]], folder: Path | None) -> int:
     """Run programs of .venv until one fails; return its exit code, otherwise 0."""
+    # The programs start many processes. Without cached bytecode, each compiles every module again.
+    cached = {name: value for name, value in os.environ.items() if name != NO_BYTECODE}
     for name, *words in commands:
-        process = subprocess.Popen([str(BIN / name), *words], cwd=folder)
+        process = subprocess.Popen([str(BIN / name), *words], cwd=folder, env=cached)
         while process.returncode is None:
             try:
                 process.wait()

@@ -69,8 +69,9 @@ def main(words: list[str]) -> int:
     code = set_up(extra) or run(programs, folder)
     if command == "check --deep" and code == 0:
         minutes = (time.monotonic() - started) / 60
+        git = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+        commit = subprocess.check_output(git, text=True).strip() if shutil.which("git") else "?"
         print("\nPassed. Add this line, with the figures above, to docs/testing.md:")
-        commit = subprocess.getoutput(f"git -C {shlex.quote(str(ROOT))} rev-parse --short HEAD")
         print(f"| {time.strftime('%Y-%m-%d')} | {commit} | {minutes:.0f} min | FIGURES |")
     return code
 
@@ -127,14 +128,24 @@ def install(extra: str) -> int:
     say("Installing packages into .venv; this takes a few minutes")
     pip = [python, "-P", "-m", "pip", "install", "--no-input", "--progress-bar", "off"]
     uv = ["uv", "pip", "install", "--compile-bytecode", "--python", python]
-    command = uv if shutil.which("uv") else pip
-    command += [] if extra == "dev" else ["--only-binary", ":all:"]
-    command += ["--editable", f"{ROOT}[{extra}]"]
+    wanted = [] if extra == "dev" else ["--only-binary", ":all:"]
+    wanted += ["--editable", f"{ROOT}[{extra}]"]
     # Some packages call 'python' while they are built; .venv has one.
     paths = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    lines: list[str] = []
+    # uv ignores the settings of pip. If it finds no packages, pip may.
+    for installer in [uv, pip] if shutil.which("uv") else [pip]:
+        code, lines = call(installer + wanted, paths)
+        if code == 0:
+            return 0
+    return fail("\n    ".join(["The packages could not be installed:", *lines[-10:]]))
+
+
+def call(command: list[str], environment: dict[str, str]) -> tuple[int, list[str]]:
+    """Run a command; return its exit code and output. A terminal shows the last line."""
     lines = []
     with subprocess.Popen(
-        command, env=paths, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace"
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace"
     ) as process:
         for line in process.stdout or ():
             lines.append(line.rstrip())
@@ -142,9 +153,7 @@ def install(extra: str) -> int:
                 say("\r\x1b[K" + lines[-1][: shutil.get_terminal_size().columns - 1], "")
     if sys.stderr.isatty():
         say("\r\x1b[K", "")
-    if process.returncode:
-        return fail("\n    ".join(["The packages could not be installed:", *lines[-10:]]))
-    return 0
+    return process.returncode, lines
 
 
 def run(commands: list[list[str]], folder: Path | None) -> int:

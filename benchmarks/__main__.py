@@ -13,7 +13,7 @@ from benchmarks.needs import find_need
 
 
 class Benchmark(NamedTuple):
-    """A benchmark: its name, the first line of its docstring, what it needs and what it may use."""
+    """A benchmark: its name, summary, needs and optional needs."""
 
     name: str
     summary: str
@@ -22,7 +22,7 @@ class Benchmark(NamedTuple):
 
 
 def list_benchmarks(folder: Path = Path(__file__).parent) -> list[Benchmark]:
-    """Return the modules that can be run; none of them is imported."""
+    """Return the benchmarks without importing them."""
     found = []
     for file in sorted(folder.glob("*.py")):
         tree = ast.parse(file.read_text("utf-8"))
@@ -45,8 +45,8 @@ def main() -> None:
     """Print a line for each benchmark."""
     for benchmark in list_benchmarks():
         needs = [find_need(name) for name in benchmark.needs]
-        told = [f"{need.description}{'' if need.is_met else ' (missing)'}" for need in needs]
-        line = f"{benchmark.name:16} {benchmark.summary} Needs: {', '.join(told) or 'nothing'}."
+        texts = [f"{need.description}{'' if need.is_met else ' (missing)'}" for need in needs]
+        line = f"{benchmark.name:16} {benchmark.summary} Needs: {', '.join(texts) or 'nothing'}."
         if benchmark.optional:
             line += f" Optional: {', '.join(find_need(name)[0] for name in benchmark.optional)}."
         print(line)

@@ -1,4 +1,4 @@
-"""What benchmarks need beyond the package, and what to do where it is missing."""
+"""What benchmarks need besides the package, and how to install it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Need(NamedTuple):
-    """A need: what it is called, whether it is there, and how to get it."""
+    """A need: its description, whether it is met, and how to meet it."""
 
     description: str
     is_met: bool
@@ -17,7 +17,7 @@ class Need(NamedTuple):
 
 
 EXTRAS = {
-    "choix": ("choix", "dev"),
+    "choix": ("choix", "test"),
     "duckdb": ("duckdb", "duckdb"),
     "games": ("pyspiel", "games"),
     "household": ("textworld", "household"),
@@ -32,10 +32,10 @@ SERVERS = ("postgres", "mysql", "neo4j")
 
 
 def find_need(name: str) -> Need:
-    """Return a need by its name: an extra, a published data set, or a server."""
+    """Return the need with a name: of an extra, a published data set or a server."""
     if name in EXTRAS:
         module, extra = EXTRAS[name]
-        remedy = f'pip install "decision-qa[{extra}]"'
+        remedy = f'pip install -e ".[{extra}]"'
         return Need(f"extra {extra} ({module})", find_spec(module) is not None, remedy)
     variable = RELEASES.get(name) or f"DQA_TEST_{name.upper()}_URL"
     value = os.environ.get(variable, "")
@@ -46,7 +46,7 @@ def find_need(name: str) -> Need:
 
 
 def require(*names: str) -> None:
-    """End the program with one line where a need is not met."""
+    """End the program with one line if a need is not met."""
     for need in map(find_need, names):
         if not need.is_met:
             raise SystemExit(f"error: this benchmark needs {need.description}: {need.remedy}.")

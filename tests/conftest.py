@@ -72,7 +72,7 @@ def dellma_release_dir() -> Path:
 
 
 DATA = ("release_dir", "dellma_release_dir")
-LONGEST = frozenset({"test_documented_commands.py", "test_killed.py", "test_variants.py"})
+LONGEST = frozenset({"test_documented_commands.py", "test_kills.py", "test_variants.py"})
 """Files with the tests that take longest."""
 REASONS = {
     "released": "that read the released data (DQA_RELEASE_DIR, DQA_DELLMA_DIR)",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from benchmarks import needs
 from benchmarks.__main__ import list_benchmarks
 from benchmarks.needs import find_need, require
 from benchmarks.size import count_lines, measure, report
@@ -64,7 +66,8 @@ def test_packages_are_counted_against_their_budgets(tmp_path: Path) -> None:
 def test_every_benchmark_has_a_line_and_known_needs() -> None:
     """None of them is imported for that."""
     found = {benchmark.name: benchmark for benchmark in list_benchmarks()}
-    assert {"size", "harness", "warehouse", "cluster"} <= set(found)
+    files = {file.stem for file in Path(needs.__file__).parent.glob("*.py")}
+    assert set(found) == files - {"__main__", "agents", "measuring", "needs", "wide_generator"}
     assert found["cluster"].needs == ("ray",)
     for benchmark in found.values():
         assert benchmark.summary.endswith(".")
@@ -72,11 +75,19 @@ def test_every_benchmark_has_a_line_and_known_needs() -> None:
             assert find_need(name).remedy
 
 
+@pytest.mark.slow
+def test_every_benchmark_can_be_imported() -> None:
+    """What it takes from the package is still there."""
+    for benchmark in list_benchmarks():
+        if all(find_need(name).is_met for name in benchmark.needs):
+            assert callable(import_module(f"benchmarks.{benchmark.name}").main)
+
+
 def test_a_missing_need_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """It says what is missing, and how to get it."""
     monkeypatch.setattr("benchmarks.needs.find_spec", lambda _: None)
     monkeypatch.delenv("DQA_TEST_MYSQL_URL", raising=False)
-    with pytest.raises(SystemExit, match=r'needs extra ray .*pip install "decision-qa\[ray\]"'):
+    with pytest.raises(SystemExit, match=r'needs extra ray .*pip install -e "\.\[ray\]"'):
         require("ray")
     with pytest.raises(SystemExit, match="needs server in DQA_TEST_MYSQL_URL: set"):
         require("mysql")

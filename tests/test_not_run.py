@@ -52,6 +52,9 @@ def test_with_release(release_dir):
     pass
 """
 
+NEEDY = 'import pytest\n\npytest.importorskip("package_of_the_future")\n'
+"""A module that is skipped when it is collected."""
+
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
@@ -59,6 +62,7 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "tests").mkdir()
     (tmp_path / "pytest.ini").write_text(INI)
     (tmp_path / "tests" / "test_all.py").write_text(TESTS)
+    (tmp_path / "tests" / "test_needy.py").write_text(NEEDY)
     shutil.copy(HERE / "conftest.py", tmp_path / "tests")
     return tmp_path
 
@@ -83,7 +87,7 @@ def test_one_line_says_what_was_not_run_and_why(checkout: Path) -> None:
     assert code == 0
     assert line == (
         "Not run: 1 that read the released data (DQA_RELEASE_DIR, DQA_DELLMA_DIR), 1 that need a "
-        "server (docker/README.md), 1 that need more packages (python3 start.py check), 1,200 "
+        "server (docker/README.md), 2 that need more packages (python3 start.py check), 1,200 "
         "that are slow (python3 start.py check), 1 that take minutes (python3 start.py check "
         "--deep)."
     )
@@ -92,7 +96,8 @@ def test_one_line_says_what_was_not_run_and_why(checkout: Path) -> None:
 def test_only_deep_tests_may_be_left_out_where_none_may_be_skipped(checkout: Path) -> None:
     """A skip fails the run, and so does a slow test that -m leaves out."""
     strict = {"DQA_NO_SKIP": "1", "DQA_RELEASE_DIR": str(checkout)}
-    assert run_tests(checkout, "-k", "quick or release", **strict)[0] == 0
+    assert run_tests(checkout, "tests/test_all.py", "-k", "quick or release", **strict)[0] == 0
+    assert run_tests(checkout, "tests/test_needy.py", **strict)[0] != 0
     assert run_tests(checkout, "-k", "quick or release", DQA_NO_SKIP="1")[0] == 1
     for name in ("server", "package"):
         assert run_tests(checkout, "-k", name, **strict)[0] == 1, name

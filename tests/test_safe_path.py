@@ -10,6 +10,7 @@ import sys
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -28,6 +29,7 @@ DQA = (str(Path(sys.executable).with_name("dqa")),)
 MODULE = (sys.executable, "-m", "dqa")
 EVAL = ("eval", "--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
 TRAIN = ("train", "--world", "holdem", "--player", "cfr,dmc", "--budget", "1", "--workers", "2")
+PROCESSES, RAY = ("--processes", "2"), ("--engine", "ray")
 PLAY = ("play", "--world", "household", "--player", "expert", "--games", "1")
 MCP = (
     {
@@ -117,8 +119,10 @@ def test_commands_that_read_a_database(folder: Path) -> None:
     run(folder, *MODULE, "query", "shop.db", "SELECT name FROM shop")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", [(), ("--processes", "2"), ("--engine", "ray")])
+@pytest.mark.parametrize(
+    "engine",
+    [(), *(pytest.param(x, marks=pytest.mark.slow) for x in (PROCESSES, RAY))],
+)
 def test_an_evaluation(folder: Path, engine: tuple[str, ...]) -> None:
     """In threads, in processes and on a cluster, with a scripted model."""
     if "ray" in engine:
@@ -126,7 +130,6 @@ def test_an_evaluation(folder: Path, engine: tuple[str, ...]) -> None:
     assert "scripted:analyst" in run(folder, *DQA, *EVAL, "--deciders", "planrag", *engine)
 
 
-@pytest.mark.slow
 def test_a_server_of_agent_tools(folder: Path) -> None:
     """It answers a call over standard input and output."""
     pytest.importorskip("mcp")
@@ -138,6 +141,8 @@ def test_a_server_of_agent_tools(folder: Path) -> None:
         stdout=subprocess.PIPE,
         text=True,
     )
+    patience = Timer(60, server.kill)
+    patience.start()
     with server:
         assert server.stdin is not None
         assert server.stdout is not None
@@ -145,6 +150,7 @@ def test_a_server_of_agent_tools(folder: Path) -> None:
         server.stdin.flush()
         replies = [json.loads(server.stdout.readline()) for _ in range(2)]
         server.stdin.close()
+    patience.cancel()
     assert (imported(folder), server.returncode) == ([], 0)
     assert not replies[1]["result"]["isError"]
 

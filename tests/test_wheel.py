@@ -50,6 +50,7 @@ def run(site: Path, folder: Path, *words: str, **variables: str) -> str:
     """Run a program of the installed wheel in a folder; return what it printed."""
     theirs = ("PYTHONPATH", "DQA_TEST")  # no server of these tests
     kept = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
+    del kept["PYTHONSAFEPATH"]  # the user's modules must be on the path
     done = subprocess.run(
         [sys.executable, *words],
         cwd=folder,

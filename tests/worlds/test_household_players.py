@@ -74,7 +74,7 @@ def test_a_game_is_the_same_in_another_process() -> None:
         "print(generate_game(task_of_seed(3), 3).data)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script],
+        [sys.executable, "-P", "-c", script],
         env={"PYTHONHASHSEED": "2", "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,

@@ -87,7 +87,7 @@ def test_two_processes_build_one_catalogue(tmp_path: Path) -> None:
     )
     both = [
         subprocess.Popen(
-            [sys.executable, "-c", code],
+            [sys.executable, "-P", "-c", code],
             env={"DQA_CACHE": str(tmp_path)},
             stdout=subprocess.PIPE,
             text=True,

@@ -16,7 +16,7 @@ from dqa.core.database import Database
 from dqa.core.errors import QueryError, RefusedStatementError, UsageError
 from dqa.deciders.samples import sampled_schema
 from dqa.guard import GuardedDatabase, Policy
-from dqa.guard.views import telling_views
+from dqa.guard.tables import telling_views
 from tests.guard import hiding_attacks as attacks
 from tests.guard.hiding_sql import SqlAttacks
 
@@ -120,7 +120,6 @@ WRONG_TABLES: list[tuple[dict[str, object], str]] = [
     ({"masks": {"customer.email": ["x"]}}, "must be null, a text, a number"),
     ({"masks": {"customer.email": "a\\b"}}, "has a backslash"),
     ({"masks": ["customer.email"]}, "must be an object by names"),
-    ({"masks": {"customer.salary": "secret"}}, "use values of the types"),
     ({"row_filters": {"custmer": "1 = 1"}}, "Did you mean 'customer'"),
     ({"row_filters": {"customer": ""}}, "must be a condition as text"),
     (

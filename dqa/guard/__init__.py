@@ -1,7 +1,7 @@
 """The guard: a statement runs only if it is one single statement that reads.
 
-This is the first of two lines. It parses a statement in its own dialect and allows what it knows
-to read; what it does not know it refuses, with a reason that helps to write a better statement.
+This is the first of two lines. It parses a statement in its own dialect and allows known reading
+constructs only. It refuses everything else, with a reason that helps to write a better statement.
 The second line is the read-only session that every backend opens. `GuardedDatabase` joins both:
 every database is opened as one, and there is no other way to a driver.
 """

@@ -23,7 +23,7 @@ class AuditEntry:
     database
         The database's name.
     dialect
-        What the statement is written in.
+        The dialect of the statement.
     statement
         As it was written.
     allowed
@@ -67,8 +67,8 @@ class Audit:
     Attributes
     ----------
     sink
-        Receives every statement with its verdict, reason, row count and duration. What it raises
-        reaches the caller: a statement that cannot be recorded gives no rows.
+        Receives every statement with its verdict, reason, row count and duration. Its errors
+        reach the caller: a statement that cannot be recorded gives no rows.
     approve
         Called before a statement that the guard allows runs; False stops it. A statement that will
         run in translation is shown translated.

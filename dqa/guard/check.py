@@ -60,11 +60,11 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     Parameters
     ----------
     statement
-        What a person, or a model, wrote.
+        The text of a person or a model.
     dialect
         One of `DIALECTS`.
     policy
-        What may be called and read beyond, or short of, what the guard allows by itself.
+        Additions to the guard's lists, and limits on reading.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The guard for Cypher, of Neo4j and of LadybugDB.
 
-The server receives text that is put together from the statement's tokens, with what a policy
-restricts written into its patterns. Clauses, words, functions and procedures are those of
+The server receives text that the guard writes from the statement's tokens, with the policy's limits
+in its patterns. Clauses, words, functions and procedures are those of
 `lists/*.txt`; there is no grammar, for a statement that makes no sense harms nothing.
 """
 
@@ -31,16 +31,16 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
     Parameters
     ----------
     statement
-        What was written.
+        The text of the author.
     dialect
         ``"neo4j"`` or ``"ladybug"``.
     policy
-        What may be called and read beyond, or short of, what the guard allows by itself.
+        Additions to the guard's lists, and limits on reading.
 
     Raises
     ------
     Refusal
-        The statement does more than reading, reads what it may not, or cannot be read.
+        The statement does more than reading, reads hidden data, or cannot be parsed.
     """
     reader = read_statement(statement, dialect, policy)
     restrict(reader, policy)
@@ -48,7 +48,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
 
 
 def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> CypherReader:
-    """Return what a statement that only reads says; `Refusal` where it does more."""
+    """Parse a statement; `Refusal` where it does more than read."""
     reader = CypherReader(statement, dialect, policy.functions, policy.procedures)
     if reader.used and reader.used.lower() != (policy.database or "").lower():
         raise Refusal("it begins with USE, which could read another database; leave it out")
@@ -89,10 +89,7 @@ def _require_bounded(reader: CypherReader) -> None:
             _require_growing_slowly(reader, call)
         sizes[call.group] = sizes.get(call.group, 1.0) * max(size, 1.0)
         if sizes[call.group] > _MOST:
-            raise Refusal(
-                f"{call.name}() may make {_MOST} items or letters, together with those around it; "
-                "match what is counted, or write smaller numbers"
-            )
+            raise Refusal(f"{call.name}() may make at most {_MOST} items; use smaller numbers")
 
 
 def _length(reader: CypherReader, call: Call) -> float:
@@ -134,7 +131,4 @@ def _require_growing_slowly(reader: CypherReader, call: Call) -> None:
         and {reader.keys[i - 1], reader.keys[i + 1]} & {"+", "||"}
     ]
     if len(added) > 1:
-        raise Refusal(
-            f"reduce() adds {name} to itself, which doubles it at each step; add it once, or "
-            "multiply numbers"
-        )
+        raise Refusal(f"reduce() doubles {name} at each step; add it once")

@@ -1,8 +1,8 @@
-"""Restricts a Cypher statement to what a policy lets its reader see of a graph.
+"""Restrict a Cypher statement to the visible part of a graph.
 
-Every node pattern asks for a label that may be read, every relationship for such a type, so what is
-hidden is not found. Where not all properties may be read, what a pattern finds may be used by its
-properties alone, as in ``n.name``, and so no value holds more than its name says.
+Every node pattern asks for a label that may be read, every relationship for such a type, so it
+never finds a hidden one. Where some properties are hidden, a node or relationship may only be used
+by its properties, as in ``n.name``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STATIC = frozenset({"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"})
 
 @dataclass(frozen=True, slots=True)
 class VisibleGraph:
-    """What a policy leaves of a graph, in the spelling in which names are compared.
+    """The visible part of a graph, in the spelling that names are compared in.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class VisibleGraph:
 
     @classmethod
     def of(cls, policy: Policy, *, fold: bool) -> VisibleGraph:
-        """Return what a policy leaves; `fold` where names are compared without regard to case."""
+        """Return the visible part; `fold` where names are compared without regard to case."""
 
         def folded(names: Iterable[str]) -> frozenset[str]:
             return frozenset(name.lower() for name in names) if fold else frozenset(names)
@@ -83,7 +83,7 @@ class VisibleGraph:
         return self.types is None or name in self.types
 
     def denying(self, name: str) -> frozenset[str]:
-        """Return the labels and types of which a property may not be read."""
+        """Return the labels and types that hide a property."""
         owners = {entry.rpartition(".")[0] for entry in self.allowed}
         denied = {owner for owner in owners if f"{owner}.{name}" not in self.allowed}
         entries = (entry.rpartition(".") for entry in self.denied)
@@ -95,7 +95,7 @@ class VisibleGraph:
 
 
 def restrict(reader: CypherReader, policy: Policy) -> None:
-    """Write what a policy allows into a statement; `Refusal` where it reads what is hidden."""
+    """Write the policy's limits into a statement; `Refusal` where it reads hidden data."""
     shown = VisibleGraph.of(policy, fold=reader.ladybug)
     if not policy.limits_graph and not shown.inside:
         return
@@ -130,13 +130,11 @@ def _require_silent(reader: CypherReader, policy: Policy) -> None:
     if reader.explains and policy.limits_graph:
         found.append("a plan")
     if found:
-        raise Refusal(
-            f"{found[0]} describes the whole database, of which not all may be read; use MATCH"
-        )
+        raise Refusal(f"{found[0]} describes the whole database; use MATCH")
 
 
 def _require_visible(reader: CypherReader, shown: VisibleGraph) -> None:
-    """Refuse names of labels and types that may not be read, and paths through what may not be."""
+    """Refuse names of hidden labels and types, and paths that could lead through them."""
     for element in reader.elements:
         is_shown = shown.shows_label if element.kind == "node" else shown.shows_type
         for i in element.names:
@@ -148,10 +146,7 @@ def _require_visible(reader: CypherReader, shown: VisibleGraph) -> None:
             raise _not_shown(reader, i, shown.labels)
     is_long = reader.has_path_value or any(element.is_many for element in reader.elements)
     if is_long and shown.limits_nodes:
-        raise Refusal(
-            "a path of any length could lead through nodes that may not be read; write each step"
-            + ("" if reader.ladybug else ", or ((:Label)-[:TYPE]->(:Label)){1,3}")
-        )
+        raise Refusal("a path of any length could lead through hidden nodes; write each step")
 
 
 def _not_shown(reader: CypherReader, i: int, known: frozenset[str] | None) -> Refusal:
@@ -254,10 +249,7 @@ def _require_named(reader: CypherReader, names: set[str]) -> None:
     if reader.has_path_value:
         whole.append("a path")
     if whole:
-        raise Refusal(
-            f"{whole[0]} would be read whole, and not all of its properties may be read; name the "
-            "properties, as in n.name"
-        )
+        raise Refusal(f"{whole[0]} has hidden properties; name the properties, as in n.name")
 
 
 def _is_harmless(reader: CypherReader, use: Use, names: set[str]) -> bool:
@@ -290,11 +282,7 @@ def _restrict_properties(
         names = {reader.folded(i) for i in element.names}
         is_excluded = element.kind == "node" and not reader.ladybug and not names & denying
         if denying and not is_excluded and (names & denying or not names or not element.is_plain):
-            raise Refusal(
-                f"a property of {', '.join(sorted(denying))} may not be read: give the "
-                f"{element.kind} another {'label' if element.kind == 'node' else 'type'}, or write "
-                "WHERE and its variable"
-            )
+            raise Refusal(f"a property of {', '.join(sorted(denying))} may not be read here")
     for value, i in reader.properties:
         _require_not_denied(reader, i, shown)
         known = None if value is None else owners.get(reader.folded(value))

@@ -1,4 +1,4 @@
-"""Reads the tokens of one Cypher statement from left to right, and notes what it says of a graph.
+"""Read the tokens of one Cypher statement from left to right, and note its patterns and names.
 
 Only three things are known at each token: whether a clause, a value or an operator may come, which
 brackets are open, and whether a pattern is. A word in an operator's place must be one of the lists;
@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Literal, NamedTuple, NoReturn
 
 from dqa.core.cypher import quote_name
 from dqa.guard.cypher_tokens import DEEPEST, NUMBER, TEXT, is_word, tokens
+from dqa.guard.hints import closest
 from dqa.guard.lists import lists
 from dqa.guard.verdict import SEVERAL, Refusal
 
@@ -56,7 +56,7 @@ class Element:
     keys
         The properties of its map.
     is_many
-        Whether it stands for any number of relationships.
+        Whether it matches any number of relationships.
     """
 
     kind: Literal["node", "relationship"]
@@ -89,7 +89,7 @@ class Use(NamedTuple):
 
 @dataclass(slots=True)
 class Frame:
-    """An open bracket, or the whole statement: what is in it, and where the reader is in that."""
+    """An open bracket, or the whole statement, and the position of the reader in it."""
 
     kind: str
     clause: str = ""
@@ -108,17 +108,17 @@ class CypherReader:
     Attributes
     ----------
     spelled
-        The tokens as they will be written; whoever restricts the statement changes them.
+        The tokens as they will be written; a policy changes them.
     elements
         The nodes and relationships of all patterns.
     tested
         The labels and types that are tested for outside of patterns.
     variables
-        Names of what a pattern finds: nodes, relationships and paths.
+        Names of nodes, relationships and paths in patterns.
     uses
         Where names stand as values.
     properties
-        The value (or None where it is not a name) and the name of what is read with a dot.
+        The value (or None where it is not a name) and the property that is read with a dot.
     wholes
         Where ``*`` stands after a dot.
     aliases
@@ -205,9 +205,7 @@ class CypherReader:
         if key == ";":
             raise Refusal(SEVERAL)
         if key in self.words["writing"] | {"SHOW", "LOAD"}:
-            raise Refusal(
-                f"it contains {key}, and only reading is allowed: write MATCH ... RETURN ..."
-            )
+            raise Refusal(f"it contains {key}, and only reading is allowed: write MATCH")
         what = f"'{text[:40]}' (character {self.found.starts[i] + 1})" if key else "its end"
         raise Refusal(f"{problem} {what}" if problem else f"{what} is not expected there: {_HELP}")
 
@@ -306,18 +304,13 @@ class CypherReader:
     def _named(self, frame: Frame) -> None:
         """Read what begins with a name: a call, or a variable."""
         keys, i = self.keys, self.i
-        if frame.element is not None and frame.kind == "relationship" and keys[i] == "WSHORTEST":
-            self._require({")"}, i + 3)
-            frame.element.keys.append(i + 2)
-            self.i += 4
-            return
         name, end = self._dotted()
         if keys[end + 1] == "(" and not (frame.in_pattern and name not in _SHORTEST):
             if name not in self._functions | _SHORTEST:
                 if keys[i] in self.words["writing"]:
                     self._unexpected()
-                meant = _meant(name, self._functions)
-                raise Refusal(f"the function {name} is not known to only read{meant}")
+                meant = closest(name, self._functions, 0.8, whole=True)
+                raise Refusal(f"the function {name} is not known to only read.{meant}".strip("."))
             self._callees[end + 1] = name
             self.i = end + 1
             return
@@ -427,9 +420,9 @@ class CypherReader:
         if self.keys[self.i] == "=":
             raise Refusal(f"CALL {name} = ... changes a setting, and only reading is allowed")
         if name not in self._procedures:
-            listed = f"; CALL may be used with {', '.join(sorted(self._procedures))}"
-            meant = _meant(name, self._procedures)
-            raise Refusal(f"the procedure {name} is not known to only read{meant or listed}")
+            meant = closest(name, self._procedures, 0.75, whole=True)
+            listed = f" CALL may be used with {', '.join(sorted(self._procedures))}"
+            raise Refusal(f"the procedure {name} is not known to only read.{meant or listed}")
         self.procedures.append(name)
         if self.keys[self.i] == "(":
             self._callees[self.i] = ""
@@ -458,7 +451,7 @@ class CypherReader:
                 return
 
     def _show(self) -> None:
-        """Read SHOW and what may be shown; YIELD, WHERE and RETURN are read as elsewhere."""
+        """Read SHOW and its object; YIELD, WHERE and RETURN are read as elsewhere."""
         begin = self.i = self.i + 1
         while self.keys[self.i] in self.words["shown"]:
             self.i += 1
@@ -714,9 +707,3 @@ class CypherReader:
             if self.keys[i] == ")" or element.kind == "relationship":
                 element.is_many = element.is_many or self.keys[i] != ")"
                 return
-
-
-def _meant(name: str, known: frozenset[str]) -> str:
-    """Return ``. Did you mean 'x'`` with what is closest to a dotted name, or nothing."""
-    found = get_close_matches(name, sorted(known), n=1, cutoff=0.75)
-    return f". Did you mean '{found[0]}'" if found else ""

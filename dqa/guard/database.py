@@ -7,7 +7,7 @@ recorded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -47,11 +47,10 @@ from dqa.guard.visible import visible_schema
 
 _SYSTEMS = {"oracle": "oracle.db", "postgres": "postgresql", "tsql": "microsoft.sql_server"}
 """What OpenTelemetry calls a database system, where its dialect has another name."""
-_DESCRIBING = frozenset({"desc", "describe", "explain", "pragma", "show"})
 _POSITION = re.compile(r" at character \d+")
 _HIDDEN_VALUE = (
     "The statement failed on a value that it met, or on the types of its arguments. The database's "
-    "own words are not shown, because not all rows of what it reads may be read; look at "
+    "own words are not shown, because some rows are hidden; look at "
     "conversions, divisions, arguments and sub-queries of one row."
 )
 _FOR_HINTS = 0.5
@@ -61,7 +60,7 @@ _AT_ONCE = 0.1
 
 
 class GuardedDatabase:
-    """A `Database` that runs what the guard allows.
+    """A `Database` that runs allowed statements only.
 
     Parameters
     ----------
@@ -131,7 +130,7 @@ class GuardedDatabase:
         *,
         checked: bool = False,
     ) -> Self:
-        """Set what may be read, what watches and what a statement may cost; return the database.
+        """Set policy, audit and limits; return the database.
 
         The code that opens the database calls it before anything else uses it. A policy that limits
         tables and knows no schema gets the database's own.
@@ -152,10 +151,7 @@ class GuardedDatabase:
             The schema cannot be read.
         """
         if policy is not None and policy.hides and self.kind == "graph":
-            raise UsageError(
-                "The policy has masks or row_filters, which are for tables; of a graph, use "
-                "denied_properties, properties and labels instead."
-            )
+            raise UsageError("Masks and row_filters are for tables; use denied_properties.")
         if checked and policy is not None and policy.names_anything:
             policy.check([self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = self._scoped(policy or DEFAULT)
@@ -171,7 +167,7 @@ class GuardedDatabase:
         return self
 
     def with_rows(self, row_filters: Mapping[str, str]) -> Self:
-        """Return this database as another reader sees it, who may read other rows of its tables.
+        """Return this database for a reader of other rows.
 
         It shares the connections; closing it closes nothing else.
 
@@ -222,7 +218,7 @@ class GuardedDatabase:
     # Schema
 
     def schema(self) -> DatabaseSchema:
-        """Return what may be read, as the database describes itself; read once."""
+        """Return the visible schema; the database is read once."""
         if self._schema is None:
             self._refuse_if_closed()
             whole = reduce(add_descriptions, self._descriptions, self._read_schema())
@@ -262,7 +258,7 @@ class GuardedDatabase:
         """Return whether `query` would run a statement, which is not run, and if not, why."""
         verdict = self._verdict(statement)
         if not verdict.allowed:
-            for translated in self._translations(statement):
+            for translated in translations(statement, self.dialect, self.policy):
                 return check(translated, self.dialect, self.policy)
         return verdict
 
@@ -335,14 +331,14 @@ class GuardedDatabase:
                 problem = error
         else:
             problem = verdict.error()
-        for translated in self._translations(statement):
+        for translated in translations(statement, self.dialect, self.policy):
             verdict = check(translated, self.dialect, self.policy)
             self._require_approval(translated, verdict)
             try:
                 rows = self._run(translated, verdict.statement, limits)
                 return replace(rows, translated=translated)
             except NotUnderstoodError:
-                continue  # its author knows what was written, and not the translation
+                continue  # its author does not know the translation
         if isinstance(problem, RefusedStatementError):
             raise problem
         until = monotonic() + _FOR_HINTS
@@ -361,11 +357,6 @@ class GuardedDatabase:
             return verdict
         return check(statement, self.dialect, replace(self.policy, schema=schema))
 
-    def _translations(self, statement: str) -> Iterator[str]:
-        """Yield what a statement may mean in SQL, as this database allows it."""
-        if self.kind == "relational":
-            yield from translations(statement, self.dialect, self.policy)
-
     def _require_approval(self, statement: str, verdict: GuardVerdict) -> None:
         approve = self.audit.approve if self.audit is not None else None
         if approve is not None and not approve(statement, verdict, self.name):
@@ -376,11 +367,11 @@ class GuardedDatabase:
         self._refuse_if_closed()
         until = monotonic() + limits.seconds + _FOR_HINTS
         try:
-            if self.kind == "relational" and text.split(maxsplit=1)[0].lower() in _DESCRIBING:
+            if self.kind == "relational":
                 namespace = self.namespace or self.name
-                description = answer(text, self.dialect, self.schema(), namespace)
-                if description is not None:
-                    return description
+                described = answer(text, self.dialect, self.schema, namespace)
+                if described is not None:
+                    return described
             rows = self._ran(statement, text, limits, until)
             return self._with_own_names(rows, statement, text) if self._is_rewritten else rows
         except StatementError as error:
@@ -393,7 +384,7 @@ class GuardedDatabase:
         raise self._with_hints(problem, statement, until) from problem.__cause__
 
     def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:  # noqa: ARG002
-        """Run the text of a statement within what is left of its limits."""
+        """Run the text of a statement within the rest of its limits."""
         left = until - _FOR_HINTS - monotonic()
         if left < limits.seconds - _AT_ONCE:
             limits = limits.left(max(left, _AT_ONCE))
@@ -407,7 +398,7 @@ class GuardedDatabase:
         return self.kind == "relational" and (self.policy.hides or self.policy.restricts_columns)
 
     def _with_own_names(self, rows: Rows, statement: str, text: str) -> Rows:
-        """Return rows whose columns are not called by what the policy adds."""
+        """Return rows with column names that show nothing of the policy."""
         columns = tuple(
             name if without_inserted(name, statement, text) == name else f"column_{number}"
             for number, name in enumerate(rows.columns, start=1)
@@ -415,7 +406,7 @@ class GuardedDatabase:
         return replace(rows, columns=columns)
 
     def _without_hidden(self, error: StatementError, statement: str, text: str) -> StatementError:
-        """Return an error without what the policy adds to a statement, and without hidden values.
+        """Return an error without hidden values and without the policy's additions.
 
         It has no cause: that would have the engine's own words.
         """
@@ -436,6 +427,4 @@ class GuardedDatabase:
         return unknown_name(problem, name, schema, statement, self.dialect)
 
     def _with_hints(self, error: QueryError, statement: str, until: float) -> QueryError:
-        if self.kind != "relational":
-            return error
         return with_hints(error, statement, self.dialect, lambda: self._schema_by(until))

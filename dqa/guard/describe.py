@@ -7,7 +7,7 @@ policy hides. Statements about settings run on the engine, if the setting is on 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from dqa.core.database import Rows
 from dqa.core.errors import UnknownReferenceError
@@ -17,6 +17,8 @@ from dqa.guard.policy import Policy
 from dqa.guard.verdict import Refusal
 
 _NAME = r"(?:[\w$]+|\"[^\"]*\"|`[^`]*`|\[[^\]]*\])"
+_DESCRIBING = frozenset({"desc", "describe", "explain", "pragma", "show"})
+"""How such statements begin."""
 _TEXT = r"'[^']*'"
 _TABLE = rf"(?P<table>{_NAME}(?: ?\. ?{_NAME}){{0,2}}|{_TEXT})"
 _SCHEMA = rf"(?: (?:from|in) (?P<schema>{_NAME}))?"
@@ -69,6 +71,9 @@ def is_description(text: str, dialect: str, policy: Policy) -> bool:
     Refusal
         It describes another schema, or a setting that is not on the list.
     """
+    first = text.split(maxsplit=1)[0].lower()
+    if first not in _DESCRIBING:
+        return False
     known = lists(dialect)
     kind, found = _match(text, dialect)
     if kind:
@@ -85,24 +90,23 @@ def is_description(text: str, dialect: str, policy: Policy) -> bool:
         pragma = server.groupdict().get("pragma")
         if pragma is None or pragma.lower() in known["pragmas"]:
             return True
-    first = text.split(maxsplit=1)[0].lower()
     if first in {"show", "pragma"}:
-        raise Refusal(
-            f"this {first.upper()} is not one that may run; SHOW TABLES, DESCRIBE and SHOW CREATE "
-            "TABLE describe the tables"
-        )
+        raise Refusal(f"this {first.upper()} may not run; SHOW TABLES and DESCRIBE work")
     return False
 
 
-def answer(text: str, dialect: str, schema: DatabaseSchema, namespace: str) -> Rows | None:
-    """Return what a describing statement shows; None where the engine has to run the statement.
+def answer(
+    text: str, dialect: str, schema: Callable[[], DatabaseSchema], namespace: str
+) -> Rows | None:
+    """Answer a describing statement; None where the engine has to run the statement.
 
     Raises
     ------
     UnknownReferenceError
         There is no such table, or none that may be read.
     """
-    kind, found = _match(text, dialect)
+    is_candidate = text.split(maxsplit=1)[0].lower() in _DESCRIBING
+    kind, found = _match(text, dialect) if is_candidate else ("", {})
     if not kind:
         return None
     written = (found.get("like") or "'%'").strip("\"`[]'")
@@ -111,12 +115,12 @@ def answer(text: str, dialect: str, schema: DatabaseSchema, namespace: str) -> R
     if kind == "schemas":
         return Rows(("schema",), ((namespace,),) if like.fullmatch(namespace) else ())
     if kind == "tables":
-        names = (table.name for table in schema.tables)
+        names = (table.name for table in schema().tables)
         return Rows(("table",), tuple((name,) for name in names if like.fullmatch(name)))
-    table = _table(found["table"] or "", schema)
+    table = _table(found["table"] or "", schema().tables)
     references = {column: f"{other}.{key}" for column, other, key in table.references}
     if kind == "create":
-        return Rows(("table", "create"), ((table.name, _create(table, schema.quote)),))
+        return Rows(("table", "create"), ((table.name, _create(table, schema().quote)),))
     if kind in {"keys", "lists"}:
         keys = [("primary key", column, "") for column in table.key]
         keys += [("foreign key", column, other) for column, other in references.items()]
@@ -148,19 +152,16 @@ def _refuse_other_schema(found: Mapping[str, str | None], dialect: str, policy: 
         name, is_quoted = owner.strip("\"`[]'"), not re.fullmatch(r"[\w$]+", owner)
         is_own = scope is None or scope.holds(name, dialect, quoted=is_quoted)
         if not is_own or name.lower() in lists(dialect)["system schemas"]:
-            raise Refusal(
-                f"only the database's own schema is described, and {owner} is another one; a "
-                "policy may let its tables be read"
-            )
+            raise Refusal(f"only the own schema is described, and {owner} is another one")
 
 
 def _names(written: str) -> list[str]:
     return re.findall(rf"{_NAME}|{_TEXT}", written)
 
 
-def _table(written: str, schema: DatabaseSchema) -> TableInfo:
+def _table(written: str, tables: Iterable[TableInfo]) -> TableInfo:
     name = _names(written)[-1].strip("\"`[]'")
-    for table in schema.tables:
+    for table in tables:
         if table.name.casefold() == name.casefold():
             return table
     raise UnknownReferenceError(f"there is no table {name}, or none that may be read", name)

@@ -1,4 +1,4 @@
-"""Help the author of a statement that failed: what was meant, and what there is."""
+"""Help the author of a statement that failed: propose names, and list tables and columns."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _AMBIGUOUS = re.compile(
     r"|Column '(?:\w+\.)?([^']+)' in .* is ambiguous"
 )
 _CLAUSES = (
-    # what SQLite says, what the statement has, and the function whose advice helps
+    # SQLite's message, a pattern of the statement, and the function with the advice
     ('near "FROM"', r"\bextract\s*\(", "extract"),
     (r'near "\("', r"\bleft\s*\(", "left"),
     (r'near "\("', r"\bright\s*\(", "right"),
@@ -110,7 +110,7 @@ def _advice() -> dict[tuple[str, str], str]:
 def unknown_name(
     problem: str, name: str, schema: DatabaseSchema, statement: str, dialect: str
 ) -> StatementError:
-    """Return `problem` with what was most likely meant, and what there is."""
+    """Return `problem` with the most likely name, and the names that exist."""
     parts, named = rank_parts(schema, statement)
     quote = schema.quote if schema.tables else ""
     bare = name.rsplit(".", 1)[-1]
@@ -168,9 +168,9 @@ def with_hints(
     Parameters
     ----------
     error, statement, dialect
-        What the engine said of what was written.
+        The engine's error, and the statement as it was written.
     schema
-        Reads what may be read; None where it cannot in time.
+        Reads the visible schema; None where it cannot in time.
     """
     advice = " ".join(filter(None, _hints(str(error), statement, dialect, schema)))
     return type(error)(f"{error} {visible(advice)}") if advice else error
@@ -226,7 +226,7 @@ def _around(word: str, position: str | None, statement: str) -> str:
 
 
 def _sources(statement: str, dialect: str, schema: DatabaseSchema) -> list[_Source]:
-    """Return what a statement reads; nothing where it cannot be parsed."""
+    """Return the sources of a statement; nothing where it cannot be parsed."""
     known = {table.name.casefold(): table for table in schema.tables}
     found: dict[str, _Source] = {}
     try:

@@ -18,7 +18,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
 from dqa.guard.lists import AllowLists, lists
-from dqa.guard.text import dialect_of, read_text
+from dqa.guard.text import StatementText, dialect_of, read_text
 from dqa.guard.verdict import SEVERAL, Refusal
 
 MARK = "\u0192"
@@ -118,40 +118,40 @@ def is_part(table: exp.Table) -> bool:
 
 
 def parse(statement: str, dialect: str, functions: frozenset[str] = frozenset()) -> Parsed:
-    """Return the tree of one statement.
+    """Return the tree of one statement; see `parse_text`."""
+    return parse_text(read_text(statement, dialect), dialect, functions)
 
-    Parameters
-    ----------
-    statement, dialect
-        What was written.
-    functions
-        Functions that a policy allows, in lower case, perhaps with their schema.
+
+def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> Parsed:
+    """Return the tree of a statement, whose `functions` the policy allows besides those listed.
 
     Raises
     ------
     Refusal
         It cannot be read, is more than one statement, or is too large.
     """
-    text, tokens = read_text(statement, dialect)
+    text, tokens = read
     if any(MARK in token.text for token in tokens if token.token_type in _NAMES):
         raise Refusal(f"a name has the letter {MARK}, which is not supported")
     known = lists(dialect)
     _refuse_too_large(tokens)
     allowed = known["functions"] | {name.rpartition(".")[2] for name in functions}
     joins: set[str] = set()
-    read = [*_adapted([*_marked(tokens, allowed, known)], dialect, known, joins)]
+    adapted = [*_adapted([*_marked(tokens, allowed, known)], dialect, known, joins)]
     # MySQL has VALUES ROW(...); MariaDB has plain ones.
-    reader = "ansi" if dialect == "mariadb" and read[0].token_type is TokenType.VALUES else dialect
-    parser = dialect_of(reader).parser(max_nodes=_SPARE_NODES + _NODES * len(read))
+    reader = (
+        "ansi" if dialect == "mariadb" and adapted[0].token_type is TokenType.VALUES else dialect
+    )
+    parser = dialect_of(reader).parser(max_nodes=_SPARE_NODES + _NODES * len(adapted))
     try:
-        trees = parser.parse(read, text)
+        trees = parser.parse(adapted, text)
     except ParseError as error:
         raise Refusal(f"it cannot be read as {dialect}: {_problem(error)}") from error
     tree = trees[0] if len(trees) == 1 else None
     if tree is None:
         raise Refusal(SEVERAL)
     parsed = Parsed(text, dialect, tree, tuple(tree.walk()), frozenset(joins))
-    _refuse_left_out(parsed, read, known)
+    _refuse_left_out(parsed, adapted, known)
     return parsed
 
 

@@ -1,4 +1,4 @@
-"""What a user adds to the guard's own lists, and what of a database may be read at all."""
+"""The policy of a database: additions to the guard's lists, and limits on reading."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo
 from dqa.guard.hints import closest
 
 Mask: TypeAlias = str | int | float | bool | None
-"""What is shown instead of a value."""
+"""A value that is shown instead of the real one."""
 ANY_SCHEMA = "*"
 """In a policy's `schemas`: every schema may be read, and the catalogue."""
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f\ud800-\udfff]")
@@ -77,12 +77,12 @@ class SchemaScope:
 
 @dataclass(frozen=True)
 class Protection:
-    """What an opened database has that a policy has to know.
+    """Facts about an opened database that a policy needs.
 
     Attributes
     ----------
     telling
-        The views, in lower case, that would show what the policy hides.
+        The views, in lower case, that would show hidden data.
     namespace
         The schema whose tables are known; None where statements have no name for it.
     """
@@ -93,7 +93,7 @@ class Protection:
 
 @dataclass(frozen=True)
 class Policy:
-    """What may be called and read beyond, or short of, what the guard allows by itself.
+    """Additions to the guard's lists, and limits on reading.
 
     A policy belongs to one database. Names of functions, procedures, schemas, tables and columns
     are compared without regard to case; those of graphs are compared as they are written.
@@ -111,7 +111,7 @@ class Policy:
         schema with the catalogue. A table written without a schema is in one of them.
     tables
         The only tables and views that may be read, ``"table"`` or ``"schema.table"``; None means
-        all. A view is a table of its own: what it shows, it shows. Of an opened database, one with
+        all. A view is a table of its own. Of an opened database, one with
         its schema may be outside of `schemas`.
     columns
         ``"table.column"``: of a table named here only the columns named here may be read; None
@@ -123,8 +123,8 @@ class Policy:
     relationship_types
         The only relationship types that may be read; None means all.
     properties
-        ``"Label.property"``, or the same with a relationship type: of what is named here only the
-        properties named here may be read; None means all.
+        ``"Label.property"``, or the same with a relationship type: of a label named here only
+        the properties named here may be read; None means all.
     denied_properties
         ``"property"`` or ``"Label.property"``: may not be read in any way.
     masks
@@ -134,14 +134,14 @@ class Policy:
         A table and the condition under which its rows may be read, in the database's own SQL and
         over columns of the table alone.
     unmasked
-        Views that read what has masks or a row filter, and tables of other schemas
+        Views over restricted tables, and tables of other schemas
         (``"schema.table"``), that may be read as they are.
     schema
         The tables and columns of the database; a policy that hides a part of a table needs it.
     schema_scope
         Which schemas are the database's own, where statements can name others.
     protection
-        What an opened database has that the policy has to know.
+        Facts about an opened database that the policy needs.
     inside
         The label that every node of a graph has to have that may be read.
     database
@@ -238,7 +238,7 @@ class Policy:
         lists = self.labels is not None or self.relationship_types is not None
         return lists or bool(self.memory_labels or self.properties or self.denied_properties)
 
-    # What is known of the database
+    # The database
 
     @property
     def quote(self) -> str:
@@ -269,7 +269,7 @@ class Policy:
         words = (word for c in columns for word in re.findall(r"\w+", c.type.casefold()))
         return frozenset((*(c.name.casefold() for c in columns), *words))
 
-    # What may be read
+    # Visible tables and columns
 
     def allows_table(self, name: str, schema: str = "") -> bool:
         """Whether a table may be read, by its name and the schema it was written with, if any.
@@ -320,7 +320,7 @@ class Policy:
         default_schema: str | None = None,
         fold: bool = False,
     ) -> Policy:
-        """Return the policy under which, of what this one allows, only what is named may be read.
+        """Return the policy that shows only the named part of this one's visible part.
 
         Parameters
         ----------
@@ -372,7 +372,7 @@ class Policy:
         return any(getattr(self, name) for name in _KINDS)
 
     def check(self, schemas: Iterable[DatabaseSchema], *, fold: bool = False) -> None:
-        """Refuse names that no schema has: what is misspelt protects nothing.
+        """Refuse names that no schema has: a misspelt name protects nothing.
 
         Parameters
         ----------
@@ -397,10 +397,8 @@ class Policy:
             there = {form(name) for name in known[part]}
             for name in sorted(self._looked_for(part)):
                 if form(name) not in there:
-                    raise UsageError(
-                        f"The policy's {part} has '{name}', and there is no such {kind}: what is "
-                        f"misspelt protects nothing.{closest(name, known[part], whole=True)}"
-                    )
+                    hint = closest(name, known[part], whole=True)
+                    raise UsageError(f"The policy's {part} has '{name}': no such {kind}.{hint}")
 
     def _looked_for(self, part: str) -> Iterator[str]:
         """Yield a list's names, but for tables that are named with their schema and their parts."""
@@ -428,9 +426,7 @@ class Policy:
         known = (*_LISTS, "masks", "row_filters")
         unknown = sorted(set(given) - set(known))
         if unknown:
-            raise UsageError(
-                f"The policy {path} has '{unknown[0]}', and may have {', '.join(known)}."
-            )
+            raise UsageError(f"The policy {path} has '{unknown[0]}', not one of {known}.")
         return cls(**given, schema=schema)
 
 
@@ -465,27 +461,21 @@ def _entries(what: str, given: object) -> dict[str, Any]:
 
 
 def _require_mask(name: str, mask: object) -> None:
+    what = f"The policy's mask of {name}"
     is_finite = not isinstance(mask, float) or math.isfinite(mask)
     if not (mask is None or isinstance(mask, str | int | float)) or not is_finite:
-        raise UsageError(
-            f"The policy's mask of {name} must be null, a text, a number, true or false, not "
-            f"{mask!r}."
-        )
+        raise UsageError(f"{what} must be null, a text, a number or a truth value, not {mask!r}.")
     if isinstance(mask, str) and _UNSAFE.search(mask):
-        raise UsageError(
-            f"The policy's mask of {name} has a backslash or a control character; write plain text."
-        )
+        raise UsageError(f"{what} has a backslash or a control character; write plain text.")
 
 
 def _require_condition(name: str, condition: object) -> None:
     if not isinstance(condition, str) or not condition.strip():
-        raise UsageError(
-            f"The policy's row filter of {name} must be a condition as text, not {condition!r}."
-        )
+        raise UsageError(f"The row filter of {name} must be a condition as text.")
 
 
 def _known_names(schemas: Sequence[DatabaseSchema]) -> Mapping[str, Sequence[str]]:
-    """Return what each list of a policy may name, owners before what they own."""
+    """Return the names that each list of a policy may have."""
     tables = [table for schema in schemas for table in schema.tables]
     nodes = [node for schema in schemas for node in schema.nodes]
     edges = [edge for schema in schemas for edge in schema.edges]

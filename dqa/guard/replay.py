@@ -15,7 +15,7 @@ from dqa.core.summaries import ColumnSummary, Summary
 def query_once(
     journal: Journal, database: str, statement: str, limits: Limits, query: Callable[[], Rows]
 ) -> Rows:
-    """Return what a statement gave before the pause, or run it and record what it gives.
+    """Return the recorded result of a statement, or run it and record the result.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Read each table as a policy shows it: as a query of its visible columns and rows.
 
-A denied column does not exist in that query, a mask stands in place of a value, and a row filter
+A denied column does not exist in that query, a mask replaces a value, and a row filter
 leaves rows out. What stands around the table stays as it was written, so that `*`, USING, an alias
-or a whole row read only what the policy shows.
+or a whole row read only the visible part.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FENCES: Mapping[str, str] = {
     "mysql": _MYSQL_FENCE,
     "mariadb": _MYSQL_FENCE,
 }
-"""What makes a planner apply the filter first, so that no condition sees a hidden row. Masks and
+"""Makes a planner apply the filter first, so that no condition sees a hidden row. Masks and
 row filters work in these dialects."""
 _NOTHING = "1 = 0"
 _BEFORE = re.compile(r"(?:\b(?:from|join|straight_join)|[,(])\s*\Z", re.IGNORECASE)
@@ -92,7 +92,7 @@ _VIEWS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class ShownTable:
-    """What a policy shows of a table: its visible columns, their masks, and a row filter."""
+    """The visible part of a table: its columns, their masks, and a row filter."""
 
     table: TableInfo
     columns: Sequence[str]
@@ -100,7 +100,7 @@ class ShownTable:
     row_filter: str
 
     def query(self, written: str, quote: str, dialect: str) -> str:
-        """Return the query, in brackets, that stands in place of the table's name."""
+        """Return the query, in brackets, that replaces the table's name."""
         items = ", ".join(self.item(column, quote) for column in self.columns)
         rows = written
         if self.row_filter:
@@ -119,7 +119,7 @@ class ShownTable:
 
 
 def _shown(table: TableInfo, policy: Policy) -> ShownTable | None:
-    """Return what a policy shows of a table of which it hides something."""
+    """Return the visible part of a table; None if it is the whole table."""
     if not policy.restricts_columns_of(table.name):
         return None
     name = table.name.casefold()
@@ -142,9 +142,7 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
     """
     for node in parsed.nodes:
         if isinstance(node, exp.CTE) and policy.columns_of(node.alias) is not None:
-            raise Refusal(
-                f"the WITH part {node.alias} has the name of a table; give it another name"
-            )
+            raise Refusal(f"the WITH part {node.alias} is called like a table; rename it")
     text: list[str] = []
     done = 0
     restricted: list[ShownTable] = []
@@ -175,29 +173,22 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> TableInfo |
         return None
     is_listed = bool(names & known) or f"pg_catalog.{name}" in known
     if is_listed and table is None and not names & (policy.tables or frozenset()):
-        raise Refusal(
-            f"the catalogue {node.name} describes what is hidden; SHOW TABLES and DESCRIBE work"
-        )
+        raise Refusal(f"the catalogue {node.name} may not be read; SHOW TABLES and DESCRIBE work")
     if policy.tables is None and policy.holds_store and is_store_table(name):
         raise Refusal(f"{node.name} is of a store of runs; the policy's tables may name it")
     own = policy.protection.namespace if policy.protection is not None else None
     is_elsewhere = bool(node.db) and own is not None and node.db.casefold() != own.casefold()
     if is_elsewhere and policy.allows_table(node.name, node.db):
         if policy.hides:
-            raise Refusal(f"{full} is of another schema, and could show what is hidden")
+            raise Refusal(f"{full} is of another schema, and could show hidden data")
         return None
     is_unknown = policy.schema is not None and (table is None or not policy.shows_table(name))
     if is_unknown or not policy.allows_table(node.name, node.db):
         shown = [t.name for t in policy.known_tables.values() if policy.shows_table(t.name)]
         hint = closest(node.name, shown)
-        raise Refusal(
-            f"there is no table {node.name}, or none that may be read.{hint}".rstrip(".?")
-        )
+        raise Refusal(f"there is no table {node.name} that may be read.{hint}".rstrip(".?"))
     if policy.schema is None and policy.restricts_columns_of(name):
-        raise Refusal(
-            f"the policy hides a part of {node.name}, whose columns are not known here; check the "
-            "statement with its database"
-        )
+        raise Refusal(f"part of {node.name} is hidden; check the statement with its database")
     return table
 
 
@@ -208,16 +199,13 @@ def _position(node: exp.Table, parsed: Parsed) -> tuple[int, int, str]:
     is_plain = _PLAIN.issuperset(place for place, value in node.args.items() if value)
     is_placed = isinstance(node.parent, exp.From | exp.Join | exp.Subquery)
     if not is_plain or start < 0 or not is_placed or not _BEFORE.search(parsed.text[:start]):
-        raise Refusal(
-            f"the policy hides a part of {node.name}, which may only be read where a sub-query can "
-            "stand: after FROM or JOIN, without samples, hints and partitions"
-        )
+        raise Refusal(f"part of {node.name} is hidden; write its name alone after FROM or JOIN")
     last = parsed.text[int(node.parts[-1].meta["start"]) : end]
     return start, end, "" if node.args.get("alias") is not None else f" AS {last}"
 
 
 def _refuse_ways_round(parsed: Parsed, restricted: list[ShownTable]) -> None:
-    """Refuse what a query in place of a table does not stop."""
+    """Refuse the ways to hidden data that a sub-query leaves open."""
     names = {shown.table.name.casefold() for shown in restricted}
     columns = {column.casefold() for shown in restricted for column in shown.columns}
     for node in parsed.nodes:
@@ -227,20 +215,20 @@ def _refuse_ways_round(parsed: Parsed, restricted: list[ShownTable]) -> None:
             raise Refusal(f"write {node.table}.{node.name} without a schema before it")
         if is_column and parsed.dialect == "sqlite" and name in _ROW_NUMBERS - columns:
             raise Refusal(f"{name} is not a column that may be read; name a column")
-        # SQLite looks through the query that stands for a table, and searches the whole index.
+        # SQLite looks through the sub-query, and searches the whole index.
         is_search = name.removeprefix(MARK) in lists(parsed.dialect)["functions of indexes"]
         if is_search or isinstance(node, exp.Match):
-            raise Refusal("a search of an index may look into what is hidden; write LIKE")
+            raise Refusal("a search of an index may look into hidden data; write LIKE")
 
 
 def reads_filtered(statement: str, dialect: str, policy: Policy) -> bool:
-    """Whether an allowed statement reads a table of which some rows are hidden."""
+    """Whether an allowed statement reads a table with hidden rows."""
     tables = parse(statement, dialect, policy.functions).tables if policy.row_filters else ()
     return any(node.name.casefold() in policy.row_filters for node in tables)
 
 
 def without_inserted(problem: str, statement: str, rewritten: str) -> str:
-    """Return what a database says of a rewritten statement, without what was written into it."""
+    """Return a database's message without the text that the policy inserted."""
     said, written, ran = (" ".join(text.split()) for text in (problem, statement, rewritten))
     for start in range(len(said) - _INSERTED + 1):
         piece = said[start : start + _INSERTED]
@@ -253,7 +241,7 @@ def without_inserted(problem: str, statement: str, rewritten: str) -> str:
 
 
 def protected(policy: Policy, session: Session) -> Policy:
-    """Return a policy that hides a part of tables, with what it has to know of a database.
+    """Return a policy that hides a part of tables, with the facts about a database that it needs.
 
     Raises
     ------
@@ -265,10 +253,7 @@ def protected(policy: Policy, session: Session) -> Policy:
     dialect = session.dialect
     if dialect not in _FENCES:
         if policy.hides:
-            raise UsageError(
-                f"The policy has masks or row filters, which are not known to hold in "
-                f"{session.language}; use denied_columns and tables instead."
-            )
+            raise UsageError(f"Masks and row filters are not known to hold in {session.language}.")
         return policy
     hiding: set[str] = set()
     tables = policy.schema.tables if policy.schema is not None else ()
@@ -276,8 +261,7 @@ def protected(policy: Policy, session: Session) -> Policy:
         shown = _shown(table, policy)
         if policy.columns_of(table.name) is not table and policy.restricts_columns_of(table.name):
             raise UsageError(
-                f"The policy hides a part of {table.name}, and two tables have that name in "
-                "different case; rename one."
+                f"Two tables are called {table.name}, and the policy hides a part of one."
             )
         if shown is None or not policy.shows_table(table.name):
             continue
@@ -300,8 +284,7 @@ def filtered_otherwise(policy: Policy, row_filters: Mapping[str, str], dialect: 
     changed = replace(policy, row_filters=row_filters)
     if set(changed.row_filters) != set(policy.row_filters):
         raise UsageError(
-            f"The policy has row filters of {', '.join(sorted(policy.row_filters)) or 'no table'}: "
-            f"give others for these, not for {', '.join(sorted(row_filters)) or 'none'}."
+            f"Give row filters of {', '.join(sorted(policy.row_filters))}, and no others."
         )
     for name, condition in changed.row_filters.items():
         table = policy.columns_of(name)
@@ -348,19 +331,15 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: 
 
 
 def _views(session: Session) -> list[tuple[object, object]]:
-    """Return each view, and what it reads or the text that defines it."""
+    """Return each view with a table that it reads, or with its definition."""
     try:
         found = session.run(" ".join(_VIEWS[session.dialect].split()), _ALL)
     except QueryError as error:
         raise DatabaseUnavailableError(
-            f"The views of database '{session.name}' cannot be listed, and the policy has to know "
-            f"which of them read what it hides: {error}"
+            f"The views of '{session.name}' are not known: {error}"
         ) from error
     if found.cut is not None:
-        raise UsageError(
-            f"Database '{session.name}' has more views than can be checked; use a policy's tables "
-            "instead of columns, masks and row filters."
-        )
+        raise UsageError(f"Database '{session.name}' has too many views for this policy.")
     return [(row[0], row[1]) for row in found.rows]
 
 

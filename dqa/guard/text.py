@@ -22,7 +22,7 @@ from sqlglot.errors import TokenError
 
 from dqa.guard.verdict import SEVERAL, Refusal, Span
 
-# sqlglot warns of what it does not know; the guard refuses it with a reason.
+# sqlglot warns of unknown syntax; the guard refuses it with a reason.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
 _loading = RLock()
 
@@ -43,7 +43,7 @@ _NAME = re.compile(r'"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]')
 _CODED = re.compile(
     r"[nNxXbB]'[^'\\]*'|0[xX][0-9a-fA-F]+|0[bB][01]+|[uU]&'(?:[^'\\]|\\[0-9a-fA-F]{4})*'"
 )
-"""Strings with a letter before them; what is within them is plain."""
+"""Strings with a letter before them; their content is plain."""
 _LONG_NUMBERS = frozenset({"duckdb", "postgres", "sqlite"})
 _SPLIT_NUMBER = re.compile(r"0[xXbBoO][0-9a-fA-F_]+|[1-9]\d*(?:_\d+)+")
 _ESCAPED = re.compile(r"[eE]'(?:[^'\\]|\\[^'\"]|'')*'")
@@ -150,10 +150,7 @@ def _tokens(statement: str, dialect: str) -> list[Token]:
     except TokenError as error:
         if dialect == "sqlite" and "/*" in statement and not statement.endswith("*/"):
             return _tokens(f"{statement}*/", dialect)  # SQLite ends a comment with the statement
-        raise Refusal(
-            f"a quote, a comment or a number cannot be read as {dialect}; close every quote, and "
-            "write ' in text as ''"
-        ) from error
+        raise Refusal(f"it cannot be read as {dialect}; close every quote and comment") from error
     tokens: list[Token] = []
     for token in found:
         start = tokens[-1].start if tokens and tokens[-1].end + 1 == token.start else token.end

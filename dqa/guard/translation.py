@@ -22,14 +22,14 @@ _NUMBER = re.compile(r"\d\w*")
 
 
 def translations(statement: str, dialect: str, policy: Policy = DEFAULT) -> Iterator[str]:
-    """Yield what a statement that `dialect` cannot read may mean, each text once.
+    """Yield the possible meanings of a statement that `dialect` cannot read, each once.
 
     It is read as MySQL's, and as the dialect's own with functions of others (``IF``,
     ``STRING_AGG``). In MySQL ``||`` is OR, and double quotes are texts: a statement with ``||``
     and without backticks is read as the dialect's own alone, and double quotes are read as names
     unless the statement has backticks.
     """
-    if dialect in {"mysql", "mariadb"}:
+    if dialect in {"mysql", "mariadb", "neo4j", "ladybug"}:
         return
     found = {statement}
     for source in ["mysql", dialect] if "`" in statement or "||" not in statement else [dialect]:

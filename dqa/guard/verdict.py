@@ -1,4 +1,4 @@
-"""What the guard says of a statement, and of the statements of a script."""
+"""The guard's verdict on a statement, and the statements of a script."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ class _Check:
         is_shown = name == "pg_typeof" and (is_text or is_item)
         is_outside = name in self.known["functions that look outside"] and not is_shown
         if is_outside and (self.scope is not None or self.policy.restricts):
-            raise Refusal(f"the function {full} describes objects that may not be read")
+            raise Refusal(f"the function {full} could name objects that may not be read")
         if name in self.known["functions of settings"]:
             known = self.known["settings"]
             first = node.expressions[0] if node.expressions else None
@@ -349,17 +349,35 @@ class _Check:
 
     def _check_dots(self) -> None:
         """Refuse ``x.f`` where PostgreSQL could call f(x), or MariaDB could use a sequence."""
-        sources, own = {*self.parsed.joins}, set[str]()
+        sources, functions, own = self._names()
+        for node in self.parsed.nodes:
+            if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
+                if not _is_type(node):
+                    self._check_attribute(node.expression.name)
+            elif isinstance(node, exp.Column) and node.table and not _is_collation(node):
+                owner, name = node.table.casefold(), node.name.casefold()
+                if owner not in sources and owner not in functions:
+                    raise Refusal(f"{node.table}.{node.name} names no table of the statement")
+                if name not in functions.get(owner, {name}):
+                    raise Refusal(f"{node.table}.{node.name} is not a column of that function")
+                is_known = self.policy.schema is None or sources.get(owner, False) or name in own
+                if self.dialect == "postgres" and not is_known:
+                    self._check_attribute(node.name)
+
+    def _names(self) -> tuple[Mapping[str, bool], Mapping[str, set[str]], set[str]]:
+        """Return the sources, the functions in FROM with their columns, and the columns named here.
+
+        A source is True if it is a table that the schema does not have.
+        """
+        sources, own = dict.fromkeys(self.parsed.joins, False), set[str]()
         functions: dict[str, set[str]] = {}
-        unknown: set[str] = set()  # tables that the schema does not have
         for node in self.parsed.nodes:
             if is_table(node):
-                called = {node.alias_or_name.casefold(), node.name.casefold()}
-                sources |= called
-                if self.policy.columns_of(node.name) is None and not is_part(node):
-                    unknown |= called
+                is_unknown = self.policy.columns_of(node.name) is None and not is_part(node)
+                for name in (node.alias_or_name.casefold(), node.name.casefold()):
+                    sources[name] = sources.get(name, False) or is_unknown
             elif isinstance(node, _QUERY_SOURCES) or isinstance(node.this, exp.Subquery):
-                sources.add(node.alias.casefold())
+                sources.setdefault(node.alias.casefold(), False)
             elif isinstance(node, _FUNCTION_SOURCES):
                 name = _function_name(node).casefold()
                 alias = node.alias.casefold() or name
@@ -370,32 +388,11 @@ class _Check:
                 own.add(node.alias_or_name.casefold())
             elif isinstance(node, exp.TableAlias):
                 own.update(column.name.casefold() for column in node.columns)
-        for node in self.parsed.nodes:
-            if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
-                if not _is_type(node):
-                    self._check_attribute(node.expression.name, known=False)
-            elif isinstance(node, exp.Column) and node.table and not _is_collation(node):
-                self._check_column(node, sources, functions, own, unknown)
+        return sources, functions, own
 
-    def _check_column(
-        self,
-        node: exp.Column,
-        sources: set[str],
-        functions: Mapping[str, set[str]],
-        own: set[str],
-        unknown: set[str],
-    ) -> None:
-        owner, name = node.table.casefold(), node.name.casefold()
-        if owner not in sources and owner not in functions:
-            raise Refusal(f"{node.table}.{node.name} names no table of the statement")
-        if name not in functions.get(owner, {name}):
-            raise Refusal(f"{node.table}.{node.name} is not a column of that function")
-        if self.dialect == "postgres" and name not in own and owner not in unknown:
-            self._check_attribute(node.name, known=self.policy.schema is None)
-
-    def _check_attribute(self, name: str, *, known: bool) -> None:
+    def _check_attribute(self, name: str) -> None:
         columns = _ROW_COLUMNS | self.known["columns of functions"] | self.policy.column_words
-        if not known and (self.policy.schema is None or name.casefold() not in columns):
+        if self.policy.schema is None or name.casefold() not in columns:
             hint = closest(name, columns, quote=self.policy.quote)
             raise Refusal(f".{name} is not a known column, and could call a function.{hint}")
 

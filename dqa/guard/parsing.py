@@ -217,7 +217,12 @@ def _adapted(
             yield _as(token, TokenType.AND, "AND")  # sqlglot reads no operator after IN (...)
         elif clause is TokenType.LIMIT and kind is TokenType.MOD and after.token_type in _VALUES:
             yield _as(token, TokenType.STAR, "*")  # sqlglot reads LIMIT a % b as a percentage
-        elif dialect == "postgres" and opened_by is TokenType.USING and kind is TokenType.ALIAS:
+        elif (
+            dialect == "postgres"
+            and opened_by is TokenType.USING
+            and kind is TokenType.ALIAS
+            and after.token_type in _NAMES
+        ):
             join_name = number + 1
             joins.add(after.text.casefold())
         elif not (

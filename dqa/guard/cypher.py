@@ -49,7 +49,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
 
 def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> CypherReader:
     """Parse a statement; `Refusal` where it does more than read."""
-    reader = CypherReader(statement, dialect, policy.functions, policy.procedures)
+    reader = CypherReader(statement, dialect, policy)
     if reader.used and reader.used.lower() != (policy.database or "").lower():
         raise Refusal("it begins with USE, which could read another database; leave it out")
     _require_bounded(reader)

@@ -16,6 +16,7 @@ from dqa.core.cypher import quote_name
 from dqa.guard.cypher_tokens import DEEPEST, NUMBER, TEXT, is_word, tokens
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
+from dqa.guard.policy import Policy
 from dqa.guard.verdict import SEVERAL, Refusal
 
 _SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
@@ -142,22 +143,16 @@ class CypherReader:
         The statement does more than reading, or cannot be read.
     """
 
-    def __init__(
-        self,
-        statement: str,
-        dialect: str,
-        functions: frozenset[str] = frozenset(),
-        procedures: frozenset[str] = frozenset(),
-    ) -> None:
+    def __init__(self, statement: str, dialect: str, policy: Policy) -> None:
         self.statement, self.ladybug = statement, dialect == "ladybug"
         self.found = tokens(statement, dialect)
         self.keys, self.texts, self.closing = self.found.keys, self.found.texts, self.found.closing
         self.spelled = list(self.found.spelled)
         self.words = lists(dialect)
-        whole = self.words["functions of whole elements"]
-        self._functions = functions | self.words["functions"] | whole
-        described = self.words["describing procedures"]
-        self._procedures = procedures | self.words["procedures"] | described
+        words, whole = self.words, self.words["functions of whole elements"]
+        self._functions = policy.functions | words["functions"] | whole
+        described = policy.procedures | words["describing procedures"]
+        self._procedures = described | words["procedures"]
         self.elements: list[Element] = []
         self.tested: list[int] = []
         self.variables: set[str] = set()

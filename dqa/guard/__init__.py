@@ -1,11 +1,9 @@
 """The guard: a statement runs only if it is one single statement that reads.
 
-This is the first of two lines. It parses a statement in its own dialect and allows what it knows
-to read; what it does not know it refuses, with a reason that helps to write a better statement.
-The second line is the read-only session that every backend opens. `GuardedDatabase` holds both
-together: it is what every database is opened as, and the only way to a driver.
-
-Nothing here knows of questions, situations or backends.
+This is the first of two lines. It parses a statement in its own dialect and allows known reading
+constructs only. It refuses everything else, with a reason that helps to write a better statement.
+The second line is the read-only session that every backend opens. `GuardedDatabase` joins both:
+every database is opened as one, and there is no other way to a driver.
 """
 
 from __future__ import annotations
@@ -14,8 +12,7 @@ from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import DIALECTS, check, require, require_dialect, split
 from dqa.guard.database import GuardedDatabase
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.script import ScriptStatement
-from dqa.guard.verdict import GuardVerdict
+from dqa.guard.verdict import GuardVerdict, ScriptStatement
 
 __all__ = [
     "DEFAULT",

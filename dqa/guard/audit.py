@@ -1,4 +1,4 @@
-"""Watching a database: a person may be asked before a statement runs, and all is written down."""
+"""Watch a database: ask a person before a statement runs, and record every statement."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from dqa.guard.verdict import GuardVerdict
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One statement and what became of it.
+    """One statement and its result.
 
     Attributes
     ----------
     database
         The database's name.
     dialect
-        What the statement is written in.
+        The dialect of the statement.
     statement
-        As it was given.
+        As it was written.
     allowed
-        Whether it was let through, by the guard and by whoever was asked.
+        Whether the guard, and the person who was asked, let it run.
     reason
-        Why it was not; empty where it was.
+        Why it did not run; empty where it was allowed.
     rows
         Rows returned; None where it did not run to its end.
     cut
         Which limit ended the result, if one did.
     seconds
-        From asking to result, approval included.
+        From request to result, approval included.
     error
-        What went wrong while it ran; None where nothing did.
+        The error of its run; None where it succeeded.
     translated
         The statement as it ran, where it was written in another dialect.
     """
@@ -55,23 +55,23 @@ class AuditEntry:
 
 
 Approval: TypeAlias = Callable[[str, GuardVerdict, str], bool]
-"""Asked with the statement, the guard's verdict and the database's name whether it may run."""
+"""Decides, by the statement, the guard's verdict and the database's name, whether it may run."""
 Sink: TypeAlias = Callable[[AuditEntry], object]
-"""Gets every entry, as soon as it is known."""
+"""Receives every entry, as soon as it is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Who watches the statements of a database; one audit may watch several.
+    """What watches the statements of a database; one audit may watch several.
 
     Attributes
     ----------
     sink
-        Gets every statement with its verdict, reason, row count and duration. What it raises
-        reaches the caller: a statement that cannot be written down gives no rows.
+        Receives every statement with its verdict, reason, row count and duration. Its errors
+        reach the caller: a statement that cannot be recorded gives no rows.
     approve
-        Asked before a statement that the guard allows runs; what it answers False to does not. A
-        statement of MySQL's that will run in translation is shown translated.
+        Called before a statement that the guard allows runs; False stops it. A statement that will
+        run in translation is shown translated.
     """
 
     sink: Sink | None = None
@@ -79,15 +79,15 @@ class Audit:
 
     @classmethod
     def to_file(cls, path: Path | str, approve: Approval | None = None) -> Self:
-        """Return an audit that appends to a file, one JSON line a statement; see `JsonLines`."""
+        """Return an audit that appends to a file, one JSON line per statement; see `JsonLines`."""
         return cls(JsonLines(Path(path)), approve)
 
 
 class JsonLines:
     """A sink that appends each entry to a file as one JSON line, without secrets.
 
-    A line is written at once by a handle of its own, so several threads and processes may share
-    the file, and nothing is left to be closed.
+    Each line is written with its own file handle, so several threads and processes may share the
+    file, and nothing has to be closed.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class JsonLines:
             ) from error
 
     def __call__(self, entry: AuditEntry) -> None:
-        """Append `entry`; `AuditError`, which ends a run, where the file takes no more."""
+        """Append `entry`; `AuditError`, which ends a run, if the file cannot be written."""
         shown = {
             name: redact(value) if isinstance(value, str) else value
             for name, value in asdict(entry).items()

@@ -1,27 +1,21 @@
-"""One entry point for all dialects, with a cache of verdicts."""
+"""One entry point for all dialects."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from dqa.core.errors import UnknownNameError
 from dqa.guard import cypher, sql
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.script import ScriptStatement, with_lines
-from dqa.guard.verdict import SEVERAL, GuardVerdict, Refusal, not_run, refused
+from dqa.guard.verdict import GuardVerdict, Refusal, ScriptStatement
 
 _LONGEST = 20_000
 """Characters: far more than a query needs, and little enough to read at once."""
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-_KEPT = 4_096
-"""Verdicts kept."""
-
-_SQL = ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi")
 _CYPHER = ("neo4j", "ladybug")
 
-DIALECTS = (*_SQL, *_CYPHER)
+DIALECTS = ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi", *_CYPHER)
 """The dialects that can be checked; ``ansi`` is what SQL databases have in common."""
 
 
@@ -32,11 +26,11 @@ def require_dialect(dialect: str) -> None:
 
 
 def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
-    """Yield the statements of a script, in order; what is empty or only comments is left out.
+    """Yield the statements of a script, in order, without empty ones and comments.
 
-    A semicolon ends a statement wherever it is no part of a text, a name or a comment, so the body
-    of a procedure is several. From the first place on that cannot be read with certainty, the rest
-    is one statement with a `problem`, and must be refused. None of them is checked.
+    A semicolon ends a statement wherever it is not part of a text, a name or a comment, so the body
+    of a procedure is several. From the first position on that cannot be read with certainty, the
+    rest is one statement with a `problem`, and must be refused. None of them is checked.
 
     Parameters
     ----------
@@ -51,8 +45,13 @@ def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
         The dialect is unknown.
     """
     require_dialect(dialect)
-    language = cypher if dialect in _CYPHER else sql
-    return with_lines(script, language.spans(script, dialect))
+    for span in (cypher if dialect in _CYPHER else sql).spans(script, dialect):
+        line = script.count("\n", 0, span.position) + 1
+        yield ScriptStatement(
+            script[span.start : span.end].rstrip(),
+            script.count("\n", 0, span.start) + 1,
+            f"line {line}: {span.problem}" if span.problem else None,
+        )
 
 
 def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
@@ -61,11 +60,11 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     Parameters
     ----------
     statement
-        What somebody, or a model, wrote.
+        The text of a person or a model.
     dialect
         One of `DIALECTS`.
     policy
-        What may be called and read beyond, or short of, what the guard allows by itself.
+        Additions to the guard's lists, and limits on reading.
 
     Raises
     ------
@@ -73,51 +72,28 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
         The dialect is unknown.
     """
     require_dialect(dialect)
-    if len(statement) > _LONGEST:  # before the cache, which is not to hold such texts
-        return refused(f"the statement is longer than {_LONGEST} characters; write a shorter one")
-    return _cached(statement, dialect, policy)
+    if len(statement) > _LONGEST:
+        return GuardVerdict(False, f"it is longer than {_LONGEST} characters; write a shorter one")
+    if _NO_TEXT.search(statement):
+        return GuardVerdict(False, "it has a NUL or a lone surrogate, which is not text; remove it")
+    language = cypher if dialect in _CYPHER else sql
+    try:
+        return GuardVerdict(True, statement=language.judge(statement, dialect, policy))
+    except Refusal as refusal:
+        return GuardVerdict(False, str(refusal))
+    except RecursionError:
+        return GuardVerdict(False, "it is nested too deeply; write it flatter")
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  (a parser's mistake must not let a statement run)
+        name = type(error).__name__
+        return GuardVerdict(
+            False, f"it cannot be read: the parser failed on it ({name}); write it more simply"
+        )
 
 
 def require(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:
     """Raise `RefusedStatementError` unless `check` allows the statement."""
     verdict = check(statement, dialect, policy)
     if not verdict.allowed:
-        raise not_run(verdict.reason)
-
-
-def forget() -> None:
-    """Empty the cache of verdicts; it is never necessary, and shows what a verdict costs."""
-    _cached.cache_clear()
-
-
-def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:
-    """Return the verdict on a statement, without the cache; see `check`."""
-    if _NO_TEXT.search(statement):
-        return refused("it has a character that is not text (NUL or a lone surrogate); remove it")
-    language = cypher if dialect in _CYPHER else sql
-    try:
-        return GuardVerdict(True, statement=language.judge(statement, dialect, policy))
-    except Refusal as refusal:
-        return refused(_with_first(str(refusal), statement, dialect, policy))
-    except RecursionError:
-        return refused("it is nested too deeply; write it flatter")
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001  (a parser's mistake must not let a statement run)
-        name = type(error).__name__
-        return refused(f"it cannot be read: the parser failed on it ({name}); write it more simply")
-
-
-def _with_first(reason: str, statement: str, dialect: str, policy: Policy) -> str:
-    """Return why several statements may not run, with the reason of the first, if it has one."""
-    if reason != SEVERAL:
-        return reason
-    first = next(split(statement, dialect), None)
-    is_part = first is not None and first.problem is None and first.text != statement
-    verdict = judge(first.text, dialect, policy) if first is not None and is_part else None
-    if verdict is None or verdict.allowed or verdict.reason == reason:
-        return reason
-    return f"{reason}. Besides, the first may not run at all: {verdict.reason}"
-
-
-_cached = lru_cache(maxsize=_KEPT)(judge)
+        raise verdict.error()

@@ -1,19 +1,17 @@
 """The guard for Cypher, of Neo4j and of LadybugDB.
 
-The server receives text that is put together from the statement's tokens, with what a policy
-restricts written into its patterns. Clauses, words, functions and procedures are those of the lists
-beside this module; there is no grammar, for a statement that makes no sense harms nobody.
+The server receives text that the guard writes from the statement's tokens, with the policy's limits
+in its patterns. Clauses, words, functions and procedures are those of
+`lists/*.txt`; there is no grammar, for a statement that makes no sense harms nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from dqa.core.cypher import quote_name
-from dqa.guard.cypher_patterns import Call
 from dqa.guard.cypher_policy import restrict
-from dqa.guard.cypher_reading import CypherReader
+from dqa.guard.cypher_reading import Call, CypherReader
 from dqa.guard.cypher_tokens import NUMBER, decoded, gap, spans
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.verdict import Refusal
@@ -33,16 +31,16 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
     Parameters
     ----------
     statement
-        What was written.
+        The text of the author.
     dialect
         ``"neo4j"`` or ``"ladybug"``.
     policy
-        What may be called and read beyond, or short of, what the guard allows by itself.
+        Additions to the guard's lists, and limits on reading.
 
     Raises
     ------
     Refusal
-        The statement does more than reading, reads what it may not, or cannot be read.
+        The statement does more than reading, reads hidden data, or cannot be parsed.
     """
     reader = read_statement(statement, dialect, policy)
     restrict(reader, policy)
@@ -50,8 +48,8 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
 
 
 def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> CypherReader:
-    """Return what a statement that only reads says; `Refusal` where it does more."""
-    reader = CypherReader(statement, dialect, policy.functions, policy.procedures)
+    """Parse a statement; `Refusal` where it does more than read."""
+    reader = CypherReader(statement, dialect, policy)
     if reader.used and reader.used.lower() != (policy.database or "").lower():
         raise Refusal("it begins with USE, which could read another database; leave it out")
     _require_bounded(reader)
@@ -61,13 +59,16 @@ def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> Cy
 def _written(reader: CypherReader) -> str:
     """Return the text of a statement; what changed keeps the name of its column."""
     statement, found, spelled = reader.statement, reader.found, list(reader.spelled)
-    for first, last in reader.items:
-        original = decoded(statement[found.starts[first] : found.ends[last]])
-        if any(
-            spelled[i] != statement[found.starts[i] : found.ends[i]] for i in range(first, last + 1)
-        ):
-            spelled[last] += f" AS {quote_name(original)}"
     end = len(found.keys) - 1
+    stops = [*(start for _, start, _ in reader.clauses[1:]), end]
+    for (clause, _, begin), stop in zip(reader.clauses, stops, strict=False):
+        for first, last in reader.split(begin, stop) if clause == "RETURN" else ():
+            spans = ((found.starts[i], found.ends[i]) for i in range(first, last))
+            written = [statement[start:stop] for start, stop in spans]
+            is_named = found.keys[first] == "*" or found.keys[last - 2] == "AS"
+            if written != spelled[first:last] and not is_named:
+                original = decoded(statement[found.starts[first] : found.ends[last - 1]])
+                spelled[last - 1] += f" AS {quote_name(original)}"
     return "".join(gap(statement, found, i) + spelled[i] for i in range(end)).lstrip()
 
 
@@ -88,53 +89,35 @@ def _require_bounded(reader: CypherReader) -> None:
             _require_growing_slowly(reader, call)
         sizes[call.group] = sizes.get(call.group, 1.0) * max(size, 1.0)
         if sizes[call.group] > _MOST:
-            raise Refusal(
-                f"{call.name}() may make {_MOST} items or letters, together with those around it; "
-                "match what is counted, or write smaller numbers"
-            )
+            raise Refusal(f"{call.name}() may make at most {_MOST} items; use smaller numbers")
 
 
 def _length(reader: CypherReader, call: Call) -> float:
     """Return how long a range is: as its numbers say, or at most as the longest of them."""
-    arguments = list(_arguments(reader, call))
-    plain = [_plain(reader, first, last) for first, last in arguments]
-    if len(plain) in {2, 3} and None not in plain:
-        start, stop, step = [*(p or 0.0 for p in plain), 1.0][:3]
+    plain: list[float] = []
+    for first, last in reader.split(call.opening + 1, call.end):
+        sign = -1.0 if reader.keys[first] == "-" else 1.0
+        first += reader.keys[first] in {"-", "+"}  # noqa: PLW2901
+        if last - first == 1 and reader.keys[first] == NUMBER:
+            plain.append(sign * _numbers(reader, first, last)[0])
+        else:
+            plain.append(math.nan)
+    if len(plain) in {2, 3} and not any(map(math.isnan, plain)):
+        start, stop, step = [*plain, 1.0][:3]
         return abs((stop - start) / (step or 1.0)) + 1
-    keys = reader.keys[call.opening : call.end]
-    if reader.ladybug and {"*", "^"} & set(keys):
-        return math.inf
-    return 1.0 if max(_numbers(reader, call.opening, call.end), default=0.0) <= _MOST else math.inf
-
-
-def _arguments(reader: CypherReader, call: Call) -> Iterator[tuple[int, int]]:
-    """Yield where each argument of a call begins and ends."""
-    begin = i = call.opening + 1
-    while i < call.end:
-        if reader.keys[i] == ",":
-            yield begin, i
-            begin = i + 1
-        i = reader.closing.get(i, i) + 1
-    yield begin, i
-
-
-def _plain(reader: CypherReader, first: int, last: int) -> float | None:
-    """Return the number that an argument is; None where it is computed."""
-    sign = -1.0 if reader.keys[first] == "-" else 1.0
-    first += reader.keys[first] in {"-", "+"}
-    is_number = last - first == 1 and reader.keys[first] == NUMBER
-    return sign * _number(reader.texts[first]) if is_number else None
+    is_computed = reader.ladybug and bool({"*", "^"} & set(reader.keys[call.opening : call.end]))
+    longest = max(_numbers(reader, call.opening, call.end), default=0.0)
+    return math.inf if is_computed or longest > _MOST else 1.0
 
 
 def _numbers(reader: CypherReader, begin: int, end: int) -> list[float]:
-    return [_number(reader.texts[i]) for i in range(begin, end) if reader.keys[i] == NUMBER]
-
-
-def _number(text: str) -> float:
-    try:
-        return float(int(text.replace("_", ""), 0))
-    except ValueError:
-        return float(text.replace("_", "").rstrip("dDfF"))
+    texts = [
+        reader.texts[i].replace("_", "") for i in range(begin, end) if reader.keys[i] == NUMBER
+    ]
+    return [
+        float(int(t, 0)) if t[:2].lower() in {"0x", "0o"} else float(t.rstrip("dDfF"))
+        for t in texts
+    ]
 
 
 def _require_growing_slowly(reader: CypherReader, call: Call) -> None:
@@ -148,7 +131,4 @@ def _require_growing_slowly(reader: CypherReader, call: Call) -> None:
         and {reader.keys[i - 1], reader.keys[i + 1]} & {"+", "||"}
     ]
     if len(added) > 1:
-        raise Refusal(
-            f"reduce() adds {name} to itself, which doubles it at each step; add it once, or "
-            "multiply numbers"
-        )
+        raise Refusal(f"reduce() doubles {name} at each step; add it once")

@@ -1,17 +1,17 @@
-"""Restricts a Cypher statement to what a policy lets its reader see of a graph.
+"""Restrict a Cypher statement to the visible part of a graph.
 
-Every node pattern asks for a label that may be read, every relationship for such a type, so what is
-hidden is not found. Where not all properties may be read, what a pattern finds may be used by its
-properties alone, as in ``n.name``, and so no value holds more than its name says.
+Every node pattern asks for a label that may be read, every relationship for such a type, so it
+never finds a hidden one. Where some properties are hidden, a node or relationship may only be used
+by its properties, as in ``n.name``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dqa.core.cypher import quote_name, quote_text
-from dqa.guard.cypher_patterns import Element, PatternReader, Use
+from dqa.guard.cypher_reading import CypherReader, Element, Use
 from dqa.guard.policy import Policy
 from dqa.guard.verdict import Refusal
 
@@ -20,17 +20,19 @@ _SAFE_CALLS = frozenset(
     {"count", "elementid", "exists", "id", "isempty", "label", "labels", "length", "offset"}
     | {"rowid", "size", "type", "valuetype"}
 )
-"""Functions that tell nothing of an element's properties."""
+"""Functions that show nothing of an element's properties."""
 _COMPARED = frozenset({"=", "<>"})
 _AROUND_COMPARISON = frozenset(
     {"WHERE", "AND", "OR", "XOR", "NOT", "(", ")", "WHEN", "THEN", "RETURN", "WITH", "ORDER", "}"}
     | {"|", "]", ",", "", "MATCH", "OPTIONAL", "UNION", "LIMIT", "SKIP"}
 )
+_STATIC = frozenset({"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"})
+"""What SHOW shows that has nothing of the data."""
 
 
 @dataclass(frozen=True, slots=True)
 class VisibleGraph:
-    """What a policy leaves of a graph, in the spelling that names are compared in.
+    """The visible part of a graph, in the spelling that names are compared in.
 
     Attributes
     ----------
@@ -38,6 +40,8 @@ class VisibleGraph:
         Those that may be read; None for all.
     hidden
         Labels that may not be read where all others may.
+    allowed, denied
+        Properties, as the policy lists them.
     inside
         The label that every node has to have.
     """
@@ -48,36 +52,27 @@ class VisibleGraph:
     allowed: frozenset[str]
     denied: frozenset[str]
     inside: str | None = None
-    endpoints: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, policy: Policy, *, fold: bool) -> VisibleGraph:
-        """Return what a policy leaves; `fold` where names differ by more than their case."""
+        """Return the visible part; `fold` where names are compared without regard to case."""
 
         def folded(names: Iterable[str]) -> frozenset[str]:
             return frozenset(name.lower() for name in names) if fold else frozenset(names)
 
         labels = None if policy.labels is None else folded(policy.labels)
-        hidden, endpoints = folded(policy.memory_labels), dict[str, set[str]]()
-        if fold and policy.schema is not None:
-            there = folded(node.label for node in policy.schema.nodes)
-            labels = labels & there if labels is not None else (there - hidden if hidden else None)
-            for edge in policy.schema.edges:
-                joined = endpoints.setdefault(edge.label.lower(), set())
-                joined |= folded((edge.source, edge.target))
+        hidden = folded(policy.memory_labels)
+        if fold and policy.schema is not None:  # each label is a table, so all are known
+            tables = folded(node.label for node in policy.schema.nodes)
+            labels = tables & labels if labels is not None else tables - hidden if hidden else None
         types = None if policy.relationship_types is None else folded(policy.relationship_types)
-        allowed, denied = folded(policy.properties or ()), folded(policy.denied_properties)
-        return cls(labels, types, hidden, allowed, denied, policy.inside, endpoints)
+        properties = folded(policy.properties or ()), folded(policy.denied_properties)
+        return cls(labels, types, hidden, *properties, policy.inside)
 
     @property
-    def limits_labels(self) -> bool:
-        """Whether there are labels or types that may not be read."""
-        return self.labels is not None or self.types is not None or bool(self.hidden)
-
-    @property
-    def limits_properties(self) -> bool:
-        """Whether there are properties that may not be read."""
-        return bool(self.allowed or self.denied)
+    def limits_nodes(self) -> bool:
+        """Whether there are labels that may not be read."""
+        return self.labels is not None or bool(self.hidden)
 
     def shows_label(self, name: str) -> bool:
         """Whether nodes of a label may be read."""
@@ -88,103 +83,78 @@ class VisibleGraph:
         return self.types is None or name in self.types
 
     def denying(self, name: str) -> frozenset[str]:
-        """Return the labels and types of which a property may not be read."""
+        """Return the labels and types that hide a property."""
         owners = {entry.rpartition(".")[0] for entry in self.allowed}
         denied = {owner for owner in owners if f"{owner}.{name}" not in self.allowed}
-        ending = f".{name}"
-        named = {entry.removesuffix(ending) for entry in self.denied if entry.endswith(ending)}
-        return frozenset(denied | named)
+        entries = (entry.rpartition(".") for entry in self.denied)
+        return frozenset(denied | {owner for owner, _, last in entries if owner and last == name})
 
     def shows(self, owner: str, name: str) -> bool:
         """Whether a property of a label or type may be read."""
         return name not in self.denied and owner not in self.denying(name)
 
 
-def restrict(reader: PatternReader, policy: Policy) -> None:
-    """Write what a policy allows into a statement; `Refusal` where it reads what is hidden."""
+def restrict(reader: CypherReader, policy: Policy) -> None:
+    """Write the policy's limits into a statement; `Refusal` where it reads hidden data."""
     shown = VisibleGraph.of(policy, fold=reader.ladybug)
-    if not (shown.limits_labels or shown.limits_properties or shown.inside):
+    if not policy.limits_graph and not shown.inside:
         return
-    _require_silent(reader, shown)
-    if shown.limits_properties:
+    _require_silent(reader, policy)
+    if shown.allowed or shown.denied:
         owners = _owners(reader)
         _require_named(reader, set(owners))
         _restrict_properties(reader, shown, owners)
-    if shown.limits_labels:
-        _require_visible(reader, shown)
+    _require_visible(reader, shown)
     for element in reader.elements:
         if element.kind == "node":
             _restrict_node(reader, element, shown)
         elif shown.types is not None:
             _restrict_relationship(reader, element, shown.types)
-    if not reader.ladybug and (shown.labels is not None or shown.hidden or shown.inside):
+    if reader.ladybug:
+        return
+    if shown.limits_nodes or shown.inside:
         _restrict_labels_function(reader, shown)
     for i in reader.colons:  # one statement may not mix `A:B` with `A&B`
-        if not reader.ladybug:
-            reader.spelled[i] = "" if reader.keys[i - 1] == "|" else "&"
+        reader.spelled[i] = "" if reader.keys[i - 1] == "|" else "&"
 
 
-def _require_silent(reader: PatternReader, shown: VisibleGraph) -> None:
-    """Refuse what tells of the whole database."""
+def _require_silent(reader: CypherReader, policy: Policy) -> None:
+    """Refuse what describes the whole database."""
     static = reader.words["procedures"]
     whole = reader.words["functions of whole elements"]
-    told = [f"the procedure {name}" for name in reader.procedures if name not in static]
-    told += [f"the function {call.name}" for call in reader.calls if call.name in whole]
-    told += ["an index search"] * reader.searches
-    if reader.shows and not {"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"} & set(
-        reader.shows.split()
-    ):
-        told.append(f"SHOW {reader.shows}")
-    if reader.explains and (shown.limits_labels or shown.limits_properties):
-        told.append("a plan")
-    if told:
-        raise Refusal(
-            f"{told[0]} tells of the whole database, of which not all may be read; use MATCH"
-        )
+    found = [f"the procedure {name}" for name in reader.procedures if name not in static]
+    found += [f"the function {call.name}" for call in reader.calls if call.name in whole]
+    found += ["an index search"] * reader.searches
+    if reader.shows and not _STATIC & set(reader.shows.split()):
+        found.append(f"SHOW {reader.shows}")
+    if reader.explains and policy.limits_graph:
+        found.append("a plan")
+    if found:
+        raise Refusal(f"{found[0]} describes the whole database; use MATCH")
 
 
-def _require_visible(reader: PatternReader, shown: VisibleGraph) -> None:
-    """Refuse names of labels and types that may not be read, and paths through what may not be."""
+def _require_visible(reader: CypherReader, shown: VisibleGraph) -> None:
+    """Refuse names of hidden labels and types, and paths that could lead through them."""
     for element in reader.elements:
         is_shown = shown.shows_label if element.kind == "node" else shown.shows_type
-        kind = "label" if element.kind == "node" else "relationship type"
         for i in element.names:
             if not is_shown(reader.folded(i)):
-                raise Refusal(_not_shown(reader, i, kind, shown))
-        if element.is_many and not _stays_visible(reader, element, shown):
-            raise Refusal(
-                "a path of any length could lead through nodes that may not be read; write each "
-                "step" + ("" if reader.ladybug else ", or ((:Label)-[:TYPE]->(:Label)){1,3}")
-            )
+                raise _not_shown(reader, i, shown.labels if element.kind == "node" else shown.types)
     for i in reader.tested:
         name = reader.folded(i)
         if not shown.shows_label(name) and not (shown.types and name in shown.types):
-            raise Refusal(_not_shown(reader, i, "label", shown))
-    if reader.has_path_value and (shown.labels is not None or shown.hidden):
-        raise Refusal(
-            "a path of any length could lead through nodes that may not be read; use MATCH"
-        )
+            raise _not_shown(reader, i, shown.labels)
+    is_long = reader.has_path_value or any(element.is_many for element in reader.elements)
+    if is_long and shown.limits_nodes:
+        raise Refusal("a path of any length could lead through hidden nodes; write each step")
 
 
-def _stays_visible(reader: PatternReader, element: Element, shown: VisibleGraph) -> bool:
-    """Whether a relationship of any length leads through visible nodes alone."""
-    if shown.labels is None and not shown.hidden:
-        return True
-    names = [reader.folded(i) for i in element.names]
-    joined = [shown.endpoints.get(name) for name in names or shown.endpoints]
-    return bool(joined) and all(
-        ends is not None and all(map(shown.shows_label, ends)) for ends in joined
-    )
+def _not_shown(reader: CypherReader, i: int, known: frozenset[str] | None) -> Refusal:
+    names = f", only {', '.join(sorted(known))}" if known else ""
+    return Refusal(f"{reader.texts[i]} may not be read{names}")
 
 
-def _not_shown(reader: PatternReader, i: int, kind: str, shown: VisibleGraph) -> str:
-    known = shown.labels if kind == "label" else shown.types
-    return f"the {kind} {reader.texts[i]} may not be read" + (
-        f", only {', '.join(sorted(known))}" if known else ""
-    )
-
-
-def _restrict_node(reader: PatternReader, element: Element, shown: VisibleGraph) -> None:
+def _restrict_node(reader: CypherReader, element: Element, shown: VisibleGraph) -> None:
     """Let a node pattern find visible nodes alone."""
     wanted: list[str] = []
     if not element.names or not element.is_plain:
@@ -192,11 +162,10 @@ def _restrict_node(reader: PatternReader, element: Element, shown: VisibleGraph)
             if not shown.labels:
                 raise Refusal("no label may be read; leave out the node")
             wanted.append("|".join(map(quote_name, sorted(shown.labels))))
-        wanted += [f"!{quote_name(name)}" for name in sorted(shown.hidden)]
-    if reader.ladybug:
-        if shown.hidden and shown.labels is None and not element.names:
+        elif reader.ladybug and shown.hidden and not element.names:
             raise Refusal("every node needs a label, because not all nodes may be read")
-        wanted = wanted[: shown.labels is not None]
+        if not reader.ladybug:
+            wanted += [f"!{quote_name(name)}" for name in sorted(shown.hidden)]
     if not reader.ladybug:
         denying = {owner for i in element.keys for owner in shown.denying(reader.folded(i))}
         wanted += [f"!{quote_name(name)}" for name in sorted(denying)]
@@ -205,7 +174,7 @@ def _restrict_node(reader: PatternReader, element: Element, shown: VisibleGraph)
     _add_names(reader, element, wanted)
 
 
-def _restrict_relationship(reader: PatternReader, element: Element, types: frozenset[str]) -> None:
+def _restrict_relationship(reader: CypherReader, element: Element, types: frozenset[str]) -> None:
     if element.names and element.is_plain:
         return
     if not types:
@@ -217,42 +186,39 @@ def _restrict_relationship(reader: PatternReader, element: Element, types: froze
         _add_names(reader, element, [names])
 
 
-def _add_names(reader: PatternReader, element: Element, wanted: list[str]) -> None:
+def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> None:
     """Write that an element has to have all of these labels, each one or several with bars."""
     if not wanted:
         return
     spelled = reader.spelled
     several = len(wanted) > 1 or bool(element.end)
-    parts = [f"({part})" if "|" in part and several else part for part in wanted]
-    text = "&".join(parts)
+    text = "&".join(f"({part})" if "|" in part and several else part for part in wanted)
     if not element.end:
         spelled[element.opening if element.variable is None else element.variable] += f":{text}"
-        return
-    if "|" in reader.keys[element.begin : element.end]:
+    elif "|" in reader.keys[element.begin : element.end]:
         spelled[element.begin] = "(" + spelled[element.begin]
-        text = f")&{text}"
+        spelled[element.end - 1] += f")&{text}"
     else:
-        text = f"&{text}"
-    spelled[element.end - 1] += text
+        spelled[element.end - 1] += f"&{text}"
 
 
-def _restrict_labels_function(reader: PatternReader, shown: VisibleGraph) -> None:
-    """Let ``labels(n)`` tell the visible labels alone."""
+def _restrict_labels_function(reader: CypherReader, shown: VisibleGraph) -> None:
+    """Let ``labels(n)`` return the visible labels alone."""
     hidden = sorted(shown.hidden | ({shown.inside} if shown.inside else set()))
     tests = [f"NOT {_VARIABLE} IN [{', '.join(map(quote_text, hidden))}]"] if hidden else []
     if shown.labels is not None:
         tests.append(f"{_VARIABLE} IN [{', '.join(map(quote_text, sorted(shown.labels)))}]")
     for call in reader.calls:
         if call.name == "labels":
-            spelled = reader.spelled
-            spelled[call.opening - 1] = f"[{_VARIABLE} IN {spelled[call.opening - 1]}"
-            spelled[call.end] += f" WHERE {' AND '.join(tests)}]"
+            name = call.opening - 1
+            reader.spelled[name] = f"[{_VARIABLE} IN {reader.spelled[name]}"
+            reader.spelled[call.end] += f" WHERE {' AND '.join(tests)}]"
 
 
 # Properties
 
 
-def _owners(reader: PatternReader) -> dict[str, set[str]]:
+def _owners(reader: CypherReader) -> dict[str, set[str]]:
     """Return the names that hold a node, relationship or path, with the labels it is matched by.
 
     A name counts in the whole statement, so that nothing depends on which of its parts it is in.
@@ -268,49 +234,45 @@ def _owners(reader: PatternReader) -> dict[str, set[str]]:
     return owners
 
 
-def _require_named(reader: PatternReader, found: set[str]) -> None:
+def _require_named(reader: CypherReader, names: set[str]) -> None:
     """Refuse values that hold a node, relationship or path: its properties have to be named."""
-    calls = {call.opening: call.name for call in reader.calls}
-    for use in reader.uses:
-        if reader.folded(use.i) in found and not _is_harmless(reader, use, found, calls):
-            raise Refusal(_whole(reader.texts[use.i]))
-    returned = (i for i, key in enumerate(reader.keys) if key == "RETURN")
-    is_star = any(reader.keys[i + 1 + (reader.keys[i + 1] == "DISTINCT")] == "*" for i in returned)
-    if reader.wholes or reader.has_path_value or (is_star and found):
-        raise Refusal(_whole("*" if reader.wholes or is_star else "a path"))
+    keys = reader.keys
+    whole = [
+        reader.texts[use.i]
+        for use in reader.uses
+        if reader.folded(use.i) in names and not _is_harmless(reader, use, names)
+    ]
+    returned = (i + 1 for i, key in enumerate(keys) if key == "RETURN")
+    stars = any(keys[i + (keys[i] == "DISTINCT")] == "*" for i in returned)
+    if reader.wholes or (stars and names):
+        whole.append("*")
+    if reader.has_path_value:
+        whole.append("a path")
+    if whole:
+        raise Refusal(f"{whole[0]} has hidden properties; name the properties, as in n.name")
 
 
-def _whole(text: str) -> str:
-    return (
-        f"{text} would be read whole, and not all of its properties may be read; name the "
-        "properties, as in n.name"
-    )
-
-
-def _is_harmless(reader: PatternReader, use: Use, found: set[str], calls: dict[int, str]) -> bool:
+def _is_harmless(reader: CypherReader, use: Use, names: set[str]) -> bool:
     """Whether an element stands where its properties are named, or not read."""
     keys, i = reader.keys, use.i
     before, after = keys[i - 1] if i else "", keys[i + 1]
     if after in {".", ":", "IS", "{"} or use.kind == "import" or use.clause in {"USING", "HINT"}:
         return True
     opening = i - 1 - (before == "DISTINCT")
-    if after == ")" and keys[opening] == "(" and calls.get(opening) in _SAFE_CALLS:
+    if after == ")" and any(c.opening == opening and c.name in _SAFE_CALLS for c in reader.calls):
         return True
     if use.kind == "query" and use.clause == "WITH" and before in {"WITH", "DISTINCT", ","}:
         return after in {",", "AS", "}", ""} or after in reader.words["clauses"]
-    if after in _COMPARED:
-        return before in _AROUND_COMPARISON and _is_alone(reader, i + 2, found)
-    if before in _COMPARED:
-        return keys[i + 1] in _AROUND_COMPARISON and reader.folded(i - 2) in found
-    return False
-
-
-def _is_alone(reader: PatternReader, i: int, found: set[str]) -> bool:
-    return reader.folded(i) in found and reader.keys[i + 1] in _AROUND_COMPARISON
+    first = i if after in _COMPARED else i - 2
+    return (
+        keys[first + 1] in _COMPARED
+        and {keys[first - 1], keys[first + 3]} <= _AROUND_COMPARISON
+        and {reader.folded(first), reader.folded(first + 2)} <= names
+    )
 
 
 def _restrict_properties(
-    reader: PatternReader, shown: VisibleGraph, owners: Mapping[str, set[str]]
+    reader: CypherReader, shown: VisibleGraph, owners: Mapping[str, set[str]]
 ) -> None:
     """Let a property be null where it is denied for a label; refuse it where it always is."""
     for element in reader.elements:
@@ -320,11 +282,7 @@ def _restrict_properties(
         names = {reader.folded(i) for i in element.names}
         is_excluded = element.kind == "node" and not reader.ladybug and not names & denying
         if denying and not is_excluded and (names & denying or not names or not element.is_plain):
-            raise Refusal(
-                f"a property of {', '.join(sorted(denying))} may not be read: give the "
-                f"{element.kind} another {'label' if element.kind == 'node' else 'type'}, or write "
-                "WHERE and its variable"
-            )
+            raise Refusal(f"a property of {', '.join(sorted(denying))} may not be read here")
     for value, i in reader.properties:
         _require_not_denied(reader, i, shown)
         known = None if value is None else owners.get(reader.folded(value))
@@ -336,17 +294,13 @@ def _restrict_properties(
             raise Refusal(f"the property {name} of {', '.join(sorted(known))} may not be read")
         if value != i - 2:
             raise Refusal(f"write {name}: {variable}.{name} in place of .{name}")
-        test = _is_one_of(variable, denying, reader)
+        test = f"{variable}:{'|'.join(map(quote_name, sorted(denying)))}"
+        if reader.ladybug:
+            test = f"lower(label({variable})) IN [{', '.join(map(quote_text, sorted(denying)))}]"
         reader.spelled[value] = f"(CASE WHEN {test} THEN null ELSE {variable}"
         reader.spelled[i] += " END)"
 
 
-def _is_one_of(variable: str, names: Iterable[str], reader: PatternReader) -> str:
-    if reader.ladybug:
-        return f"lower(label({variable})) IN [{', '.join(map(quote_text, sorted(names)))}]"
-    return f"{variable}:{'|'.join(map(quote_name, sorted(names)))}"
-
-
-def _require_not_denied(reader: PatternReader, i: int, shown: VisibleGraph) -> None:
+def _require_not_denied(reader: CypherReader, i: int, shown: VisibleGraph) -> None:
     if reader.folded(i) in shown.denied:
         raise Refusal(f"the property {reader.texts[i]} may not be read")

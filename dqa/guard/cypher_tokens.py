@@ -7,14 +7,12 @@ that one reader knows and another does not never reaches a server.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from dqa.core.cypher import quote_name
-from dqa.guard.script import Span
-from dqa.guard.verdict import Refusal
+from dqa.guard.verdict import Refusal, Span
 
 NAME = "`"
 """The key of a name in backticks, or with letters beyond ASCII."""
@@ -34,10 +32,6 @@ _ESCAPES = {
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _PLAIN_GAP = re.compile(r"[ \t\n\r]*")
-_SECTION = re.compile(r"\[(.+)\]")
-_IN_LOWER_CASE = frozenset(
-    {"functions", "functions of whole elements", "procedures", "describing procedures"}
-)
 
 
 @cache
@@ -107,95 +101,30 @@ def tokens(statement: str, dialect: str) -> Tokens:
         text = match[kind]
         if kind == "comment" and "\\u" not in text:
             continue
-        if kind == "end":
-            break
         if kind in {"other", "comment"}:
-            raise Refusal(_why(statement, match.start(kind), dialect))
-        if kind == "symbol":
-            _match_bracket(text, opened, found)
-        key, text = _token(kind, text)
+            raise Refusal(_why(statement, match.start(kind)))
+        _match_bracket(text, opened, found)
+        key = text
+        if kind == "word":
+            key = text.upper() if text.isascii() else NAME
+        elif kind == "name":
+            key, text = NAME, text[1:-1].replace("``", "`")
+        elif kind in {"number", "text"}:
+            key, text = (NUMBER, text) if kind == "number" else (TEXT, decoded(text))
         found.keys.append(key)
         found.texts.append(text)
         found.spelled.append(quote_name(text) if key == NAME else text)
         found.starts.append(match.start(kind))
         found.ends.append(match.end())
+        if kind == "end":
+            break
     if opened:
         raise Refusal(f"a '{found.keys[opened[-1]]}' is never closed")
-    found.keys.append("")
-    found.texts.append("")
-    found.spelled.append("")
-    found.starts.append(len(statement))
-    found.ends.append(len(statement))
     return found
 
 
-def spans(script: str, dialect: str) -> Iterator[Span]:
-    """Yield where the statements of a script stand, which semicolons end."""
-    start: int | None = None
-    end = 0
-    for match in _pattern(dialect).finditer(script):
-        kind = match.lastgroup or ""
-        if kind == "comment":
-            continue
-        begins = match.start(kind)
-        is_end = kind == "end" or match[kind] == ";"
-        if is_end and start is not None:
-            yield Span(start, end)
-        if kind == "end":
-            return
-        if start is None or is_end:
-            start = None if is_end else begins
-        if kind == "other":
-            problem = _why(script, begins, dialect)
-            yield Span(begins if start is None else start, len(script), problem, begins)
-            return
-        end = match.end()
-
-
-def gap(statement: str, found: Tokens, i: int) -> str:
-    """Return the white space before a token as it is written again: without comments."""
-    between = statement[found.ends[i - 1] if i else 0 : found.starts[i]]
-    return between if _PLAIN_GAP.fullmatch(between) else " "
-
-
-@cache
-def words_of(dialect: str) -> Mapping[str, frozenset[str]]:
-    """Return the lists of a dialect by their names; functions and procedures in lower case."""
-    sections: dict[str, list[str]] = {}
-    words: list[str] = []
-    listed = files("dqa.guard").joinpath("lists", f"{dialect}.txt").read_text("utf-8")
-    for line in listed.splitlines():
-        section = _SECTION.fullmatch(line)
-        if section is not None:
-            words = sections.setdefault(section[1], [])
-        elif not line.startswith("#"):
-            words.extend(line.split())
-    return {
-        name: frozenset(map(str.lower, found) if name in _IN_LOWER_CASE else found)
-        for name, found in sections.items()
-    }
-
-
-def decoded(text: str) -> str:
-    """Return a text without escapes of Unicode, which Neo4j reads in names, too."""
-    return _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else m[0], text)
-
-
-def _token(kind: str, text: str) -> tuple[str, str]:
-    """Return the key of a token, and its text as it is written again."""
-    if kind == "word":
-        return (text.upper() if text.isascii() else NAME), text
-    if kind == "number":
-        return NUMBER, text
-    if kind == "text":
-        return TEXT, decoded(text)
-    if kind == "name":
-        return NAME, text[1:-1].replace("``", "`")
-    return text, text
-
-
 def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
-    """Match the bracket behind the tokens that were found, if it is one."""
+    """Match a bracket that follows the tokens that were found."""
     if text in {"(", "[", "{"}:
         opened.append(len(found.keys))
         if len(opened) > DEEPEST:
@@ -206,12 +135,40 @@ def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
         found.closing[opened.pop()] = len(found.keys)
 
 
-def _why(statement: str, start: int, dialect: str) -> str:
-    near = f"at {statement[start : start + 20]!r}"
-    if statement.startswith(("'", '"', "`"), start):
-        return (
-            f"the quotation {near} is left open, or holds an escape that {dialect} reads otherwise"
-        )
-    if statement.startswith("/", start):
-        return f"the comment {near} is left open, or could be read in two ways; leave it out"
-    return f"the character {near} has no place in Cypher; quote names that hold it with backticks"
+def spans(script: str, dialect: str) -> Iterator[Span]:
+    """Yield where the statements of a script stand, which semicolons end."""
+    start: int | None = None
+    end = 0
+    for match in _pattern(dialect).finditer(script):
+        kind = match.lastgroup or ""
+        begins = match.start(kind)
+        if kind == "other":
+            rest = begins if start is None else start
+            yield Span(rest, len(script), _why(script, begins), begins)
+            return
+        if kind == "end" or match[kind] == ";":
+            if start is not None:
+                yield Span(start, end)
+            start = None
+            if kind == "end":
+                return
+        elif kind != "comment":
+            start, end = begins if start is None else start, match.end()
+
+
+def gap(statement: str, found: Tokens, i: int) -> str:
+    """Return the white space before a token as it is written again: without comments."""
+    between = statement[found.ends[i - 1] if i else 0 : found.starts[i]]
+    return between if _PLAIN_GAP.fullmatch(between) else " "
+
+
+def decoded(text: str) -> str:
+    """Return a text without escapes of Unicode, which Neo4j reads in names, too."""
+    return _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else m[0], text)
+
+
+def _why(statement: str, start: int) -> str:
+    return (
+        f"it cannot be read at {statement[start : start + 20]!r}: quotes, comments and names in "
+        "backticks have to be closed, and to be plain"
+    )

@@ -1,4 +1,4 @@
-"""Help the author of a statement that failed: what was meant, and what there is."""
+"""Help the author of a statement that failed: propose names, and list tables and columns."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ from functools import cache
 from importlib.resources import files
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from dqa.core.errors import QueryError, StatementError
 from dqa.core.fitting import rank_parts
 from dqa.core.parts import Part, part_fields, part_name
 from dqa.core.schema import DatabaseSchema, NodeInfo, TableInfo, cypher_name, sql_name
 from dqa.core.secrets import redact
+from dqa.core.text import visible
 from dqa.guard.lists import lists
-from dqa.guard.parsing import Parsed, parse
+from dqa.guard.parsing import parse
 from dqa.guard.verdict import Refusal
 
 _LONGEST_LISTING = 1_500
 """Characters of a list of names."""
-_OF_PART = re.compile(r"^(?!.*(?:column|property)).*\b(?:table|relation|label)\b", re.IGNORECASE)
-"""A problem with the name of a table, a label or a type."""
 _OWNERS = 3
 """Tables or labels that are named as owners of a name."""
 _SHOWN = 32
-"""Characters of a statement that are shown on either side of a place."""
+"""Characters of a statement that are shown on either side of a word."""
+_OF_PART = re.compile(r"^(?!.*(?:column|property)).*\b(?:table|relation|label)\b", re.IGNORECASE)
+"""A problem with the name of a table, a label or a type."""
 _NEAR = re.compile(r'(?:near |at or near )"(?P<word>[^"]+)"(?: at character (?P<place>\d+))?')
 _NO_FUNCTION = re.compile(
     r"no such function: (\w+)|function (\w+)\(.*\) does not exist|FUNCTION (?:\w+\.)?(\w+) does not"
@@ -39,7 +42,7 @@ _AMBIGUOUS = re.compile(
     r"|Column '(?:\w+\.)?([^']+)' in .* is ambiguous"
 )
 _CLAUSES = (
-    # what SQLite says, what the statement has, and the function whose advice helps
+    # SQLite's message, a pattern of the statement, and the function with the advice
     ('near "FROM"', r"\bextract\s*\(", "extract"),
     (r'near "\("', r"\bleft\s*\(", "left"),
     (r'near "\("', r"\bright\s*\(", "right"),
@@ -55,36 +58,39 @@ _RECURSIVE = re.compile(
 class _Source:
     """Something that a statement reads: its name there, the table that it is, and its columns."""
 
-    called: str
+    alias: str
     table: str | None
-    columns: tuple[str, ...]
+    columns: Sequence[str]
 
     @property
-    def text(self) -> str:
-        has_alias = self.table is not None and self.table.casefold() != self.called.casefold()
-        return f"{self.called} ({self.table})" if has_alias else self.called
+    def has_alias(self) -> bool:
+        """Whether it is a table with another name."""
+        return self.table is not None and self.table.casefold() != self.alias.casefold()
 
 
-def closest(unknown: str, known: Iterable[str], cutoff: float = 0.5, quote: str = "") -> str:
+def closest(
+    unknown: str, known: Iterable[str], cutoff: float = 0.5, quote: str = "", *, whole: bool = False
+) -> str:
     """Return `` Did you mean 'x'?``, or nothing where no known name is as close as `cutoff`.
 
-    With `quote`, a name that a statement has to quote is shown with its quotes.
+    With `quote`, a name that a statement has to quote is shown with its quotes. Of a name with dots
+    only the last part is compared, unless it is compared as a `whole`.
     """
     by_lower = {name.lower(): name for name in sorted(known, reverse=True)}
-    found = get_close_matches(unknown.rsplit(".", 1)[-1].lower(), by_lower, n=1, cutoff=cutoff)
+    wanted = (unknown if whole else unknown.rsplit(".", 1)[-1]).lower()
+    found = get_close_matches(wanted, by_lower, n=1, cutoff=cutoff)
     if not found:
         return ""
     name = by_lower[found[0]]
     spelled = sql_name(name, quote) if quote else name
-    if spelled != name:
-        return f" Did you mean '{name}'? Write it as {spelled}."
-    return f" Did you mean '{name}'?"
+    return visible(
+        f" Did you mean '{name}'?" + (f" Write it as {spelled}." if spelled != name else "")
+    )
 
 
 def instead_of(function: str, dialect: str) -> str:
     """Return ``In place of f use ...``, or nothing where no advice is known."""
-    dialect = {"mariadb": "mysql"}.get(dialect, dialect)
-    advice = _advice().get((dialect, function.lower()))
+    advice = _advice().get(({"mariadb": "mysql"}.get(dialect, dialect), function.lower()))
     return f"In place of {function} use {advice}." if advice else ""
 
 
@@ -104,22 +110,54 @@ def _advice() -> dict[tuple[str, str], str]:
 def unknown_name(
     problem: str, name: str, schema: DatabaseSchema, statement: str, dialect: str
 ) -> StatementError:
-    """Return `problem` with what was most likely meant, and what there is."""
+    """Return `problem` with the most likely name, and the names that exist."""
     parts, named = rank_parts(schema, statement)
-    alias, _, column = name.rpartition(".")
-    alias = alias.rpartition(".")[-1].casefold()
-    sources = _sources(statement, dialect, schema) if alias and column and schema.tables else []
-    behind = [source for source in sources if source.called.casefold() == alias]
-    meant = _near_part(problem, name, parts, schema)
-    meant = meant or _meant(name, parts, named, behind if sources else None, schema)
-    known = [source for source in behind if source.columns]
-    columns = "".join(f" {text}" for text in dict.fromkeys(_columns(s, schema) for s in known))
-    shown = {source.table for source in known}
-    rest = [_listed(part, schema.quote) for part in parts if part_name(part) not in shown]
+    quote = schema.quote if schema.tables else ""
+    bare = name.rsplit(".", 1)[-1]
+    alias = name.rpartition(".")[0].rpartition(".")[-1].casefold()
+    sources = _sources(statement, dialect, schema) if alias and quote else []
+    meant = [source for source in sources if source.alias.casefold() == alias]
+    if _OF_PART.search(problem):
+        hint = closest(bare, map(part_name, parts), quote=quote)
+    else:
+        hint = _owning(bare, parts, quote)
+        if not hint and sources:
+            hint = closest(bare, [c for source in meant for c in source.columns], quote=quote)
+        elif not hint:
+            fields = [f.name for part in parts[:named] or parts for f in part_fields(part)]
+            hint = closest(name, [*map(part_name, parts), *fields], quote=quote)
+    known = [source for source in meant if source.columns]
+    described = "".join(f" {_described(source, quote)}" for source in known[:1])
+    rest = [p for p in parts if part_name(p) not in {source.table for source in known}]
     what = "Tables" if schema.tables else "There is"
     what = "Other tables" if len(rest) < len(parts) else what
-    listing = f" {what}: {_shortened(rest)}" if rest else ""
-    return StatementError(f"{problem}.{meant}{columns}{listing}")
+    listing = f" {what}: {_shortened([_listed(p, quote) for p in rest])}" if rest else ""
+    return StatementError(f"{problem}.{visible(hint + described + listing)}")
+
+
+def _owning(name: str, parts: Sequence[Part], quote: str) -> str:
+    """Return which tables or labels have a column or property; nothing where none has it."""
+    owners = {
+        part_name(part): field.name
+        for part in reversed(parts)
+        for field in part_fields(part)
+        if field.name.lower() == name.lower()
+    }
+    if not owners:
+        return ""
+    names = [*reversed(owners)]
+    more = f" and {len(names) - _OWNERS} more" if len(names) > _OWNERS else ""
+    spelled = owners[names[0]]
+    written = sql_name(spelled, quote) if quote else spelled
+    advice = "" if written == spelled else f" Write {written}."
+    return f" '{name}' is in {', '.join(names[:_OWNERS])}{more}.{advice}"
+
+
+def _described(source: _Source, quote: str) -> str:
+    columns = _shortened([sql_name(column, quote) for column in source.columns], ", ")
+    if source.has_alias:
+        return f"{source.alias} is {source.table}, whose columns are {columns}"
+    return f"The columns of {source.alias} are {columns}"
 
 
 def with_hints(
@@ -130,12 +168,12 @@ def with_hints(
     Parameters
     ----------
     error, statement, dialect
-        What the engine said of what was written.
+        The engine's error, and the statement as it was written.
     schema
-        Reads what may be read; None where it cannot in time.
+        Reads the visible schema; None where it cannot in time.
     """
     advice = " ".join(filter(None, _hints(str(error), statement, dialect, schema)))
-    return type(error)(f"{error} {advice}") if advice else error
+    return type(error)(f"{error} {visible(advice)}") if advice else error
 
 
 def _hints(
@@ -143,23 +181,29 @@ def _hints(
 ) -> Iterator[str]:
     near = _NEAR.search(problem)
     if near is not None:
-        yield _place(near["word"], near["place"], statement)
+        yield _around(near["word"], near["place"], statement)
     function = _first_group(_NO_FUNCTION, problem)
     if function is not None:
-        others = lists(dialect).functions - {function.lower()}
+        others = lists(dialect)["functions"] - {function.lower()}
         yield instead_of(function, dialect) or closest(function, others, cutoff=0.8).strip()
     column = _first_group(_AMBIGUOUS, problem)
     known = None if column is None else schema()
     if column is not None and known is not None:
-        yield _owners(column, _sources(statement, dialect, known))
+        found = [
+            source
+            for source in _sources(statement, dialect, known)
+            if column.casefold() in map(str.casefold, source.columns)
+        ]
+        names = " and ".join(s.alias + f" ({s.table})" * s.has_alias for s in found)
+        if found:
+            yield (
+                f"'{column}' is in {names}: write which one is meant, as in "
+                f"{found[0].alias}.{column}."
+            )
     if _RECURSIVE.search(problem):
         yield "Let the recursive part give plain rows, and aggregate in the SELECT that reads it."
-    for said, written, instead in _CLAUSES:
-        if (
-            dialect == "sqlite"
-            and re.search(said, problem)
-            and re.search(written, statement, re.IGNORECASE)
-        ):
+    for said, written, instead in _CLAUSES if dialect == "sqlite" else ():
+        if re.search(said, problem) and re.search(written, statement, re.IGNORECASE):
             yield instead_of(instead, dialect)
 
 
@@ -168,12 +212,12 @@ def _first_group(pattern: re.Pattern[str], text: str) -> str | None:
     return None if found is None else next(filter(None, found.groups()), None)
 
 
-def _place(word: str, place: str | None, statement: str) -> str:
+def _around(word: str, position: str | None, statement: str) -> str:
     """Return what stands around a word, if it is clear which one is meant."""
     found = [match.start() for match in re.finditer(re.escape(word), statement)]
-    if place is None and len(found) != 1:
+    if position is None and len(found) != 1:
         return ""
-    start = found[0] if place is None else int(place) - 1
+    start = found[0] if position is None else int(position) - 1
     begin, end = max(0, start - _SHOWN), start + len(word) + _SHOWN
     shown = " ".join(statement[begin:end].split())
     if not shown or redact(statement) != statement:  # a part of a secret could be shown
@@ -181,102 +225,34 @@ def _place(word: str, place: str | None, statement: str) -> str:
     return f"It is in: {'...' * (begin > 0)}{shown}{'...' * (end < len(statement))}"
 
 
-def _owners(column: str, sources: Sequence[_Source]) -> str:
-    """Return which sources of the statement have a column."""
-    found = [s.text for s in sources if column.casefold() in map(str.casefold, s.columns)]
-    if not found:
-        return ""
-    first = found[0].partition(" ")[0]
-    names = " and ".join(dict.fromkeys(found))
-    return f"'{column}' is in {names}: write which one is meant, as in {first}.{column}."
-
-
 def _sources(statement: str, dialect: str, schema: DatabaseSchema) -> list[_Source]:
-    """Return what a statement reads; nothing where it cannot be parsed."""
-    try:
-        parsed = parse(statement, dialect)
-    except Refusal:
-        return []
+    """Return the sources of a statement; nothing where it cannot be parsed."""
     known = {table.name.casefold(): table for table in schema.tables}
-    found = [
-        _Source(node.alias or node.name, table.name, tuple(c.name for c in table.columns))
-        for node in parsed.tables
-        if (table := known.get(node.name.casefold())) is not None
-    ]
-    return [*found, *_results(parsed, {source.called.casefold(): source for source in found})]
+    found: dict[str, _Source] = {}
+    try:
+        for scope in traverse_scope(parse(statement, dialect).tree):
+            for alias, (_, source) in scope.selected_sources.items():
+                table = known.get(source.name.casefold()) if isinstance(source, exp.Table) else None
+                name = None if table is None else table.name
+                found.setdefault(alias.casefold(), _Source(alias, name, _columns(source, known)))
+    except (Refusal, SqlglotError):
+        return []
+    return list(found.values())
 
 
-def _results(parsed: Parsed, tables: dict[str, _Source]) -> Iterator[_Source]:
-    """Yield parts of WITH, and sub-queries of FROM."""
-    parts: dict[str, tuple[str, ...]] = {}
-    for node in parsed.nodes:
-        if (
-            isinstance(node, exp.CTE | exp.Subquery)
-            and node.alias
-            and isinstance(node.this, exp.Query)
-        ):
-            columns = tuple(node.alias_column_names) or _selected(node.this, tables)
-            parts[node.alias.casefold()] = columns
-            yield _Source(node.alias, None, columns)
-    for node in parsed.nodes:
-        if isinstance(node, exp.Table) and node.alias and node.name.casefold() in parts:
-            yield _Source(node.alias, None, parts[node.name.casefold()])
-
-
-def _selected(query: exp.Query, tables: dict[str, _Source]) -> tuple[str, ...]:
-    """Return the columns of a query; of ``SELECT *`` only those of one table."""
-    if not query.is_star:
-        return tuple(query.named_selects)
-    from_ = query.args.get("from_")
-    if from_ is None or query.args.get("joins") or len(query.selects) != 1:
-        return ()
-    source = tables.get(from_.this.alias_or_name.casefold())
-    return source.columns if source is not None else ()
-
-
-def _columns(source: _Source, schema: DatabaseSchema) -> str:
-    columns = _shortened([sql_name(column, schema.quote) for column in source.columns], ", ")
-    if source.table is None or source.table.casefold() == source.called.casefold():
-        return f"The columns of {source.called} are {columns}"
-    return f"{source.called} is {source.table}, whose columns are {columns}"
-
-
-def _near_part(problem: str, name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:
-    """Return the closest table, label or type, where a problem says that one is meant."""
-    if _OF_PART.search(problem) is None:
-        return ""
-    quote = schema.quote if schema.tables else ""
-    return closest(name.rsplit(".", 1)[-1], map(part_name, parts), quote=quote)
-
-
-def _meant(
-    name: str,
-    parts: Sequence[Part],
-    named: int,
-    behind: Sequence[_Source] | None,
-    schema: DatabaseSchema,
-) -> str:
-    """Return where a name is, or the closest one to it."""
-    bare = name.rsplit(".", 1)[-1]
-    quote = schema.quote if schema.tables else ""
-    owners = [
-        part for part in parts if any(f.name.lower() == bare.lower() for f in part_fields(part))
-    ]
-    if owners:
-        spelled = next(f.name for f in part_fields(owners[0]) if f.name.lower() == bare.lower())
-        written = sql_name(spelled, quote) if quote else spelled
-        more = f" and {len(owners) - _OWNERS} more" if len(owners) > _OWNERS else ""
-        names = ", ".join(map(part_name, owners[:_OWNERS]))
-        return f" '{bare}' is in {names}{more}." + (
-            "" if written == spelled else f" Write {written}."
-        )
-    if behind is not None:
-        return closest(
-            bare, [column for source in behind for column in source.columns], quote=quote
-        )
-    near = parts[:named] or parts
-    fields = [field.name for part in near for field in part_fields(part)]
-    return closest(name, [*map(part_name, parts), *fields], quote=quote)
+def _columns(source: exp.Expr | Scope, known: dict[str, TableInfo]) -> Sequence[str]:
+    """Return the columns of a table or a query; of ``SELECT *`` only those of one source."""
+    if isinstance(source, Scope):
+        query = source.expression
+        outer = query.parent.args.get("alias") if query.parent is not None else None
+        if outer is not None and outer.args.get("columns"):
+            return [column.name for column in outer.args["columns"]]
+        if isinstance(query, exp.Query) and not query.is_star:
+            return query.named_selects
+        inner = list(source.selected_sources.values())
+        return _columns(inner[0][1], known) if len(inner) == 1 else ()
+    table = known.get(source.name.casefold())
+    return () if table is None else [column.name for column in table.columns]
 
 
 def _listed(part: Part, quote: str) -> str:

@@ -17,9 +17,8 @@ from typing import TypeGuard
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
-from dqa.guard.dialects import dialect_of
 from dqa.guard.lists import AllowLists, lists
-from dqa.guard.text import read_text
+from dqa.guard.text import StatementText, dialect_of, read_text
 from dqa.guard.verdict import SEVERAL, Refusal
 
 MARK = "\u0192"
@@ -30,40 +29,38 @@ _DEEPEST = 50
 _LONGEST_RUN = 30
 """Operators and brackets in a row without a value between them."""
 _LONGEST_CHAIN = 24
-"""Calls behind calls and subscripts behind subscripts: sqlglot copies the chain at each."""
-_COUNTED = {
-    TokenType.JOIN: (80, "JOINs"),
-    TokenType.UNION: (200, "UNIONs"),
-    TokenType.EXCEPT: (200, "EXCEPTs"),
-    TokenType.INTERSECT: (200, "INTERSECTs"),
-    TokenType.SELECT: (400, "SELECTs"),
+"""Calls after calls and subscripts after subscripts: sqlglot copies the chain at each."""
+_MOST_OF = {
+    TokenType.JOIN: 80,
+    TokenType.UNION: 200,
+    TokenType.EXCEPT: 200,
+    TokenType.INTERSECT: 200,
+    TokenType.SELECT: 400,
 }
 _SPARE_NODES, _NODES = 500, 2
 """How many nodes sqlglot may make for a statement, and for each of its tokens."""
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
-_CHAINING = _CLOSING | {TokenType.DOT, TokenType.VAR, TokenType.IDENTIFIER}
-"""What stands before a bracket that continues a chain."""
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
+_CHAINING = _CLOSING | _NAMES | {TokenType.DOT}
+"""What stands before a bracket that continues a chain."""
 _VALUES = frozenset(
     {*_NAMES, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN, TokenType.R_BRACKET}
 )
-"""What ends a value: a name with a bracket behind it is not a call there, but an alias."""
-_TYPE_FOLLOWS = frozenset({TokenType.ALIAS, TokenType.DCOLON})
+"""What ends a value: a name with a bracket after it is not a call there, but an alias."""
 _BRACES = frozenset({TokenType.L_BRACE, TokenType.R_BRACE})
 _COMPARISONS = frozenset({TokenType.GT, TokenType.LT, TokenType.GTE, TokenType.LTE})
-_DIRECTIONS = frozenset({TokenType.ASC, TokenType.DESC})
 _ENDS_CLAUSE = frozenset(
     {TokenType.HAVING, TokenType.ORDER_BY, TokenType.OFFSET, TokenType.R_PAREN, TokenType.UNION}
 )
 _OPERATORS = frozenset(
     {
         *(TokenType.DPIPE, TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH),
-        *(TokenType.EQ, TokenType.NEQ, *_COMPARISONS),
+        *(TokenType.EQ, TokenType.NEQ, *_COMPARISONS, TokenType.AMP, TokenType.PIPE),
+        *(TokenType.CARET, TokenType.DIV, TokenType.MOD),
     }
 )
-_AS_OF = frozenset({"timestamp", "transaction"})
-_KEPT_AS_TEXT = (
+_TEXTS = (
     *(exp.Anonymous, exp.BitString, exp.ByteString, exp.HexString, exp.Identifier, exp.Literal),
     *(exp.National, exp.RawString, exp.UnicodeString, exp.JSONPathPart, exp.Placeholder),
 )
@@ -72,233 +69,18 @@ _CLASS = re.compile(r"<class '[\w.]*\.(\w+)'>")
 
 @dataclass(frozen=True)
 class Parsed:
-    """A statement as it runs, and its tree."""
+    """A statement as it runs, its tree, and the names of joins: ``USING (x) AS name``."""
 
     text: str
     dialect: str
     tree: exp.Expr
     nodes: Sequence[exp.Expr]
+    joins: frozenset[str]
 
     @cached_property
     def tables(self) -> tuple[exp.Table, ...]:
         """The tables that it names, without names of its own WITH parts."""
-        return tuple(
-            node
-            for node in self.nodes
-            if is_table(node) and node.name.casefold() not in parts_before(node)
-        )
-
-
-def is_table(node: exp.Expr) -> TypeGuard[exp.Table]:
-    """Whether a node names a table; functions in FROM are nodes of the same class."""
-    return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
-
-
-def parts_before(table: exp.Expr) -> frozenset[str]:
-    """Return the WITH parts, in lower case, that a table without a schema may be."""
-    if table.args.get("db") is not None:
-        return frozenset()
-    found: set[str] = set()
-    node: exp.Expr | None = table
-    while node is not None:
-        part, node = node, node.parent
-        if isinstance(node, exp.With):
-            names = [one.alias.casefold() for one in node.expressions]
-            own = next(n for n, one in enumerate(node.expressions) if one is part)
-            found.update(names[: own + 1] if node.args.get("recursive") else names[:own])
-        elif (
-            node is not None and (with_ := node.args.get("with_")) is not None and with_ is not part
-        ):
-            found.update(one.alias.casefold() for one in with_.expressions)
-    return frozenset(found)
-
-
-def parse(statement: str, dialect: str, functions: frozenset[str] = frozenset()) -> Parsed:
-    """Return the tree of one statement.
-
-    Parameters
-    ----------
-    statement, dialect
-        What was written.
-    functions
-        Functions that a policy allows, in lower case, perhaps with their schema.
-
-    Raises
-    ------
-    Refusal
-        It cannot be read, is more than one statement, or is too large.
-    """
-    text, tokens = read_text(statement, dialect)
-    if any(MARK in token.text for token in tokens if token.token_type in _NAMES):
-        raise Refusal(f"a name has the letter {MARK}, which is not supported")
-    known = lists(dialect)
-    _refuse_too_large(tokens)
-    allowed = known.functions | {name.rpartition(".")[2] for name in functions}
-    read = list(_for_parser(_marked(tokens, allowed, known), dialect, known))
-    # MySQL has VALUES ROW(...); MariaDB has plain ones.
-    reader = "ansi" if dialect == "mariadb" and read[0].token_type is TokenType.VALUES else dialect
-    parser = dialect_of(reader).parser(max_nodes=_SPARE_NODES + _NODES * len(read))
-    try:
-        trees = parser.parse(read, text)
-    except ParseError as error:
-        raise Refusal(f"it cannot be read as {dialect}: {_problem(error)}") from error
-    tree = trees[0] if len(trees) == 1 else None
-    if tree is None:
-        raise Refusal(SEVERAL)
-    parsed = Parsed(text, dialect, tree, tuple(tree.walk()))
-    _refuse_left_out(parsed, read, known)
-    return parsed
-
-
-def _marked(tokens: Sequence[Token], allowed: frozenset[str], known: AllowLists) -> Iterator[Token]:
-    """Yield the tokens; the name of each call of an allowed function gets its mark."""
-    words = known.syntax | known.options
-    for number, token in enumerate(tokens):
-        before = tokens[number - 1] if number else None
-        behind = tokens[number + 1] if number + 1 < len(tokens) else None
-        name = token.text if token.token_type is TokenType.IDENTIFIER else token.text.lower()
-        is_call = (
-            behind is not None
-            and behind.token_type is TokenType.L_PAREN
-            and name in allowed
-            and name not in known.special_functions
-            and (before is None or before.token_type not in _TYPE_FOLLOWS)
-            and not (before is not None and _is_value(before, words))
-            and not _is_star(tokens[:number][-2:], words)
-        )
-        yield _as(token, TokenType.VAR, MARK + name) if is_call else token
-
-
-def _is_value(token: Token, words: frozenset[str]) -> bool:
-    is_word = token.token_type is TokenType.VAR and token.text.lower() in words
-    return token.token_type in _VALUES and not is_word
-
-
-def _is_star(before: Sequence[Token], words: frozenset[str]) -> bool:
-    """Whether a star stands there for all columns: what follows it is no call."""
-    if not before or before[-1].token_type is not TokenType.STAR:
-        return False
-    return len(before) < 2 or not _is_value(before[0], words)
-
-
-def _as(token: Token, kind: TokenType, text: str) -> Token:
-    return Token(kind, text, token.line, token.col, token.start, token.end, [])
-
-
-def _for_parser(tokens: Iterator[Token], dialect: str, known: AllowLists) -> Iterator[Token]:
-    """Yield the tokens without words that sqlglot does not know and that read nothing.
-
-    These are types before a string (``inet '::1'``), hints such as SQL_NO_CACHE, PostgreSQL's
-    ``ORDER BY x USING >`` and ``BETWEEN SYMMETRIC``, MariaDB's ``AS OF TIMESTAMP``, ``GROUP BY x
-    DESC`` and ``{d '2024-01-01'}``. The database receives them as they were written.
-    """
-    read = list(tokens)
-    is_mysql = dialect in {"mysql", "mariadb"}
-    in_group = in_limit = False
-    brackets: list[TokenType] = []
-    closed: TokenType | None = None
-    for number, token in enumerate(read):
-        before = read[number - 1] if number else token
-        behind = read[number + 1] if number + 1 < len(read) else token
-        kind, name = token.token_type, token.text.lower()
-        in_group = kind is TokenType.GROUP_BY or (in_group and kind not in _ENDS_CLAUSE)
-        in_limit = kind is TokenType.LIMIT or (in_limit and kind not in _ENDS_CLAUSE)
-        is_type = behind.token_type is TokenType.STRING and before.token_type not in _NAMES
-        is_date = is_mysql and (kind in _BRACES or (before.token_type in _BRACES and is_type))
-        opened_by, closed = closed, None
-        if kind is TokenType.L_PAREN:
-            brackets.append(before.token_type)
-        elif kind is TokenType.R_PAREN and brackets:
-            closed = brackets.pop()
-        if opened_by is TokenType.IN and kind in _OPERATORS:
-            yield _as(token, TokenType.AND, "AND")  # sqlglot reads no operator behind IN (...)
-            continue
-        if in_limit and kind is TokenType.MOD and behind.token_type in _VALUES:
-            yield _as(token, TokenType.STAR, "*")  # sqlglot reads LIMIT a % b as a percentage
-            continue
-        if (
-            (dialect == "postgres" and is_type and name in known.string_types)
-            or (dialect == "postgres" and name == "symmetric")
-            or (dialect == "postgres" and (_is_order(token, behind) or _is_order(before, token)))
-            or (dialect == "postgres" and name == "@" and behind.token_type not in _NAMES)
-            or (dialect == "mariadb" and before.text.lower() == "of" and name in _AS_OF)
-            or (is_mysql and (name in known.silent_words or is_date))
-            or (is_mysql and in_group and kind in _DIRECTIONS)
-        ):
-            continue
-        yield token
-
-
-def _is_order(first: Token, second: Token) -> bool:
-    """Whether two tokens name the operator of an order, as in ``ORDER BY x USING >``."""
-    return first.token_type is TokenType.USING and second.token_type in _COMPARISONS
-
-
-def _refuse_too_large(tokens: Sequence[Token]) -> None:
-    """Refuse what would nest sqlglot's calls too deeply, or make it try too much."""
-    if len(tokens) > _MOST_TOKENS:
-        raise Refusal(f"it has more than {_MOST_TOKENS} words and signs; write a shorter one")
-    counts = Counter(token.token_type for token in tokens)
-    for kind, (most, what) in _COUNTED.items():
-        if counts[kind] > most:
-            raise Refusal(f"it has more than {most} {what}; write it in parts")
-    run = 0
-    for token in tokens:
-        is_value = token.token_type in _VALUES or token.token_type is TokenType.COMMA
-        run = 0 if is_value else run + (token.token_type not in _OPENING)
-        if run > _LONGEST_RUN:
-            raise Refusal(f"it has {_LONGEST_RUN} operators in a row; write it flatter")
-    _refuse_nested(tokens)
-
-
-def _refuse_nested(tokens: Sequence[Token]) -> None:
-    """Refuse brackets that nest too deeply, and chains of calls or subscripts that are too long."""
-    chains = [0]
-    before = tokens[0].token_type
-    for token in tokens:
-        kind = token.token_type
-        if kind in _OPENING:
-            if before not in _CHAINING:
-                chains[-1] = 0
-            chains.append(0)
-        elif kind in _CLOSING and len(chains) > 1:
-            chains.pop()
-            chains[-1] += 1
-        elif kind is TokenType.COMMA:
-            chains[-1] = 0
-        before = kind
-        if len(chains) > _DEEPEST:
-            raise Refusal(f"it is nested more than {_DEEPEST} deep; write it flatter with WITH")
-        if chains[-1] > _LONGEST_CHAIN:
-            raise Refusal("it has too many calls or subscripts in one chain; write it in parts")
-
-
-def _refuse_left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> None:
-    """Refuse a statement with a name, a call or a query that is not in its tree."""
-    places = {node.meta_get("start") for node in parsed.nodes if isinstance(node, exp.Identifier)}
-    kept = Counter(
-        word
-        for node in parsed.nodes
-        if not isinstance(node, _KEPT_AS_TEXT)
-        for value in node.args.values()
-        if isinstance(value, str)
-        for word in re.findall(r"[\w$]+", value.lower())
-    )
-    kept.update(node.name for node in parsed.nodes if isinstance(node, exp.Anonymous))
-    written: Counter[str] = Counter()
-    for token, behind in zip(tokens, [*tokens[1:], None], strict=True):
-        name = token.text.lower()
-        is_call = behind is not None and behind.token_type is TokenType.L_PAREN
-        is_word = token.token_type is TokenType.VAR and name in known.syntax | known.options
-        is_word |= is_call and name in known.special_functions
-        if token.token_type in _NAMES and token.start not in places and not is_word:
-            written[name] += 1
-    for name in written:
-        if written[name] > kept[name]:
-            raise LeftOutError(name.removeprefix(MARK))
-    queries = sum(isinstance(node, exp.Select) for node in parsed.nodes)
-    if sum(token.token_type is TokenType.SELECT for token in tokens) > queries:
-        raise LeftOutError("SELECT")
+        return tuple(node for node in self.nodes if is_table(node) and not is_part(node))
 
 
 class LeftOutError(Refusal):
@@ -310,6 +92,215 @@ class LeftOutError(Refusal):
             "takes, or leave the option out"
         )
         self.word = word
+
+
+def is_table(node: exp.Expr) -> TypeGuard[exp.Table]:
+    """Whether a node names a table; functions in FROM are nodes of the same class."""
+    return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
+
+
+def is_part(table: exp.Table) -> bool:
+    """Whether a table is a WITH part of the statement that is visible where it stands."""
+    name, node = table.name.casefold(), table.parent
+    below: exp.Expr = table
+    while node is not None and not table.db:
+        names: list[str] = []
+        if isinstance(node, exp.With):
+            names = [part.alias.casefold() for part in node.expressions]
+            own = next(n for n, part in enumerate(node.expressions) if part is below)
+            names = names[: own + 1] if node.args.get("recursive") else names[:own]
+        elif (parts := node.args.get("with_")) is not None and parts is not below:
+            names = [part.alias.casefold() for part in parts.expressions]
+        if name in names:
+            return True
+        below, node = node, node.parent
+    return False
+
+
+def parse(statement: str, dialect: str, functions: frozenset[str] = frozenset()) -> Parsed:
+    """Return the tree of one statement; see `parse_text`."""
+    return parse_text(read_text(statement, dialect), dialect, functions)
+
+
+def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> Parsed:
+    """Return the tree of a statement, whose `functions` the policy allows besides those listed.
+
+    Raises
+    ------
+    Refusal
+        It cannot be read, is more than one statement, or is too large.
+    """
+    text, tokens = read
+    if any(MARK in token.text for token in tokens if token.token_type in _NAMES):
+        raise Refusal(f"a name has the letter {MARK}, which is not supported")
+    known = lists(dialect)
+    _refuse_too_large(tokens)
+    allowed = known["functions"] | {name.rpartition(".")[2] for name in functions}
+    joins: set[str] = set()
+    adapted = [*_adapted([*_marked(tokens, allowed, known)], dialect, known, joins)]
+    # MySQL has VALUES ROW(...); MariaDB has plain ones.
+    reader = (
+        "ansi" if dialect == "mariadb" and adapted[0].token_type is TokenType.VALUES else dialect
+    )
+    parser = dialect_of(reader).parser(max_nodes=_SPARE_NODES + _NODES * len(adapted))
+    try:
+        trees = parser.parse(adapted, text)
+    except ParseError as error:
+        raise Refusal(f"it cannot be read as {dialect}: {_problem(error)}") from error
+    tree = trees[0] if len(trees) == 1 else None
+    if tree is None:
+        raise Refusal(SEVERAL)
+    parsed = Parsed(text, dialect, tree, tuple(tree.walk()), frozenset(joins))
+    _refuse_left_out(parsed, adapted, known)
+    return parsed
+
+
+def _marked(tokens: Sequence[Token], allowed: frozenset[str], known: AllowLists) -> Iterator[Token]:
+    """Yield the tokens; the name of each call of an allowed function gets its mark."""
+    words = known.syntax | known["options"]
+
+    def is_value(token: Token) -> bool:
+        is_word = token.token_type is TokenType.VAR and token.text.lower() in words
+        return token.token_type in _VALUES and not is_word
+
+    for number, token in enumerate(tokens):
+        name = token.text if token.token_type is TokenType.IDENTIFIER else token.text.lower()
+        is_call = (
+            name in allowed
+            and name not in known["special functions"]
+            and number + 1 < len(tokens)
+            and tokens[number + 1].token_type is TokenType.L_PAREN
+        )
+        if is_call and number:
+            before = tokens[number - 1]
+            is_type = before.token_type in {TokenType.ALIAS, TokenType.DCOLON}
+            # What follows `SELECT *` is no call, but what follows `2 *` is one.
+            is_star = before.token_type is TokenType.STAR
+            is_star &= number < 2 or not is_value(tokens[number - 2])
+            is_call = not (is_type or is_star or is_value(before))
+        yield _as(token, TokenType.VAR, MARK + name) if is_call else token
+
+
+def _as(token: Token, kind: TokenType, text: str) -> Token:
+    return Token(kind, text, token.line, token.col, token.start, token.end, [])
+
+
+def _adapted(
+    tokens: Sequence[Token], dialect: str, known: AllowLists, joins: set[str]
+) -> Iterator[Token]:
+    """Yield the tokens without words that sqlglot does not know and that read nothing.
+
+    These are types before a string (``inet '::1'``), hints such as SQL_NO_CACHE, PostgreSQL's
+    ``ORDER BY x USING >``, ``BETWEEN SYMMETRIC`` and ``USING (x) AS name``, which is added to
+    `joins`, MariaDB's ``AS OF TIMESTAMP``, ``GROUP BY x DESC`` and ``{d '2024-01-01'}``. The
+    database receives them as they were written.
+    """
+    is_mysql = dialect in {"mysql", "mariadb"}
+    clause: TokenType | None = None
+    brackets: list[TokenType] = []
+    closed: TokenType | None = None  # what stood before the bracket that has just been closed
+    join_name = -1
+    for number, token in enumerate(tokens):
+        before = tokens[number - 1] if number else token
+        after = tokens[number + 1] if number + 1 < len(tokens) else token
+        kind, name = token.token_type, token.text.lower()
+        if kind in _ENDS_CLAUSE or kind in {TokenType.GROUP_BY, TokenType.LIMIT}:
+            clause = kind
+        is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
+        is_date = kind in _BRACES or (before.token_type in _BRACES and is_type)
+        opened_by, closed = closed, None
+        if kind is TokenType.L_PAREN:
+            brackets.append(before.token_type)
+        elif kind is TokenType.R_PAREN and brackets:
+            closed = brackets.pop()
+        if opened_by is TokenType.IN and kind in _OPERATORS:
+            yield _as(token, TokenType.AND, "AND")  # sqlglot reads no operator after IN (...)
+        elif clause is TokenType.LIMIT and kind is TokenType.MOD and after.token_type in _VALUES:
+            yield _as(token, TokenType.STAR, "*")  # sqlglot reads LIMIT a % b as a percentage
+        elif (
+            dialect == "postgres"
+            and opened_by is TokenType.USING
+            and kind is TokenType.ALIAS
+            and after.token_type in _NAMES
+        ):
+            join_name = number + 1
+            joins.add(after.text.casefold())
+        elif not (
+            number == join_name
+            or (
+                dialect == "postgres"
+                and (
+                    name == "symmetric"
+                    or (is_type and name in known["types before a string"])
+                    or (kind is TokenType.USING and after.token_type in _COMPARISONS)
+                    or (before.token_type is TokenType.USING and kind in _COMPARISONS)
+                    or (name == "@" and after.token_type not in _NAMES)
+                )
+            )
+            or (
+                is_mysql
+                and (
+                    name in known["words that change nothing"]
+                    or is_date
+                    or (clause is TokenType.GROUP_BY and kind in {TokenType.ASC, TokenType.DESC})
+                    or (before.text.lower() == "of" and name in {"timestamp", "transaction"})
+                )
+            )
+        ):
+            yield token
+
+
+def _refuse_too_large(tokens: Sequence[Token]) -> None:
+    """Refuse what would nest sqlglot's calls too deeply, or make it try too much."""
+    counts = Counter(token.token_type for token in tokens)
+    if len(tokens) > _MOST_TOKENS or any(counts[kind] > most for kind, most in _MOST_OF.items()):
+        raise Refusal("it is too long, or has too many parts; write a shorter one")
+    run, chains = 0, [0]
+    before = tokens[0].token_type
+    for token in tokens:
+        kind = token.token_type
+        is_value = kind in _VALUES or kind is TokenType.COMMA
+        run = 0 if is_value else run + (kind not in _OPENING)
+        if kind in _OPENING:
+            if before not in _CHAINING:
+                chains[-1] = 0
+            chains.append(0)
+        elif kind in _CLOSING and len(chains) > 1:
+            chains.pop()
+            chains[-1] += 1
+        elif kind is TokenType.COMMA:
+            chains[-1] = 0
+        before = kind
+        if len(chains) > _DEEPEST or run > _LONGEST_RUN or chains[-1] > _LONGEST_CHAIN:
+            raise Refusal("it is nested too deeply; write it flatter, with WITH")
+
+
+def _refuse_left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> None:
+    """Refuse a statement with a name, a call or a query that is not in its tree."""
+    starts = {node.meta_get("start") for node in parsed.nodes if isinstance(node, exp.Identifier)}
+    found = Counter(
+        word
+        for node in parsed.nodes
+        if not isinstance(node, _TEXTS)
+        for value in node.args.values()
+        if isinstance(value, str)
+        for word in re.findall(r"[\w$]+", value.lower())
+    )
+    found.update(node.name for node in parsed.nodes if isinstance(node, exp.Anonymous))
+    written: Counter[str] = Counter()
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        name = token.text.lower()
+        is_call = after is not None and after.token_type is TokenType.L_PAREN
+        is_word = token.token_type is TokenType.VAR and name in known.syntax | known["options"]
+        is_word |= is_call and name in known["special functions"]
+        if token.token_type in _NAMES and token.start not in starts and not is_word:
+            written[name] += 1
+    for name in written:
+        if written[name] > found[name]:
+            raise LeftOutError(name.removeprefix(MARK))
+    queries = sum(isinstance(node, exp.Select) for node in parsed.nodes)
+    if sum(token.token_type is TokenType.SELECT for token in tokens) > queries:
+        raise LeftOutError("SELECT")
 
 
 def _problem(error: ParseError) -> str:

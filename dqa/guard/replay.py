@@ -1,4 +1,4 @@
-"""A statement that was asked before a pause: what came back then is given again."""
+"""A statement that ran before a pause: return the same result again."""
 
 from __future__ import annotations
 
@@ -6,80 +6,41 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from dqa.core import errors
 from dqa.core.database import Limits, Rows
-from dqa.core.errors import (
-    NotUnderstoodError,
-    QueryError,
-    RefusedStatementError,
-    StatementError,
-    StatementTimeoutError,
-)
 from dqa.core.journal import Journal
 from dqa.core.summaries import ColumnSummary, Summary
 
-_ERRORS: dict[str, type[QueryError]] = {
-    error.__name__: error
-    for error in (
-        QueryError,
-        RefusedStatementError,
-        StatementError,
-        NotUnderstoodError,
-        StatementTimeoutError,
-    )
-}
-
 
 def query_once(
-    journal: Journal,
-    database: str,
-    statement: str,
-    limits: Limits,
-    query: Callable[[str, Limits], Rows],
+    journal: Journal, database: str, statement: str, limits: Limits, query: Callable[[], Rows]
 ) -> Rows:
-    """Return what a statement gave before the pause, or run it and keep what it gives.
-
-    Parameters
-    ----------
-    journal
-        What is kept.
-    database
-        The name of the database that is asked.
-    statement, limits
-        What it is asked.
-    query
-        Asks it.
+    """Return the recorded result of a statement, or run it and record the result.
 
     Raises
     ------
     QueryError
-        It gave no rows, now or then; a failing database is not kept, and raises as ever.
+        It gave no rows, now or then. A failure of the database is not recorded.
     """
 
     def act() -> dict[str, Any]:
         try:
-            rows = query(statement, limits)
-        except QueryError as error:
+            return {"came": asdict(query())}
+        except errors.QueryError as error:
             return {"error": type(error).__name__, "message": str(error)}
-        return {"came": asdict(rows)}
 
     allowed = asdict(limits)
-    allowed.pop("whole", None)  # how much of a limit is gone is nothing that was asked
+    allowed.pop("whole", None)  # how much of a limit is used is not part of the request
     came = journal.once("statement", [database, statement, allowed], act)
-    if "came" in came:
-        return _rows(**came["came"])
-    raise _ERRORS.get(came["error"], StatementError)(came["message"])
-
-
-def _rows(  # the values themselves are what JSON made of them: numbers stay as they were
-    columns: list[str],
-    rows: list[list[Any]],
-    summary: dict[str, Any] | None,
-    **rest: Any,  # noqa: ANN401
-) -> Rows:
-    told = None if summary is None else _summary(**summary)
-    return Rows(tuple(columns), tuple(map(tuple, rows)), summary=told, **rest)
-
-
-def _summary(columns: list[dict[str, Any]], **rest: Any) -> Summary:  # noqa: ANN401
-    made = (ColumnSummary(**{**one, "often": tuple(map(tuple, one["often"]))}) for one in columns)
-    return Summary(columns=tuple(made), **rest)
+    if "came" not in came:
+        kind = getattr(errors, came["error"], errors.StatementError)
+        if kind is errors.UnknownReferenceError:
+            kind = errors.StatementError
+        raise kind(came["message"])
+    rows = came["came"]
+    summary = rows.pop("summary")
+    if summary is not None:
+        columns = [{**c, "often": tuple(map(tuple, c["often"]))} for c in summary.pop("columns")]
+        summary = Summary(columns=tuple(ColumnSummary(**c) for c in columns), **summary)
+    rows |= {"columns": tuple(rows["columns"]), "rows": tuple(map(tuple, rows["rows"]))}
+    return Rows(**rows, summary=summary)

@@ -1,36 +1,38 @@
 """Read each table as a policy shows it: as a query of its visible columns and rows.
 
-A denied column does not exist in that query, a mask stands in place of a value, and a row filter
+A denied column does not exist in that query, a mask replaces a value, and a row filter
 leaves rows out. What stands around the table stays as it was written, so that `*`, USING, an alias
-or a whole row read only what the policy shows.
+or a whole row read only the visible part.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dqa.core.errors import UsageError
+from dqa.core.database import Limits
+from dqa.core.errors import DatabaseUnavailableError, QueryError, UsageError
 from dqa.core.run_stores import is_store_table
 from dqa.core.schema import TableInfo, quoted
-from dqa.guard.hidden import Mask
+from dqa.core.session import Session
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
 from dqa.guard.parsing import MARK, Parsed, parse
-from dqa.guard.policy import Policy
+from dqa.guard.policy import Mask, Policy, Protection
 from dqa.guard.verdict import Refusal
 
-FENCES: Mapping[str, str] = {
+_MYSQL_FENCE = "LIMIT 18446744073709551615"
+_FENCES: Mapping[str, str] = {
     "postgres": "OFFSET 0",
     "duckdb": "OFFSET 0",
     "sqlite": "LIMIT -1",
-    "mysql": "LIMIT 18446744073709551615",
-    "mariadb": "LIMIT 18446744073709551615",
+    "mysql": _MYSQL_FENCE,
+    "mariadb": _MYSQL_FENCE,
 }
-"""What makes a planner apply the filter first, so that no condition sees a hidden row. Masks and
+"""Makes a planner apply the filter first, so that no condition sees a hidden row. Masks and
 row filters work in these dialects."""
 _NOTHING = "1 = 0"
 _BEFORE = re.compile(r"(?:\b(?:from|join|straight_join)|[,(])\s*\Z", re.IGNORECASE)
@@ -42,68 +44,92 @@ _CONDITION = (
     *(exp.Identifier, exp.Column, exp.DataType, exp.CurrentDate, exp.CurrentTimestamp, exp.Tuple),
 )
 _CONDITION_FUNCTIONS = frozenset({"lower", "upper", "coalesce", "date"})
+_INSERTED = 12
+"""Characters of a rewritten statement that, in an error, are no coincidence."""
+_ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0, cell=1 << 24)
+"""A catalogue is read whole."""
+_VIEWS: Mapping[str, str] = {
+    # Views by what they depend on; a partition by its parent, and the reverse.
+    "postgres": """
+        SELECT v.relname, t.relname
+          FROM pg_catalog.pg_depend AS d
+          JOIN pg_catalog.pg_rewrite AS r
+            ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
+          JOIN pg_catalog.pg_class AS v ON v.oid = r.ev_class
+          JOIN pg_catalog.pg_class AS t
+            ON t.oid = d.refobjid AND d.refclassid = 'pg_catalog.pg_class'::regclass
+           AND t.oid <> v.oid
+          JOIN pg_catalog.pg_namespace AS n ON n.oid = v.relnamespace
+         WHERE n.nspname NOT IN ('pg_catalog', 'information_schema')
+        UNION ALL
+        SELECT x.one, x.other
+          FROM pg_catalog.pg_inherits AS i
+          JOIN pg_catalog.pg_class AS c ON c.oid = i.inhrelid
+          JOIN pg_catalog.pg_class AS p ON p.oid = i.inhparent,
+               LATERAL (VALUES (c.relname, p.relname), (p.relname, c.relname)) AS x(one, other)
+    """,
+    # Of the others by their definitions. A full-text index is of a table that its definition names,
+    # or has tables of its own, whose names begin with its name.
+    "sqlite": """
+        SELECT name, sql FROM sqlite_master
+         WHERE type = 'view' OR (type = 'table' AND rootpage = 0)
+        UNION ALL
+        SELECT s.name, v.name FROM sqlite_master AS s JOIN sqlite_master AS v
+            ON v.type = 'table' AND v.rootpage = 0
+           AND lower(substr(s.name, 1, length(v.name) + 1)) = lower(v.name) || '_'
+         WHERE s.type = 'table'
+    """,
+    "duckdb": """
+        SELECT view_name, sql FROM duckdb_views() WHERE NOT internal
+        UNION ALL
+        SELECT function_name, macro_definition FROM duckdb_functions()
+         WHERE NOT internal AND macro_definition IS NOT NULL
+    """,
+    "mysql": "SELECT table_name, view_definition FROM information_schema.views",
+    "mariadb": "SELECT table_name, view_definition FROM information_schema.views",
+}
 
 
 @dataclass(frozen=True)
 class ShownTable:
-    """What a policy shows of a table.
-
-    Attributes
-    ----------
-    table
-        With all of its columns.
-    columns
-        The visible ones.
-    masks
-        By column, the value that is shown; in a tuple, because it may be None.
-    row_filter
-        The condition of the visible rows; empty for all.
-    is_unknown
-        Whether some of it may not be read, and its columns are not known (a broken view has none).
-    """
+    """The visible part of a table: its columns, their masks, and a row filter."""
 
     table: TableInfo
-    columns: tuple[str, ...]
-    masks: Mapping[str, tuple[Mask]]
+    columns: Sequence[str]
+    masks: Mapping[str, Mask]
     row_filter: str
-    is_unknown: bool = False
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the table is read as it is."""
-        is_cut = len(self.columns) != len(self.table.columns) or self.is_unknown
-        return not (is_cut or self.masks or self.row_filter)
 
     def query(self, written: str, quote: str, dialect: str) -> str:
-        """Return the query, in brackets, that stands in place of the table's name."""
+        """Return the query, in brackets, that replaces the table's name."""
         items = ", ".join(self.item(column, quote) for column in self.columns)
         rows = written
         if self.row_filter:
-            fence = FENCES[dialect]
-            rows = f"(SELECT * FROM {written} WHERE ({self.row_filter}) {fence}) AS dqa_rows"  # noqa: S608
+            condition = f"({self.row_filter}) {_FENCES[dialect]}"
+            rows = f"(SELECT * FROM {written} WHERE {condition}) AS dqa_rows"  # noqa: S608
         return f"(SELECT {items} FROM {rows})"  # noqa: S608
 
     def item(self, column: str, quote: str) -> str:
         """Return a column as it is read; a mask has its type, for the value is read in no row."""
         name = quoted(column, quote)
-        mask = self.masks.get(column)
-        if mask is None:
+        if column not in self.masks:
             return name
-        other = "" if mask[0] is None else f" ELSE {_literal(mask[0])}"
+        mask = self.masks[column]
+        other = "" if mask is None else f" ELSE {exp.convert(mask).sql()}"
         return f"CASE WHEN {_NOTHING} THEN {name}{other} END AS {name}"
 
 
-def shown(name: str, policy: Policy) -> ShownTable | None:
-    """Return what a policy shows of a table of its schema; None where it shows no such table."""
-    tables = policy.schema.tables if policy.schema is not None else ()
-    found = [table for table in tables if table.name.casefold() == name.casefold()]
-    if len(found) != 1 or not policy.shows_table(found[0].name):
+def _shown(table: TableInfo, policy: Policy) -> ShownTable | None:
+    """Return the visible part of a table; None if it is the whole table."""
+    if not policy.restricts_columns_of(table.name):
         return None
-    table = found[0]
-    columns = tuple(c.name for c in table.columns if policy.allows_column(table.name, c.name))
-    masks = {column: mask for column in columns if (mask := policy.mask_of(table.name, column))}
-    is_unknown = not table.columns and policy.restricts_columns_of(table.name)
-    return ShownTable(table, columns, masks, policy.filter_of(table.name), is_unknown)
+    name = table.name.casefold()
+    columns = [c.name for c in table.columns if policy.allows_column(table.name, c.name)]
+    by_column = {column: f"{name}.{column.casefold()}" for column in columns}
+    masks = {c: policy.masks[key] for c, key in by_column.items() if key in policy.masks}
+    row_filter = policy.row_filters.get(name, "").strip()
+    is_whole = len(columns) == len(table.columns) and not masks and not row_filter
+    # A broken view has no columns that are known, and some are hidden.
+    return None if columns and is_whole else ShownTable(table, columns, masks, row_filter)
 
 
 def rewritten(parsed: Parsed, policy: Policy) -> str:
@@ -114,145 +140,163 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
     Refusal
         It reads a table that the policy does not show, or one where no query can stand.
     """
-    if policy.schema is None:
-        return _without_schema(parsed, policy)
-    known = {table.name.casefold() for table in policy.schema.tables}
     for node in parsed.nodes:
-        if isinstance(node, exp.CTE) and node.alias.casefold() in known:
-            raise Refusal(
-                f"the WITH part {node.alias} has the name of a table; give it another name"
-            )
+        if isinstance(node, exp.CTE) and policy.columns_of(node.alias) is not None:
+            raise Refusal(f"the WITH part {node.alias} is called like a table; rename it")
     text: list[str] = []
     done = 0
     restricted: list[ShownTable] = []
-    for node in sorted(parsed.tables, key=_start):
+    for node in sorted(parsed.tables, key=lambda node: node.parts[0].meta.get("start", -1)):
         table = _require_shown(node, parsed.dialect, policy)
-        if table is None or table.is_whole:
+        shown = None if table is None else _shown(table, policy)
+        if shown is None:
             continue
-        if table.is_unknown:
-            raise Refusal(f"the columns of {table.table.name} are not known, and some are hidden")
-        restricted.append(table)
-        start, end, called = _place(node, parsed)
-        query = table.query(parsed.text[start:end], policy.schema.quote, parsed.dialect)
-        text += parsed.text[done:start], query, called
+        if not shown.columns:
+            raise Refusal(f"no column of {node.name} may be read, or is known")
+        restricted.append(shown)
+        start, end, alias = _position(node, parsed)
+        query = shown.query(parsed.text[start:end], policy.quote, parsed.dialect)
+        text += parsed.text[done:start], query, alias
         done = end
     if restricted:
         _refuse_ways_round(parsed, restricted)
     return "".join((*text, parsed.text[done:]))
 
 
-def reads_filtered(statement: str, dialect: str, policy: Policy) -> bool:
-    """Whether an allowed statement reads a table of which some rows are hidden."""
-    tables = parse(statement, dialect, policy.functions).tables if policy.row_filters else ()
-    return any(policy.filter_of(node.name) for node in tables)
-
-
-def _without_schema(parsed: Parsed, policy: Policy) -> str:
-    """Check the tables alone: without a schema nobody knows which columns there are to show."""
-    for node in parsed.tables:
-        _refuse_unless_allowed(node, parsed.dialect, policy)
-        if policy.restricts_columns_of(node.name):
-            raise Refusal(
-                f"the policy hides a part of {node.name}, whose columns are not known here; check "
-                "the statement with its database"
-            )
-    return parsed.text
-
-
-def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> ShownTable | None:
-    """Return what is shown of a table; None for one of another schema that the policy names."""
-    full = f"{node.db}.{node.name}".casefold().strip(".")
-    if node.db and full in (policy.tables or policy.unmasked):
+def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> TableInfo | None:
+    """Return a table that may be read; None where it is read as it is."""
+    known, name = lists(dialect)["tables"], node.name.casefold()
+    names = {name, f"{node.db}.{name}".casefold().strip(".")}
+    full = f"{node.db}.{name}".casefold()
+    table = policy.columns_of(name)
+    if node.db and full in (policy.unmasked if policy.tables is None else policy.tables):
         return None
-    _refuse_unless_allowed(node, dialect, policy)
+    is_listed = bool(names & known) or f"pg_catalog.{name}" in known
+    if is_listed and table is None and not names & (policy.tables or frozenset()):
+        raise Refusal(f"the catalogue {node.name} may not be read; SHOW TABLES and DESCRIBE work")
+    if policy.tables is None and policy.holds_store and is_store_table(name):
+        raise Refusal(f"{node.name} is of a store of runs; the policy's tables may name it")
     own = policy.protection.namespace if policy.protection is not None else None
-    if node.db and own is not None and node.db.casefold() != own.casefold():
+    is_elsewhere = bool(node.db) and own is not None and node.db.casefold() != own.casefold()
+    if is_elsewhere and policy.allows_table(node.name, node.db):
         if policy.hides:
-            raise Refusal(f"{full} is of another schema, and could show what is hidden")
+            raise Refusal(f"{full} is of another schema, and could show hidden data")
         return None
-    table = shown(node.name, policy)
-    if table is None:
-        names = [table.name for table in policy.schema.tables] if policy.schema is not None else []
-        hint = closest(node.name, [name for name in names if policy.shows_table(name)])
-        raise Refusal(
-            f"there is no table {node.name}, or none that may be read.{hint}".rstrip(".?")
-        )
+    is_unknown = policy.schema is not None and (table is None or not policy.shows_table(name))
+    if is_unknown or not policy.allows_table(node.name, node.db):
+        shown = [t.name for t in policy.known_tables.values() if policy.shows_table(t.name)]
+        hint = closest(node.name, shown)
+        raise Refusal(f"there is no table {node.name} that may be read.{hint}".rstrip(".?"))
+    if policy.schema is None and policy.restricts_columns_of(name):
+        raise Refusal(f"part of {node.name} is hidden; check the statement with its database")
     return table
 
 
-def _refuse_unless_allowed(node: exp.Table, dialect: str, policy: Policy) -> None:
-    known = lists(dialect)
-    names = {node.name.casefold(), f"{node.db}.{node.name}".casefold().strip(".")}
-    is_listed = bool(names & known.tables) or f"pg_catalog.{node.name}".casefold() in known.tables
-    if (
-        is_listed
-        and policy.columns_of(node.name) is None
-        and not names & (policy.tables or frozenset())
-    ):
-        raise Refusal(
-            f"the catalogue {node.name} may tell what is hidden; SHOW TABLES and DESCRIBE work"
-        )
-    if policy.tables is None and policy.holds_store and is_store_table(node.name):
-        raise Refusal(f"{node.name} is of a store of runs; the policy's tables may name it")
-    if not policy.allows_table(node.name, node.db):
-        raise Refusal(f"there is no table {node.name}, or none that may be read")
-
-
-def _start(node: exp.Table) -> int:
-    return int(node.parts[0].meta.get("start", -1))
-
-
-def _place(node: exp.Table, parsed: Parsed) -> tuple[int, int, str]:
-    """Return where a table's name stands, and what has to follow the query that replaces it."""
-    odd = sorted(place for place, value in node.args.items() if value and place not in _PLAIN)
-    start = _start(node)
+def _position(node: exp.Table, parsed: Parsed) -> tuple[int, int, str]:
+    """Return where a table's name stands, and the alias that the query in its place needs."""
+    start = int(node.parts[0].meta.get("start", -1))
     end = int(node.parts[-1].meta.get("end", -2)) + 1
+    is_plain = _PLAIN.issuperset(place for place, value in node.args.items() if value)
     is_placed = isinstance(node.parent, exp.From | exp.Join | exp.Subquery)
-    if odd or start < 0 or not is_placed or not _BEFORE.search(parsed.text[:start]):
-        raise Refusal(
-            f"the policy hides a part of {node.name}, which may only be read where a sub-query can "
-            "stand: behind FROM or JOIN, without samples, hints and partitions"
-        )
+    if not is_plain or start < 0 or not is_placed or not _BEFORE.search(parsed.text[:start]):
+        raise Refusal(f"part of {node.name} is hidden; write its name alone after FROM or JOIN")
     last = parsed.text[int(node.parts[-1].meta["start"]) : end]
     return start, end, "" if node.args.get("alias") is not None else f" AS {last}"
 
 
 def _refuse_ways_round(parsed: Parsed, restricted: list[ShownTable]) -> None:
-    """Refuse what a query in place of a table does not stop."""
-    names = {table.table.name.casefold() for table in restricted}
-    columns = {column.casefold() for table in restricted for column in table.columns}
-    known = lists(parsed.dialect)
+    """Refuse the ways to hidden data that a sub-query leaves open."""
+    names = {shown.table.name.casefold() for shown in restricted}
+    columns = {column.casefold() for shown in restricted for column in shown.columns}
     for node in parsed.nodes:
+        is_column = isinstance(node, exp.Column)
+        name = node.name.casefold() if is_column or isinstance(node, exp.Anonymous) else ""
         if isinstance(node, exp.Column) and node.db and node.table.casefold() in names:
             raise Refusal(f"write {node.table}.{node.name} without a schema before it")
-        name = node.name.casefold() if isinstance(node, exp.Column | exp.Anonymous) else ""
-        if (
-            parsed.dialect == "sqlite"
-            and name in _ROW_NUMBERS - columns
-            and isinstance(node, exp.Column)
-        ):
+        if is_column and parsed.dialect == "sqlite" and name in _ROW_NUMBERS - columns:
             raise Refusal(f"{name} is not a column that may be read; name a column")
-        # SQLite looks through the query that stands for a table, and searches the whole index.
-        if isinstance(node, exp.Match) or name.removeprefix(MARK) in known.index_functions:
-            raise Refusal("a search of an index may look into what is hidden; write LIKE")
+        # SQLite looks through the sub-query, and searches the whole index.
+        is_search = name.removeprefix(MARK) in lists(parsed.dialect)["functions of indexes"]
+        if is_search or isinstance(node, exp.Match):
+            raise Refusal("a search of an index may look into hidden data; write LIKE")
 
 
-def probes(table: ShownTable, quote: str, dialect: str) -> Iterator[str]:
-    """Yield queries that read no row of a table, to see that its masks and its filter work."""
-    name = quoted(table.table.name, quote)
-    yield f"SELECT 1 FROM {table.query(name, quote, dialect)} AS {name} WHERE {_NOTHING}"  # noqa: S608
-    if (
-        table.masks
-    ):  # of a row in which all is null: some engines look at a mask only when it is shown
-        items = ", ".join(table.item(column, quote) for column in table.masks)
-        one = f"(SELECT 1 AS dqa_one) AS dqa_rows LEFT JOIN {name} ON {_NOTHING}"
-        yield f"SELECT {items} FROM {one}"  # noqa: S608
+def reads_filtered(statement: str, dialect: str, policy: Policy) -> bool:
+    """Whether an allowed statement reads a table with hidden rows."""
+    tables = parse(statement, dialect, policy.functions).tables if policy.row_filters else ()
+    return any(node.name.casefold() in policy.row_filters for node in tables)
 
 
-def require_condition(table: TableInfo, condition: str, dialect: str, policy: Policy) -> None:
+def without_inserted(problem: str, statement: str, rewritten: str) -> str:
+    """Return a database's message without the text that the policy inserted."""
+    said, written, ran = (" ".join(text.split()) for text in (problem, statement, rewritten))
+    for start in range(len(said) - _INSERTED + 1):
+        piece = said[start : start + _INSERTED]
+        if piece in ran and piece not in written:
+            return "The database cannot run the statement as it has to be rewritten by its policy"
+    return problem
+
+
+# Opening a database
+
+
+def protected(policy: Policy, session: Session) -> Policy:
+    """Return a policy that hides a part of tables, with the facts about a database that it needs.
+
+    Raises
+    ------
+    UsageError
+        A mask or a row filter cannot be used there.
+    DatabaseUnavailableError
+        The views cannot be listed.
+    """
+    dialect = session.dialect
+    if dialect not in _FENCES:
+        if policy.hides:
+            raise UsageError(f"Masks and row filters are not known to hold in {session.language}.")
+        return policy
+    hiding: set[str] = set()
+    tables = policy.schema.tables if policy.schema is not None else ()
+    for table in tables:
+        shown = _shown(table, policy)
+        if policy.columns_of(table.name) is not table and policy.restricts_columns_of(table.name):
+            raise UsageError(
+                f"Two tables are called {table.name}, and the policy hides a part of one."
+            )
+        if shown is None or not policy.shows_table(table.name):
+            continue
+        hiding.add(table.name.casefold())
+        if shown.row_filter:
+            require_condition(table, shown.row_filter, dialect, policy.quote)
+    views = _views(session) if hiding else []
+    telling = telling_views(views, dialect, hiding)
+    return replace(policy, protection=Protection(telling, session.namespace))
+
+
+def filtered_otherwise(policy: Policy, row_filters: Mapping[str, str], dialect: str) -> Policy:
+    """Return a policy that `protected` returned, with other row filters for the same tables.
+
+    Raises
+    ------
+    UsageError
+        They are for other tables, or one is not a condition that can be used.
+    """
+    changed = replace(policy, row_filters=row_filters)
+    if set(changed.row_filters) != set(policy.row_filters):
+        raise UsageError(
+            f"Give row filters of {', '.join(sorted(policy.row_filters))}, and no others."
+        )
+    for name, condition in changed.row_filters.items():
+        table = policy.columns_of(name)
+        if table is not None:
+            require_condition(table, condition, dialect, policy.quote)
+    return changed
+
+
+def require_condition(table: TableInfo, condition: str, dialect: str, quote: str) -> None:
     """Raise `UsageError` unless a row filter compares a table's own columns with plain values."""
     try:
-        _refuse_unless_plain(table, condition, dialect, policy)
+        _refuse_unless_plain(table, condition, dialect, quote)
     except Refusal as refusal:
         raise UsageError(
             f"The policy's row filter of {table.name} cannot be used: {refusal}. Write "
@@ -261,21 +305,18 @@ def require_condition(table: TableInfo, condition: str, dialect: str, policy: Po
         ) from refusal
 
 
-def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, policy: Policy) -> None:
-    statement = f"SELECT 1 FROM {quoted(table.name, policy.quote)} WHERE ({condition})"  # noqa: S608
+def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: str) -> None:
+    statement = f"SELECT 1 FROM {quoted(table.name, quote)} WHERE ({condition})"  # noqa: S608
     parsed = parse(statement, dialect)
-    if parsed.text != statement:
-        raise Refusal("it has a comment, or a text with a backslash")
     where = parsed.tree.args.get("where")
     filled = {place for place, value in parsed.tree.args.items() if value}
-    if (
-        where is None
-        or not isinstance(where.this, exp.Paren)
-        or filled != {"expressions", "from_", "where"}
-    ):
-        raise Refusal("it is not a single condition")
+    is_single = filled == {"expressions", "from_", "where"} and parsed.text == statement
+    if where is None or not isinstance(where.this, exp.Paren) or not is_single:
+        raise Refusal("it is not a single condition, or has a comment or a backslash")
     columns = {column.name.casefold(): column.name for column in table.columns}
     for node in where.this.walk():
+        name = node.name.removeprefix(MARK) if isinstance(node, exp.Anonymous) else ""
+        is_cast = isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal)
         if isinstance(node, exp.Column) and (
             len(node.parts) > 1 or node.name.casefold() not in columns
         ):
@@ -283,22 +324,48 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, policy:
             raise Refusal(
                 f"'{node.sql()}' is not a column of it, written alone.{hint}".rstrip(".?")
             )
-        is_cast = isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal)
-        is_call = (
-            isinstance(node, exp.Anonymous) and node.name.removeprefix(MARK) in _CONDITION_FUNCTIONS
-        )
-        if type(node) not in _CONDITION and not is_cast and not is_call:
-            kind = (
-                node.name.removeprefix(MARK)
-                if isinstance(node, exp.Anonymous)
-                else type(node).__name__
-            )
-            raise Refusal(f"it may not have {kind.upper()}")
+        if not isinstance(node, _CONDITION) and not is_cast and name not in _CONDITION_FUNCTIONS:
+            raise Refusal(f"it may not have {(name or type(node).__name__).upper()}")
         if isinstance(node, exp.In) and (node.args.get("query") or node.args.get("field")):
             raise Refusal("IN needs a list of values")
 
 
-def _literal(mask: Mask) -> str:
-    if isinstance(mask, bool):
-        return "TRUE" if mask else "FALSE"
-    return "'" + mask.replace("'", "''") + "'" if isinstance(mask, str) else repr(mask)
+def _views(session: Session) -> list[tuple[object, object]]:
+    """Return each view with a table that it reads, or with its definition."""
+    try:
+        found = session.run(" ".join(_VIEWS[session.dialect].split()), _ALL)
+    except QueryError as error:
+        raise DatabaseUnavailableError(
+            f"The views of '{session.name}' are not known: {error}"
+        ) from error
+    if found.cut is not None:
+        raise UsageError(f"Database '{session.name}' has too many views for this policy.")
+    return [(row[0], row[1]) for row in found.rows]
+
+
+def telling_views(
+    rows: Iterable[tuple[object, object]], dialect: str, hiding: Iterable[str]
+) -> frozenset[str]:
+    """Return the views, in lower case, that read what hides something, directly or by others.
+
+    A definition reads every word in it, so one view too many is found rather than one too few; one
+    whose definition the role may not see could read anything.
+    """
+    views = [(str(view).casefold(), definition) for view, definition in rows]
+    found: set[str] = set()
+    names = list(hiding)
+    while names:
+        name = names.pop()
+        new = {v for v, text in views if v not in found and _reads(text, name, dialect)}
+        found |= new
+        names += new
+    return frozenset(found - set(hiding))
+
+
+def _reads(definition: object, name: str, dialect: str) -> bool:
+    text = str(definition or "").casefold()
+    if dialect == "postgres":
+        return text == name
+    spellings = {re.escape(name.replace(quote, 2 * quote)) for quote in '"`]'}
+    pattern = rf"(?<!\w)(?:{'|'.join(spellings | {re.escape(name)})})(?!\w)"
+    return not text or re.search(pattern, text) is not None

@@ -7,91 +7,71 @@ The guard judges a statement in the dialect that it is read in, and judges its t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator
 
-from sqlglot import Token, TokenType, exp
+from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from dqa.guard.check import check
-from dqa.guard.dialects import dialect_of
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.text import read_text
+from dqa.guard.text import dialect_of, read_text
 
-_SPEAK_MYSQL = frozenset({"mysql", "mariadb"})
 _OTHER_VALUES = (exp.HexString, exp.BitString, exp.ByteString, exp.National)
 """Literals whose value another dialect reads differently."""
 _NUMBER = re.compile(r"\d\w*")
 
 
 def translations(statement: str, dialect: str, policy: Policy = DEFAULT) -> Iterator[str]:
-    """Yield what a statement that `dialect` cannot read may mean, each text once.
+    """Yield the possible meanings of a statement that `dialect` cannot read, each once.
 
     It is read as MySQL's, and as the dialect's own with functions of others (``IF``,
     ``STRING_AGG``). In MySQL ``||`` is OR, and double quotes are texts: a statement with ``||``
     and without backticks is read as the dialect's own alone, and double quotes are read as names
     unless the statement has backticks.
     """
-    if dialect in _SPEAK_MYSQL:
+    if dialect in {"mysql", "mariadb", "neo4j", "ladybug"}:
         return
-    sources = ["mysql", dialect] if "`" in statement or "||" not in statement else [dialect]
-    found: set[str] = set()
-    for source in sources:
-        written = _with_backticks(statement) if source == "mysql" else statement
+    found = {statement}
+    for source in ["mysql", dialect] if "`" in statement or "||" not in statement else [dialect]:
+        written = statement
+        if source == "mysql" and "`" not in statement:
+            written = re.sub(r'"([^"]*)"|\'(?:[^\']|\'\')*\'', _in_backticks, statement)
         translated = _translate(written, source, dialect, policy)
-        if translated is not None and translated not in found:
+        if translated not in found and check(translated, dialect, policy).allowed:
             found.add(translated)
             yield translated
 
 
-def _with_backticks(statement: str) -> str:
-    """Return a statement without backticks with its names in double quotes in backticks."""
-    if '"' not in statement or "`" in statement:
-        return statement
-    try:
-        tokens = dialect_of("ansi").tokenize(statement)
-    except SqlglotError:
-        return statement
-    parts: list[str] = []
-    done = 0
-    for token in tokens:
-        if token.token_type is TokenType.IDENTIFIER:
-            parts += statement[done : token.start], f"`{token.text}`"
-            done = token.end + 1
-    return "".join((*parts, statement[done:]))
+def _in_backticks(match: re.Match[str]) -> str:
+    return match[0] if match[1] is None else f"`{match[1]}`"
 
 
-@lru_cache(maxsize=1_024)
-def _translate(statement: str, source: str, dialect: str, policy: Policy) -> str | None:
-    """Return a query of the dialect `source` in `dialect`; None where it may not run in both."""
+def _translate(statement: str, source: str, dialect: str, policy: Policy) -> str:
+    """Return a query of the dialect `source` in `dialect`; as it is where it may not run in both.
+
+    A statement is not translated if a part could have another value, or if sqlglot drops a name, as
+    it does with surplus arguments.
+    """
     verdict = check(statement, source, Policy(functions=policy.functions))
     if not verdict.allowed:
-        return None
+        return statement
     try:
         text, tokens = read_text(verdict.statement, source)
         tree = dialect_of(source).parser().parse(list(tokens), text)[0]
-        if not isinstance(tree, exp.Query | exp.Values) or any(map(_changes, tree.walk())):
-            return None
-        if _is_cut(tokens, tree):
-            return None
-        translated = dialect_of(dialect).generate(tree, copy=False)
+        if not isinstance(tree, exp.Query | exp.Values):
+            return statement
+        names = {node.name.lower() for node in tree.walk() if isinstance(node, exp.Identifier)}
+        is_cut = any(
+            token.token_type is TokenType.VAR
+            and (after is None or after.token_type is not TokenType.L_PAREN)
+            and token.text.lower() not in names
+            for token, after in zip(tokens, [*tokens[1:], None], strict=True)
+        )
+        if is_cut or any(map(_changes, tree.walk())):
+            return statement
+        return dialect_of(dialect).generate(tree, copy=False)
     except (SqlglotError, RecursionError, ValueError):
-        return None
-    if translated == statement or not check(translated, dialect, policy).allowed:
-        return None
-    return translated
-
-
-def _is_cut(tokens: Sequence[Token], tree: exp.Expr) -> bool:
-    """Whether the tree lacks a name of the text, as of a surplus argument that the parser drops."""
-    kept = {node.name.lower() for node in tree.find_all(exp.Identifier)}
-    following = [*tokens, None][1:]
-    return any(
-        token.token_type is TokenType.VAR
-        and (after is None or after.token_type is not TokenType.L_PAREN)
-        and token.text.lower() not in kept
-        for token, after in zip(tokens, following, strict=True)
-    )
+        return statement
 
 
 def _changes(node: exp.Expr) -> bool:

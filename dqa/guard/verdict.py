@@ -1,10 +1,14 @@
-"""The verdict of the guard on a statement."""
+"""The guard's verdict on a statement, and the statements of a script."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from dqa.core.errors import RefusedStatementError
+
+SEVERAL = "it is more than one statement; write one statement at a time"
+"""Why several statements may not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +29,38 @@ class GuardVerdict:
     reason: str = ""
     statement: str = field(default="", compare=False)
 
-
-SEVERAL = "it is more than one statement; write one statement at a time"
-"""Why several statements may not run."""
-
-
-def refused(reason: str) -> GuardVerdict:
-    """Return the verdict that refuses for `reason`."""
-    return GuardVerdict(False, reason)
+    def error(self) -> RefusedStatementError:
+        """Return the error of a refused statement."""
+        end = "" if self.reason.endswith(("?", ".")) else "."
+        return RefusedStatementError(f"The statement was not run: {self.reason}{end}")
 
 
-def not_run(reason: str) -> RefusedStatementError:
-    """Return the error of a statement that was refused for `reason`."""
-    end = "" if reason.endswith(("?", ".")) else "."
-    return RefusedStatementError(f"The statement was not run: {reason}{end}")
+@dataclass(frozen=True, slots=True)
+class ScriptStatement:
+    """A statement of a script.
+
+    Attributes
+    ----------
+    text
+        The statement, without the semicolon after it.
+    line
+        The line of its first word, from 1.
+    problem
+        Why its end is not certain, with the line; None where it is.
+    """
+
+    text: str
+    line: int
+    problem: str | None = None
+
+
+class Span(NamedTuple):
+    """Where a statement of a script begins and ends; `problem` says why its end is not certain."""
+
+    start: int
+    end: int
+    problem: str = ""
+    position: int = 0
 
 
 class Refusal(Exception):  # noqa: N818  (a check turns it into a verdict)

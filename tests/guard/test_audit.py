@@ -102,7 +102,7 @@ def test_whoever_is_asked_can_refuse(watch: Watch) -> None:
 
     database = watch(Audit(told.append, approve))
     assert len(database.query("SELECT trade_node FROM trade_node").rows) == 3
-    with pytest.raises(RefusedStatementError, match="did not approve"):
+    with pytest.raises(RefusedStatementError, match="not approved"):
         database.query("SELECT * FROM flow")
     with pytest.raises(RefusedStatementError):
         database.query("DROP TABLE flow")

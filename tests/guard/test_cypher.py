@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.guard.check import judge as check
+from dqa.guard import check
 from dqa.guard.cypher import judge
 from dqa.guard.policy import Policy
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from dqa.core.errors import UnknownNameError
 from dqa.guard import DIALECTS, GuardVerdict, check, sql
-from dqa.guard.check import judge
 
 CYPHER = ("neo4j", "ladybug")
 NESTED = [
@@ -106,10 +105,10 @@ def test_an_error_of_a_parser_is_a_refusal(
         raise error("of the parser")
 
     monkeypatch.setattr(sql, "judge", fail)
-    assert not judge("SELECT 1", "sqlite").allowed
+    assert not check("SELECT 1", "sqlite").allowed
     error = MemoryError
     with pytest.raises(MemoryError):
-        judge("SELECT 1", "sqlite")
+        check("SELECT 1", "sqlite")
 
 
 @given(st.sampled_from(DIALECTS), st.text(max_size=200))

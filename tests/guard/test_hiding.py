@@ -16,7 +16,7 @@ from dqa.core.database import Database
 from dqa.core.errors import QueryError, RefusedStatementError, UsageError
 from dqa.deciders.samples import sampled_schema
 from dqa.guard import GuardedDatabase, Policy
-from dqa.guard.views import telling_views
+from dqa.guard.tables import telling_views
 from tests.guard import hiding_attacks as attacks
 from tests.guard.hiding_sql import SqlAttacks
 
@@ -120,7 +120,6 @@ WRONG_TABLES: list[tuple[dict[str, object], str]] = [
     ({"masks": {"customer.email": ["x"]}}, "must be null, a text, a number"),
     ({"masks": {"customer.email": "a\\b"}}, "has a backslash"),
     ({"masks": ["customer.email"]}, "must be an object by names"),
-    ({"masks": {"customer.salary": "secret"}}, "use values of the types"),
     ({"row_filters": {"custmer": "1 = 1"}}, "Did you mean 'customer'"),
     ({"row_filters": {"customer": ""}}, "must be a condition as text"),
     (
@@ -175,7 +174,7 @@ def test_another_reader_of_the_same_tables_is_looked_at() -> None:
     with attacks.opened("sqlite", SCRIPTS, SQL) as (one, *_):
         assert isinstance(one, GuardedDatabase)
         table = next(iter(attacks.FILTERS))
-        with pytest.raises(UsageError, match="give others for these"):
+        with pytest.raises(UsageError, match="row filters of"):
             one.with_rows({})
         with pytest.raises(UsageError, match="cannot be used"):
             one.with_rows({**attacks.FILTERS, table: "1 = 1 UNION SELECT 2"})

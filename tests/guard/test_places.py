@@ -90,7 +90,7 @@ def test_no_argument_of_a_function_is_overlooked(dialect: str, each: int) -> Non
     query = FORBIDDEN[dialect][-1]
     statements = (
         f"SELECT {name}({', '.join((*['a'] * ((number + place) % 4), query))}) FROM t"
-        for number, name in enumerate(sorted(lists(dialect).functions))
+        for number, name in enumerate(sorted(lists(dialect)["functions"]))
         for place in range(each)
     )
     passed, count = allowed(statements, dialect)

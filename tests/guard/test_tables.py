@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
 import dqa
 from dqa.core.database import Database, Rows
-from dqa.core.errors import QueryError, RefusedStatementError, UsageError
+from dqa.core.errors import QueryError, RefusedStatementError
 from dqa.guard import Policy, check
 
 SCRIPT = """
@@ -230,20 +229,3 @@ def test_a_denied_column_needs_the_columns_of_its_table() -> None:
     with pytest.raises(RefusedStatementError, match="with its database"):
         dqa.guard.require("SELECT id FROM emp", "sqlite", policy)
     assert check("SELECT id FROM dept", "sqlite", policy).allowed
-
-
-def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
-    """JSON lists of names; anything else is an error that names the mistake."""
-    path = tmp_path / "policy.json"
-    path.write_text('{"tables": ["Emp"], "functions": ["f"]}', "utf-8")
-    assert Policy.read(path) == Policy(tables=frozenset({"emp"}), functions=frozenset({"f"}))
-    for wrong, problem in [
-        ("[]", "JSON object"),
-        ("{", "JSON"),
-        ('{"tabels": []}', "'tabels'"),
-        ('{"tables": "emp"}', "must be a list"),
-        ('{"columns": ["salary"]}', "write 'owner.salary'"),
-    ]:
-        path.write_text(wrong, "utf-8")
-        with pytest.raises(UsageError, match=problem):
-            Policy.read(path)

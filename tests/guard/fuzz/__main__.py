@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from time import perf_counter, process_time
 
 from dqa.guard import DIALECTS, Policy
-from dqa.guard.check import judge
+from dqa.guard.check import check as judge
 from tests.guard.fuzz.mutate import Mutator
 from tests.guard.fuzz.worlds import WORLDS, World
 

@@ -13,7 +13,6 @@ import dqa
 from dqa import guard
 from dqa.core.database import Limits
 from dqa.databases.neo4j.server import Address, Server
-from dqa.guard.cypher_tokens import words_of
 from dqa.guard.lists import lists
 from tests.hostile.measuring import BACKENDS
 
@@ -60,8 +59,7 @@ def read_functions(engine: str, url: str | None = None) -> list[Function]:
     """
     listed = set(_READERS[engine](url))
     names = {function.name.lower() for function in listed}
-    is_graph = engine in {"neo4j", "ladybug"}
-    known = words_of(engine)["functions"] if is_graph else lists(engine).functions
+    known = lists(engine)["functions"]
     kind: Kind = "scalar"
     listed |= {Function(name, kind) for name in known if name not in names}
     allowed = [function for function in listed if _is_allowed(function, engine)]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from dqa.core.display import Value
@@ -59,11 +60,39 @@ def readable(text: str) -> str:
     return text
 
 
-def loaded(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return what JSON says; the text itself where it is nested or long beyond what is read."""
+def loaded(text: Any) -> Any:  # noqa: ANN401  (any JSON value)
+    """Return a JSON text's value, with numbers that a float changes as text.
+
+    A text that is nested too deep or too long, and what is not text, is returned as it is.
+    """
+    if not isinstance(text, (str, bytes)):
+        return text
     with suppress(ValueError, RecursionError):
-        return json.loads(text)
+        return json.loads(text, parse_float=_json_number)
     return text if isinstance(text, str) else text.decode(errors="backslashreplace")
+
+
+def _json_number(text: str) -> float | str:
+    """Return a number with a fraction or an exponent, as text if a float loses digits of it."""
+    number = float(text)
+    if not isfinite(number):
+        return text
+    same = Decimal(text).as_tuple() == Decimal(repr(number)).as_tuple()
+    # A float has no digits after an exponent, so 1e3 and 1000.0 have the same ones.
+    return number if same or ("e" in text.lower() and Decimal(text) == Decimal(number)) else text
+
+
+_ISO = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?(?:[+-]\d\d(?::\d\d)?)?")
+
+
+def iso_text(text: str | None) -> str | None:
+    """Return an engine's text of a time as ISO 8601, unless Python lacks that time."""
+    if text is None or _ISO.fullmatch(text) is None:
+        return text
+    try:
+        return datetime.fromisoformat(text).isoformat()
+    except ValueError:
+        return text
 
 
 def repaired(value: Value) -> Value:

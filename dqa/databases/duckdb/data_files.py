@@ -23,9 +23,10 @@ from dqa.core.examination import Examination
 from dqa.core.session import Source
 from dqa.core.text import visible
 from dqa.databases.duckdb.locations import SUFFIXES, suffix_of, tables_at
-from dqa.databases.duckdb.session import DuckdbSession
+from dqa.databases.duckdb.session import open_duckdb
 from dqa.databases.duckdb.store import FILLING, Store, first_line
 from dqa.databases.namespaces import LoadedSituation, NamespaceContent, Namespaces
+from dqa.databases.sql_session import SqlSession
 from dqa.databases.tables import quote
 
 if TYPE_CHECKING:
@@ -88,13 +89,13 @@ class DataFiles(Namespaces):
         tables_at(self.location)
         return _MAIN
 
-    def open(self, namespace: str | None) -> DuckdbSession:
+    def open(self, namespace: str | None) -> SqlSession:
         """Read the files into a database that nobody else has."""
         tables = tables_at(self.location)
         sources = tuple(map(Source.at, tables.values()))  # before they are read
-        session = DuckdbSession(Store.of(_connected(tables)), namespace or _MAIN, self.location)
+        store, schemas = Store.of(_connected(tables)), [namespace or _MAIN]
+        session = open_duckdb(store, schemas, self.location, is_confined=False)
         session.sources = sources
-        session.schemas = None  # nobody else has anything there
         return session
 
     def examine(self) -> Examination:

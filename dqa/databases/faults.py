@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from threading import Lock
 from time import perf_counter
 
 from dqa.core.database import Kind, Limits, Rows
@@ -178,8 +177,7 @@ class Attempts:
         self._run_once = run_once
         self._trivial = trivial
         self._renew = renew
-        self._suspects: dict[str, None] = {}
-        self._lock = Lock()
+        self._suspects: set[str] = set()
 
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement; errors as `dqa.core.session.Session.run` has them."""
@@ -192,7 +190,7 @@ class Attempts:
         except UnsettledError as error:
             unsettled = error
         else:
-            self._suspects.pop(statement, None)
+            self._suspects.discard(statement)
             return rows
         if unsettled.failure.fault is Fault.CONNECTION:
             self._renew()
@@ -231,10 +229,9 @@ class Attempts:
             raise DatabaseUnavailableError(str(error)) from error
 
     def _suspect(self, statement: str) -> None:
-        with self._lock:
-            if len(self._suspects) >= _SUSPECTS:
-                del self._suspects[next(iter(self._suspects))]
-            self._suspects[statement] = None
+        if len(self._suspects) >= _SUSPECTS:
+            self._suspects.clear()
+        self._suspects.add(statement)
 
 
 def _statement_error(unsettled: UnsettledError) -> StatementError:

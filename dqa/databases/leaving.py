@@ -9,8 +9,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
-from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -81,21 +80,15 @@ def has_answered(seconds: float, end: Callable[[Callable[[], None]], None]) -> b
         Sends the request. It calls its argument as soon as the server has accepted the connection,
         and raises `DatabaseUnavailableError` if the server cannot be reached.
     """
-    heard: SimpleQueue[bool] = SimpleQueue()
+    has_accepted = Event()
 
     def work() -> None:
-        try:
-            end(lambda: heard.put(True))
-        except DatabaseUnavailableError:
-            heard.put(False)
-        else:
-            heard.put(True)
+        with suppress(DatabaseUnavailableError):
+            end(has_accepted.set)
+            has_accepted.set()
 
     Thread(target=work, name="dqa-ending", daemon=True).start()
-    try:
-        return heard.get(timeout=seconds)
-    except Empty:
-        return False
+    return has_accepted.wait(seconds)
 
 
 def is_there(probe: Probe, seconds: float) -> bool:

@@ -17,7 +17,7 @@ from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.failures import UnreadableError, one_line, timed_out, unanswered
+from dqa.databases.failures import UnreadableError, driver_reads, one_line, timed_out, unanswered
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.leaving import (
     ENDING,
@@ -28,7 +28,7 @@ from dqa.databases.leaving import (
     shut,
     within,
 )
-from dqa.databases.rows import collect
+from dqa.databases.rows import collect, columns_of, rows_from
 from dqa.databases.watchdog import WATCHDOG
 
 _DESCRIBING = 60.0
@@ -353,6 +353,18 @@ class SqlSession(Session):
                 f"Database '{self.name}' cannot be reached: {one_line(error)}."
             ) from error
         return pool, connection
+
+
+@contextmanager
+def execute_plainly(connection: Connection, statement: str) -> Iterator[Result]:
+    """Run a statement on a cursor of the driver."""
+    cursor = connection.cursor()
+    try:
+        with driver_reads():
+            cursor.execute(statement)
+        yield columns_of(cursor), rows_from(cursor)
+    finally:
+        cursor.close()
 
 
 def pooled(connect: Callable[[], Any]) -> Pool:

@@ -82,17 +82,20 @@ def _json_number(text: str) -> float | str:
     return number if same or ("e" in text.lower() and Decimal(text) == Decimal(number)) else text
 
 
-_ISO = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?(?:[+-]\d\d(?::\d\d)?)?")
+_TIME = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d )?(?P<clock>\d\d:\d\d:\d\d)(?P<fraction>\.\d{1,6})?"
+    r"(?P<zone>[+-]\d\d(?::\d\d)?)?"
+)
 
 
-def iso_text(text: str | None) -> str | None:
-    """Return an engine's text of a time as ISO 8601, unless Python lacks that time."""
-    if text is None or _ISO.fullmatch(text) is None:
+def iso_text(text: str) -> str:
+    """Return an engine's text of a time as Python writes it; of a value that Python lacks as is."""
+    found = _TIME.fullmatch(text)
+    if found is None:
         return text
-    try:
-        return datetime.fromisoformat(text).isoformat()
-    except ValueError:
-        return text
+    day, clock, fraction, zone = found.groups(default="")
+    fraction = fraction and fraction.ljust(7, "0")
+    return f"{day.replace(' ', 'T')}{clock}{fraction}{zone}{':00' if len(zone) == 3 else ''}"
 
 
 def repaired(value: Value) -> Value:

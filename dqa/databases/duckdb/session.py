@@ -26,16 +26,9 @@ from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSes
 from dqa.databases.tables import quote
 from dqa.databases.values import iso_text, loaded
 
-_COMMENTS = r"(?>(?:\s|--[^\n]*\n|/\*.*?\*/)*)"
-_QUERIES = re.compile(
-    rf"{_COMMENTS}(?:explain\b{_COMMENTS}(?:analyze\b|\([^()]*\))?{_COMMENTS})?"
-    rf"(?>(?:\({_COMMENTS})*)(?:select|from|with|values|table|pivot|unpivot|summarize|describe)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-"""The beginning of a query, or of its explanation."""
 _DESCRIBES = re.compile(
-    rf"{_COMMENTS}pragma\b{_COMMENTS}(?:collations|database_list|database_size|functions|platform"
-    r"|show_tables|show_tables_expanded|table_info|version)\b[^=]*",
+    r"\s*pragma\s+(?:collations|database_list|database_size|functions|platform|show_tables"
+    r"|show_tables_expanded|table_info|version)\b[^=]*",
     re.IGNORECASE | re.DOTALL,
 )
 _UNKNOWN = re.compile(
@@ -54,11 +47,7 @@ _CLASSES: Sequence[tuple[tuple[str, ...], Fault]] = (
     (("FatalException", "InternalException"), Fault.STATEMENT),
     (("ConnectionException", "IOException", "InternalError"), Fault.UNCLEAR),
     (("DataError", "IntegrityError", "NotSupportedError", "ProgrammingError"), Fault.STATEMENT),
-    # Operations that the engine has no code for, and statements of a wrong form.
-    (
-        ("DependencyException", "SequenceException", "SerializationException", "SyntaxException"),
-        Fault.STATEMENT,
-    ),
+    (("DependencyException", "SequenceException", "SerializationException"), Fault.STATEMENT),
 )
 """Faults of exception classes and their subclasses; the first that fits counts."""
 _DAMAGED = re.compile("[Cc]hecksum|Corrupt database|[Cc]ould not read|No such file")
@@ -157,7 +146,7 @@ def _exact(
         if _TEMPORAL.search(kind):
             is_nested = "(" in kind or "[" in kind
             cell = f"CAST({f'to_json({cell})' if is_nested else cell} AS VARCHAR)"
-            readers[number] = loaded if is_nested else iso_text
+            readers[number] = loaded if is_nested else _iso
         elif kind == "JSON":
             readers[number] = loaded
         cells.append(cell)
@@ -165,6 +154,10 @@ def _exact(
         return [], parsed, readers
     names = [name for name, *_ in described]
     return names, f"SELECT {', '.join(cells)} FROM ({query}\n)", readers  # noqa: S608
+
+
+def _iso(text: str | None) -> str | None:
+    return None if text is None else iso_text(text)
 
 
 _TEMPORAL = re.compile(r"\b(?:DATE|TIMESTAMP(?:_\w+)?|TIME_NS|INTERVAL)\b")
@@ -184,10 +177,9 @@ def _is_reading(parsed: duckdb.Statement) -> bool:
         return False
     if kind == kinds.PRAGMA:
         return _DESCRIBES.fullmatch(parsed.query) is not None
-    # A PIVOT with unknown columns is several statements to the engine.
-    return kind == kinds.SELECT or (
-        kind in {kinds.EXPLAIN, kinds.MULTI} and _QUERIES.match(parsed.query) is not None
-    )
+    # A PIVOT is several statements to the engine. An EXPLAIN ANALYZE that writes fails in the
+    # read-only transaction.
+    return kind in {kinds.SELECT, kinds.EXPLAIN, kinds.MULTI}
 
 
 def fault_of(error: duckdb.Error) -> Fault:

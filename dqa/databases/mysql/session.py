@@ -55,41 +55,28 @@ _VERSION = re.compile(r"(?<!\d)(?!5\.5\.5-)\d+\.\d+\.\d+")
 _READS = "SHOW SESSION STATUS LIKE 'Handler\\_read%'"
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
-_NUMBERS: dict[Fault, tuple[int, ...]] = {
-    Fault.NOT_UNDERSTOOD: (1064, 1128, 1149, 1305, 1630),  # syntax; unknown functions
-    Fault.UNKNOWN_NAME: (1054, 1109, 1146),
-    Fault.REFUSED: (
-        *(1044, 1142, 1143, 1227, 1345, 1370),  # no right
-        *(1207, 1223, 1290, 1792, 1836, 1874),  # read-only
-    ),
-    Fault.TIME: (1317, 1969, 3024),
-    Fault.MEMORY: (5, 1037, 1038, 1041, 1257, 2008, 3015, 3044, 3170),
-    Fault.UNCLEAR: (
-        *(1004, 1005, 1016, 1017, 1023, 1024, 1105, 1296, 1297, 1815),  # files
-        *(1021, 1026, 1028, 1030, 1114),  # no room left, perhaps for temporary tables
-        *(1429, 1430, 1431),  # a foreign server
-    ),
-    Fault.PASSING: (1020, 1205, 1213, 1412, 1637, 1689, 3572),  # locks and changes by others
-    Fault.CONNECTION: (
-        *(1053, 1077, 1079, 1080, 1152, 1184, 1927, 3032, 3168, 3169, 4031),  # ended
-        *(1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 1835),  # broken
-        *(2000, 2006, 2013, 2014, 2018, 2026, 2027, 2048, 2050, 2055),
-    ),
-    Fault.SERVER: (
-        *(1033, 1034, 1035, 1194, 1195, 1244, 1457, 1459, 1547, 1548, 1712, 1728, 1805, 1812),
-        *(1814, 1817, 1877, 1932, 1983),  # damaged data
-        *(1040, 1042, 1043, 1081, 1129, 1135, 1203),  # no more connections
-        *(2001, 2002, 2003, 2004, 2005, 2007, 2009, 2012, 2015, 2016, 2017, 2047, 2070),
-    ),
-    Fault.ACCESS: (
-        *(1045, 1130, 1226, 1251, 1275, 1524, 1698, 1820, 1862, 3118, 4151),
-        *(2049, 2059, 2061),
-    ),
-    Fault.STATEMENT: (2020, 2032),  # too large for a packet; cut
+_NUMBERS: dict[Fault, str] = {
+    Fault.NOT_UNDERSTOOD: "1064 1128 1149 1305 1630",  # syntax and unknown functions
+    Fault.UNKNOWN_NAME: "1054 1109 1146",
+    Fault.REFUSED: "1044 1142 1143 1227 1345 1370 1207 1223 1290 1792 1836 1874",
+    Fault.TIME: "1317 1969 3024",
+    Fault.MEMORY: "5 1037 1038 1041 1257 2008 3015 3044 3170",
+    # Files; no room left, perhaps for temporary tables; a foreign server.
+    Fault.UNCLEAR: "1004 1005 1016 1017 1023 1024 1105 1296 1297 1815 1021 1026 1028 1030 1114 "
+    "1429 1430 1431",
+    Fault.PASSING: "1020 1205 1213 1412 1637 1689 3572",  # locks and changes by others
+    Fault.CONNECTION: "1053 1077 1079 1080 1152 1184 1927 3032 3168 3169 4031 1154 1155 1156 1157 "
+    "1158 1159 1160 1161 1835 2000 2006 2013 2014 2018 2026 2027 2048 2050 2055",
+    # Damaged data; no more connections; no server.
+    Fault.SERVER: "1033 1034 1035 1194 1195 1244 1457 1459 1547 1548 1712 1728 1805 1812 1814 1817 "
+    "1877 1932 1983 1040 1042 1043 1081 1129 1135 1203 2001 2002 2003 2004 2005 2007 2009 2012 "
+    "2015 2016 2017 2047 2070",
+    Fault.ACCESS: "1045 1130 1226 1251 1275 1524 1698 1820 1862 3118 4151 2049 2059 2061",
+    Fault.STATEMENT: "2020 2032",  # too large for a packet; cut
 }
 """Numbers of the server (from 1000) and of the client (from 2000) with another fault than the rest.
 https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html"""
-_FAULTS = {number: fault for fault, numbers in _NUMBERS.items() for number in numbers}
+_FAULTS = {int(code): fault for fault, codes in _NUMBERS.items() for code in codes.split()}
 _CLIENT, _SERVER = range(2000, 3000), range(1000, 10_000)
 
 

@@ -23,7 +23,7 @@ from psycopg import generators, waiting
 from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Loader, Transformer
 from psycopg.errors import error_from_result
-from psycopg.pq import ExecStatus, Format, TransactionStatus
+from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn
 from psycopg.types.json import set_json_loads
 from sqlalchemy import URL
@@ -47,7 +47,7 @@ from dqa.databases.sql_session import (
     pooled,
 )
 from dqa.databases.tables import quote
-from dqa.databases.values import loaded
+from dqa.databases.values import iso_text, loaded
 from dqa.databases.watchdog import WATCHDOG
 
 CONNECT_SECONDS = 10
@@ -61,7 +61,8 @@ SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND applic
 """
 _SESSION = (
     # The guard reads texts by the first setting, whatever the server's own is.
-    "SET standard_conforming_strings = on; SET timezone = 'UTC'; SET intervalstyle = postgres; "
+    "SET standard_conforming_strings = on; SET timezone = 'UTC'; "
+    "SET intervalstyle = postgres; SET datestyle = ISO; "
     "SET default_transaction_read_only = on; SET search_path TO {}"
 )
 _QUERY = re.compile(r"[\s(]*+(?:select|with|values|table)\b", re.IGNORECASE)
@@ -307,22 +308,17 @@ def message_of(error: Exception) -> str:
     return one_line(report.message_primary + hint)
 
 
-_OFTEN_READ = ("date", "time", "timetz", "timestamp", "timestamptz")
-"""Types of which almost all values have a Python form."""
 _RANGES = ("int4", "int8", "num", "date", "ts", "tstz")
 _TEXTS = (
-    "interval",
+    *("interval", "date", "time", "timetz", "timestamp", "timestamptz"),
     *(f"{kind}{ending}" for kind in _RANGES for ending in ("range", "multirange")),
 )
-"""Types of which Python lacks values: months, infinite bounds."""
+"""Types of which Python lacks values: months, infinite times, years before 1 and after 9999."""
 
 
 def _adapters() -> AdaptersMap:
-    """Return the driver's loaders; a value that Python lacks becomes the server's text."""
+    """Return the driver's loaders, with text for types of which Python lacks values."""
     adapters = AdaptersMap(psycopg.adapters)
-    for name in _OFTEN_READ:
-        kind = adapters.types[name].oid
-        adapters.register_loader(kind, _or_text(psycopg.adapters.get_loader(kind, Format.TEXT)))
     for name in _TEXTS:
         adapters.register_loader(name, _Text)
     set_json_loads(loaded, adapters)
@@ -330,24 +326,7 @@ def _adapters() -> AdaptersMap:
 
 
 class _Text(Loader):
-    """Reads a value as its text."""
+    """Reads a value as its text, times as ISO 8601."""
 
     def load(self, data: Buffer) -> str:
-        return bytes(data).decode()
-
-
-def _or_text(reader: type[Any] | None) -> type[Loader]:
-    """Return a loader that reads as another one does, and as text what that one cannot."""
-
-    class OrText(_Text):
-        def __init__(self, oid: int, context: Any = None) -> None:  # noqa: ANN401
-            super().__init__(oid, context)
-            self._read = reader(oid, context).load if reader is not None else super().load
-
-        def load(self, data: Buffer) -> Any:  # noqa: ANN401
-            try:
-                return self._read(data)
-            except (psycopg.DataError, ArithmeticError, ValueError):
-                return super().load(data)
-
-    return OrText
+        return iso_text(bytes(data).decode())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from threading import Thread
 
@@ -16,11 +16,16 @@ from sqlalchemy.types import NullType
 from dqa.core.examination import Advice, Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, Relation
-from dqa.databases.failures import driver_reads, one_line
+from dqa.databases.failures import one_line
 from dqa.databases.faults import Failure, Fault
-from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.servers import display_name
-from dqa.databases.sql_session import USED_UP, Connection, EngineSettings, Result, SqlSession
+from dqa.databases.sql_session import (
+    USED_UP,
+    Connection,
+    EngineSettings,
+    SqlSession,
+    execute_plainly,
+)
 
 
 def open_sqlalchemy(engine: Engine, namespace: str | None = None) -> SqlSession:
@@ -39,7 +44,7 @@ def open_sqlalchemy(engine: Engine, namespace: str | None = None) -> SqlSession:
         language=f"SQL ({dialect.name})",
         error=dialect.loaded_dbapi.Error,
         pool=engine.pool,
-        execute=_execute,
+        execute=execute_plainly,
         failure=partial(_failure, engine),
         describe=lambda _: _describe(engine, namespace),
         interrupt=partial(_interrupt, dialect.loaded_dbapi.Error),
@@ -67,17 +72,6 @@ def _examine(engine: Engine) -> Examination:
         "Connect as a user who has SELECT on what is asked for, and no other right.",
     )
     return Examination(title, user, may_write=True, advice=(advice,) if user else ())
-
-
-@contextmanager
-def _execute(connection: Connection, statement: str) -> Iterator[Result]:
-    cursor = connection.cursor()
-    try:
-        with driver_reads():
-            cursor.execute(statement)
-        yield columns_of(cursor), rows_from(cursor)
-    finally:
-        cursor.close()
 
 
 def _interrupt(errors: type[Exception], connection: Connection) -> Callable[[], object] | None:

@@ -11,18 +11,22 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from typing import cast
 
 from dqa.core.database import Limits
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, Relation
-from dqa.databases.failures import driver_reads, with_version
+from dqa.databases.failures import with_version
 from dqa.databases.faults import Failure, Fault
-from dqa.databases.rows import columns_of, rows_from
-from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession, pooled
+from dqa.databases.sql_session import (
+    Connection,
+    EngineSettings,
+    SqlSession,
+    execute_plainly,
+    pooled,
+)
 from dqa.databases.sqlite.comments import read_comments
 from dqa.databases.tables import quote
 
@@ -33,39 +37,22 @@ _BUSY_SHARE = 0.8
 _LARGEST = 16_000_000
 """Bytes of the largest text or binary that a statement may build."""
 
-_FAULTS: dict[int, Fault] = {
-    **dict.fromkeys(
-        (
-            *(sqlite3.SQLITE_OK, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_ABORT),
-            *(sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH),
-            *(sqlite3.SQLITE_EMPTY, sqlite3.SQLITE_NOTFOUND, sqlite3.SQLITE_FORMAT),
-            *(sqlite3.SQLITE_RANGE, sqlite3.SQLITE_NOTICE, sqlite3.SQLITE_WARNING),
-            *(sqlite3.SQLITE_ROW, sqlite3.SQLITE_DONE),
-        ),
-        Fault.STATEMENT,
-    ),
-    **dict.fromkeys(
-        (sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY), Fault.REFUSED
-    ),
-    **dict.fromkeys(
-        (sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_SCHEMA, sqlite3.SQLITE_PROTOCOL), Fault.PASSING
-    ),
-    **dict.fromkeys(
-        (
-            *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB),
-            *(sqlite3.SQLITE_NOLFS, sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ),
-            *(sqlite3.SQLITE_IOERR_LOCK, sqlite3.SQLITE_IOERR_RDLOCK),
-            *(sqlite3.SQLITE_IOERR_FSTAT, sqlite3.SQLITE_IOERR_ACCESS),
-            *(sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMMAP),
-        ),
-        Fault.SERVER,
-    ),
-    sqlite3.SQLITE_INTERRUPT: Fault.TIME,
-    sqlite3.SQLITE_NOMEM: Fault.MEMORY,
-    sqlite3.SQLITE_IOERR_NOMEM: Fault.MEMORY,
-    sqlite3.SQLITE_MISUSE: Fault.OURS,
+_CODES: dict[Fault, str] = {
+    Fault.REFUSED: "PERM AUTH READONLY",
+    Fault.PASSING: "LOCKED SCHEMA PROTOCOL",
+    Fault.SERVER: "BUSY CORRUPT NOTADB NOLFS IOERR_READ IOERR_SHORT_READ IOERR_LOCK IOERR_RDLOCK "
+    "IOERR_FSTAT IOERR_ACCESS IOERR_SHMOPEN IOERR_SHMMAP",
+    Fault.TIME: "INTERRUPT",
+    Fault.MEMORY: "NOMEM IOERR_NOMEM",
+    Fault.UNCLEAR: "INTERNAL IOERR FULL CANTOPEN",  # temporary storage, if the file can be read
+    Fault.OURS: "MISUSE",
 }
-"""Result codes, https://www.sqlite.org/rescode.html; others are unclear, as temporary files are."""
+"""Result codes that are not the statement's fault, https://www.sqlite.org/rescode.html"""
+_FAULTS: dict[int, Fault] = {
+    getattr(sqlite3, f"SQLITE_{name}"): fault
+    for fault, names in _CODES.items()
+    for name in names.split()
+}
 
 _UNKNOWN = re.compile(r"no such (?:column|table): (.+)")
 _NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized token")
@@ -85,15 +72,6 @@ _OF_TABLES = frozenset(
     }
 )
 """PRAGMAs that describe what their argument names."""
-_DESCRIBING = frozenset(
-    {
-        *("application_id", "collation_list", "compile_options", "database_list", "encoding"),
-        *("data_version", "freelist_count", "function_list", "module_list", "page_count"),
-        "page_size",
-        *("pragma_list", "read_uncommitted", "schema_version", "user_version"),
-    }
-)
-"""PRAGMAs that describe without an argument, and would set something with one."""
 _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
 _TABLE_FUNCTIONS = (
     *("json_each", "json_tree"),
@@ -125,7 +103,7 @@ def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -
         language="SQL (SQLite)",
         error=sqlite3.Error,
         pool=pooled(partial(_connect, uri)),
-        execute=_execute,
+        execute=execute_plainly,
         failure=_failure,
         describe=_describe,
         prepare=_prepare,
@@ -171,17 +149,6 @@ def _prepare(connection: Connection, limits: Limits) -> None:
         connection.info["busy"] = wanted
 
 
-@contextmanager
-def _execute(connection: Connection, statement: str) -> Iterator[Result]:
-    cursor = _driver(connection).cursor()
-    try:
-        with driver_reads():
-            cursor.execute(statement)
-        yield columns_of(cursor), rows_from(cursor)
-    finally:
-        cursor.close()
-
-
 def _authorize(
     action: int, first: str | None, second: str | None, _schema: str | None, _trigger: str | None
 ) -> int:
@@ -189,8 +156,8 @@ def _authorize(
     if action == sqlite3.SQLITE_FUNCTION:
         allowed = (second or "").lower() not in _LOADING
     elif action == sqlite3.SQLITE_PRAGMA:
-        name = (first or "").lower()
-        allowed = name in _OF_TABLES or (name in _DESCRIBING and second is None)
+        # Without an argument a PRAGMA shows a setting.
+        allowed = second is None or (first or "").lower() in _OF_TABLES
     else:
         allowed = action in _READING
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
@@ -198,7 +165,7 @@ def _authorize(
 
 def fault_of(code: int) -> Fault:
     """Return the fault of a result code; its last eight bits are the primary code."""
-    return _FAULTS.get(code) or _FAULTS.get(code & 0xFF, Fault.UNCLEAR)
+    return _FAULTS.get(code) or _FAULTS.get(code & 0xFF, Fault.STATEMENT)
 
 
 def _failure(error: Exception, _connection: Connection) -> Failure:
@@ -215,15 +182,17 @@ def _failure(error: Exception, _connection: Connection) -> Failure:
     return Failure(fault, problem)
 
 
+# Views and virtual tables have no root page. Shadow tables hold the content of virtual tables.
 _RELATIONS = """
-SELECT m.name, m.type, m.sql, coalesce(l.type, m.type) FROM sqlite_master m
+SELECT m.name, m.type, m.sql, m.rootpage > 0 FROM sqlite_master m
 LEFT JOIN pragma_table_list l ON l.schema = 'main' AND l.name = m.name
-WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY m.name
+WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~'
+    AND l.type IS NOT 'shadow' ORDER BY m.name
 """
 # Hidden by 1 are columns of virtual tables that `*` does not show.
 _COLUMNS = """
-SELECT m.name, c.name, c.type, c.pk FROM sqlite_master m
-JOIN pragma_table_xinfo(m.name) c WHERE c.hidden <> 1 AND m.type = ?
+SELECT m.name, c.name, c.type, c.pk FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c
+WHERE c.hidden <> 1 AND m.type IN ('table', 'view') AND {} ORDER BY m.name, c.cid
 """
 # The last foreign key that is declared has number 0.
 _LINKS = """
@@ -238,17 +207,28 @@ def _describe(connection: Connection) -> DatabaseSchema:
     """Read the tables and views by one statement, and the foreign keys by another."""
     driver = _driver(connection)
     relations = driver.execute(_RELATIONS).fetchall()
-    kinds = {name: kind for name, kind, _, found in relations if found != "shadow"}
     texts = {
         name: read_comments(text or "") for name, kind, text, _ in relations if kind == "table"
     }
-    columns, broken = _columns(driver, kinds)
+    names = {name for name, *_ in relations}
+    columns: list[tuple[str, str, str, int]] = [
+        row for row in driver.execute(_COLUMNS.format("m.rootpage > 0")) if row[0] in names
+    ]
+    broken: dict[str, list[str]] = {"table": [], "view": []}
+    for name, kind, _, is_stored in relations:
+        try:
+            if not is_stored:
+                columns.extend(driver.execute(_COLUMNS.format("m.name = ?"), (name,)).fetchall())
+        except sqlite3.OperationalError as error:
+            if kind == "table" and not str(error).startswith(_UNREADABLE):
+                raise  # the file is locked or damaged
+            broken[kind].append(name)
     ordered = sorted((row for row in columns if row[3]), key=lambda row: (row[0], row[3]))
     keys = [(_relation(table), column) for table, column, _, _ in ordered]
     primary: dict[str, list[str]] = {}
     for (_, table), column in keys:
         primary.setdefault(table.casefold(), []).append(column)
-    spelled = {table.casefold(): table for table in kinds}
+    spelled = {name.casefold(): name for name in names}
 
     def reference(
         table: str, column: str, other: str, other_column: str | None, place: int
@@ -279,31 +259,3 @@ def _describe(connection: Connection) -> DatabaseSchema:
 
 def _relation(table: str) -> Relation:
     return "", table
-
-
-_Column = tuple[str, str, str, int]
-
-
-def _columns(
-    driver: sqlite3.Connection, kinds: dict[str, str]
-) -> tuple[list[_Column], dict[str, Sequence[str]]]:
-    """Return the columns of all relations, and the relations that cannot be read by kind."""
-    found: list[_Column] = []
-    broken: dict[str, Sequence[str]] = {}
-    for kind in ("table", "view"):
-        broken[kind] = failed = []
-        try:
-            rows = driver.execute(f"{_COLUMNS} ORDER BY m.name, c.cid", (kind,)).fetchall()
-            found.extend(row for row in rows if row[0] in kinds)
-            continue
-        except sqlite3.OperationalError:
-            pass  # a broken relation: find it
-        for name in (name for name, of in kinds.items() if of == kind):
-            try:
-                one = f"{_COLUMNS} AND m.name = ? ORDER BY c.cid"
-                found.extend(driver.execute(one, (kind, name)).fetchall())
-            except sqlite3.OperationalError as error:
-                if kind == "table" and not str(error).startswith(_UNREADABLE):
-                    raise  # the file is locked or damaged
-                failed.append(name)
-    return found, broken

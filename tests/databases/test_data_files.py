@@ -155,3 +155,11 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.parquet").write_text("no parquet", "utf-8")
     with pytest.raises(DataError, match=r"broken\.parquet' cannot be read as PARQUET"):
         dqa.open_database(tmp_path)
+
+
+def test_a_csv_file_of_another_encoding_says_so(tmp_path: Path) -> None:
+    """The engine names only a line."""
+    file = tmp_path / "latin.csv"
+    file.write_bytes("name,n\nMüller,1\n".encode("latin-1"))
+    with pytest.raises(DataError, match="not UTF-8"):
+        dqa.open_database(file)

@@ -30,6 +30,10 @@ VALUES = {
         ("SELECT INTERVAL '1 month 2 days'", "1 month 2 days"),
         ("SELECT to_days(-2147483648)", "-2147483648 days"),
         ("SELECT [INTERVAL '1 month']", ["1 month"]),
+        (
+            "SELECT {'date': DATE 'infinity', 'b': '\\x00'::BLOB, 'n': 1.5}",
+            {"date": "infinity", "b": "0x00", "n": 1.5},
+        ),
         ("SELECT TIMESTAMP 'infinity'", "infinity"),
         ("SELECT [DATE '-infinity', DATE '9999-12-31']", ["-infinity", "9999-12-31"]),
         ("SELECT TIMESTAMP_NS '2020-01-02 03:04:05.123456789'", "2020-01-02 03:04:05.123456789"),

@@ -143,10 +143,11 @@ def _exact(
     readers: dict[int, _Reader] = {}
     for number, (_, kind, *_) in enumerate(described):
         cell = f"#{number + 1}"
-        if _TEMPORAL.search(kind):
-            is_nested = "(" in kind or "[" in kind
-            cell = f"CAST({f'to_json({cell})' if is_nested else cell} AS VARCHAR)"
-            readers[number] = loaded if is_nested else _iso
+        exact = _TEMPORAL.sub("VARCHAR", kind)
+        if exact != kind:
+            cell = f"CAST({cell} AS {exact})"
+        if exact == "VARCHAR":
+            readers[number] = _iso
         elif kind == "JSON":
             readers[number] = loaded
         cells.append(cell)
@@ -160,7 +161,10 @@ def _iso(text: str | None) -> str | None:
     return None if text is None else iso_text(text)
 
 
-_TEMPORAL = re.compile(r"\b(?:DATE|TIMESTAMP(?:_\w+)?|TIME_NS|INTERVAL)\b")
+_TEMPORAL = re.compile(
+    r"\b(?:DATE|TIMESTAMP(?:_\w+)?(?: WITH TIME ZONE)?|TIME_NS|INTERVAL)(?=[,)\[]|$)"
+)
+"""Types of times within any type; a name in a STRUCT is followed by a space."""
 
 
 def _json_readers(cursor: Any) -> dict[int, _Reader]:  # noqa: ANN401

@@ -72,6 +72,14 @@ _OF_TABLES = frozenset(
     }
 )
 """PRAGMAs that describe what their argument names."""
+_DESCRIBING = frozenset(
+    {
+        *("application_id", "collation_list", "compile_options", "data_version", "database_list"),
+        *("encoding", "freelist_count", "function_list", "module_list", "page_count", "page_size"),
+        *("pragma_list", "read_uncommitted", "schema_version", "user_version"),
+    }
+)
+"""PRAGMAs that describe without an argument, and would set something with one."""
 _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
 _TABLE_FUNCTIONS = (
     *("json_each", "json_tree"),
@@ -110,7 +118,8 @@ def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -
         interrupt=lambda connection: _driver(connection).interrupt,
         trivial="SELECT 1 FROM sqlite_master LIMIT 1",
     )
-    return SqlSession(settings, name, on_close=keeper.close if keeper else lambda: None)
+    on_close = keeper.close if keeper else lambda: None
+    return SqlSession(settings, name, namespace="main", on_close=on_close)
 
 
 def _driver(connection: Connection) -> sqlite3.Connection:
@@ -123,6 +132,7 @@ def _connect(uri: str) -> sqlite3.Connection:
         connection.text_factory = _TEXT
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.create_function("regexp", 2, _matches, deterministic=True)
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         virtual = connection.execute(_VIRTUAL).fetchall()  # fails if the file is locked
@@ -136,6 +146,11 @@ def _connect(uri: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _matches(pattern: str, text: str | None) -> bool | None:
+    """Return the value of ``text REGEXP pattern``."""
+    return None if text is None else re.search(pattern, text) is not None
 
 
 def _prepare(connection: Connection, limits: Limits) -> None:
@@ -156,8 +171,8 @@ def _authorize(
     if action == sqlite3.SQLITE_FUNCTION:
         allowed = (second or "").lower() not in _LOADING
     elif action == sqlite3.SQLITE_PRAGMA:
-        # Without an argument a PRAGMA shows a setting.
-        allowed = second is None or (first or "").lower() in _OF_TABLES
+        name = (first or "").lower()
+        allowed = name in _OF_TABLES or (name in _DESCRIBING and second is None)
     else:
         allowed = action in _READING
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from time import perf_counter
@@ -19,7 +20,7 @@ from dqa.databases.watchdog import WATCHDOG
 
 _CLOSING_LINE = 140
 """Bytes reserved for the last line of `Rows.to_text`."""
-_CHUNK = 64
+_CHUNK = 256
 """Most rows that are measured at once."""
 MOST_COUNTED = 10_000
 """Most rows that are counted of a result that was cut."""
@@ -106,19 +107,24 @@ def collect(  # noqa: PLR0913
     left = _driven(rows)
     rest: Iterator[tuple[Value, ...]] = iter(())
     while cut is None and (chunk := _next_chunk(left, limits.rows + 1 - len(shown), len(shown))):
-        whole = [_plain_row(row, convert) for row in chunk]
-        size = _size_of(whole, limits.cell)
+        size = _size_of(chunk, limits.cell)
+        whole: Sequence[Sequence[Any]] = chunk
+        if size is None:
+            whole = [_plain_row(row, convert) for row in chunk]
+            size = _size_of(whole, limits.cell)
         if size is not None and size <= room and len(shown) + len(whole) <= limits.rows:
-            shown.extend(whole)
+            shown.extend(map(tuple, whole))
             room -= size
             continue
         for number, row in enumerate(whole):
-            cells, is_cut, size = _fitted(row, limits.cell)
+            cells, is_cut, size = _fitted(tuple(row), limits.cell)
             shortened = shortened or (is_cut and len(shown) < limits.rows)
             if len(shown) >= limits.rows or size > room:
                 cut = "rows" if len(shown) >= limits.rows else "bytes"
-                over = row
-                rest = chain(whole[number + 1 :], (_plain_row(row, convert) for row in left))
+                over = tuple(row)
+                rest = chain(
+                    map(tuple, whole[number + 1 :]), (_plain_row(row, convert) for row in left)
+                )
                 break
             room -= size
             shown.append(cells)
@@ -146,20 +152,29 @@ def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[S
     return list(islice(rows, min(most, _CHUNK, before + 1)))
 
 
-def _size_of(rows: Sequence[tuple[Value, ...]], most: int) -> int | None:
+def _size_of(rows: Sequence[Sequence[Any]], most: int) -> int | None:
     """Return the bytes of rows as lines of text; None if a cell may have to be changed."""
     for column in zip(*rows, strict=True):
         kinds = set(map(type, column))
-        if not kinds <= CELLS or (
-            str in kinds and max(len(cell) for cell in column if isinstance(cell, str)) > most
-        ):
+        if not kinds <= CELLS:
+            return None
+        texts = column if kinds == {str} else [cell for cell in column if type(cell) is str]
+        if max(map(len, texts), default=0) > most:
             return None
     try:
-        return len(dump_row([list(row) for row in rows]).encode()) - len(
-            rows
-        )  # ", " between rows becomes a line break
-    except ValueError:  # a number or a text that cannot be written
+        text = _JSON.encode(rows)
+    except ValueError:  # a number that JSON lacks
         return None
+    if not text.isprintable() and _ESCAPED.search(text):
+        return None  # `dump_row` escapes line breaks
+    try:
+        return len(text.encode()) - len(rows)  # ", " between rows becomes a line break
+    except ValueError:  # text that cannot be written
+        return None
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
 def _plain_row(row: Sequence[Any], convert: Callable[[Any], Any] | None) -> tuple[Value, ...]:

@@ -211,6 +211,7 @@ class SqlSession(Session):
 
     def _described(self, limits: Limits) -> DatabaseSchema:
         with self._connected(limits) as connection, self._limited(connection, limits):
+            self._settings.prepare(connection, limits)
             return self._settings.describe(connection)
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:

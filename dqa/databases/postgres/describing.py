@@ -20,12 +20,13 @@ from dqa.databases.catalogue import (
 
 # A partition belongs to its parent. A materialized view without data cannot be read.
 _RELATIONS = """
-SELECT c.oid, n.nspname, c.relname, d.description, c.relispopulated
+SELECT c.oid, n.nspname, c.relname, d.description, c.relispopulated,
+    has_table_privilege(c.oid, 'SELECT')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_description d
     ON d.objoid = c.oid AND d.objsubid = 0 AND d.classoid = 'pg_class'::regclass
 WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.relispartition
-    AND has_any_column_privilege(c.oid, 'SELECT')
+    AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
 """
 _COLUMNS = """
 SELECT a.attrelid, a.attnum, a.attname, a.atttypid, CASE t.typcategory WHEN 'A' THEN t.typelem
@@ -34,8 +35,7 @@ FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_description d
     ON d.objoid = a.attrelid AND d.objsubid = a.attnum AND d.classoid = 'pg_class'::regclass
 WHERE a.attrelid = ANY(%s) AND a.attnum > 0 AND NOT a.attisdropped
-    AND (has_table_privilege(a.attrelid, 'SELECT')
-        OR has_column_privilege(a.attrelid, a.attnum, 'SELECT'))
+    AND (a.attrelid <> ALL(%s) OR has_column_privilege(a.attrelid, a.attnum, 'SELECT'))
 ORDER BY a.attrelid, a.attnum
 """
 # A foreign key of or to a partition is one of its parent.
@@ -85,9 +85,10 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
     with driver.cursor() as cursor:
         found = rows_of(cursor, _RELATIONS, shown)
         relations: dict[int, Relation] = {
-            oid: (schema, name) for oid, schema, name, _, has_data in found if has_data
+            oid: (schema, name) for oid, schema, name, _, has_data, _ in found if has_data
         }
-        columns = rows_of(cursor, _COLUMNS, list(relations))
+        in_part = [oid for oid, *_, is_readable in found if not is_readable]
+        columns = rows_of(cursor, _COLUMNS, list(relations), in_part)
         types = {
             oid: _Type(*rest)
             for oid, *rest in rows_of(cursor, _TYPES, list({row[4] for row in columns}))
@@ -97,9 +98,11 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
         partitions = rows_of(cursor, _NAMES, list(constrained - relations.keys()))
         available = [] if relations else [name for (name,) in rows_of(cursor, _AVAILABLE)]
     names = {(oid, number): name for oid, number, name, *_ in (*columns, *partitions)}
+    kinds = {(kind, element) for _, _, _, _, element, kind, _ in columns}
+    spelled = {both: _spelled(both[0], types.get(both[1])) for both in kinds}
     catalogue = Catalogue(
         columns=[
-            CatalogueColumn(relations[oid], name, _spelled(kind, types.get(element)), comment)
+            CatalogueColumn(relations[oid], name, spelled[kind, element], comment)
             for oid, _, name, _, element, kind, comment in columns
         ],
         keys=[
@@ -109,10 +112,10 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
             if kind == "p" and oid in relations and (oid, number) in names
         ],
         references=_references(constraints, relations, names),
-        comments={(schema, name): comment for _, schema, name, comment, _ in found},
+        comments={(schema, name): comment for _, schema, name, comment, *_ in found},
         omitted={
             "materialized views without data: REFRESH MATERIALIZED VIEW fills them": [
-                name for _, _, name, _, has_data in found if not has_data
+                name for _, _, name, _, has_data, _ in found if not has_data
             ]
         },
         available=available,

@@ -26,6 +26,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn
 from psycopg.types.json import set_json_loads
+from psycopg.types.string import TextLoader
 from sqlalchemy import URL
 
 from dqa.core.database import Limits
@@ -52,7 +53,7 @@ from dqa.databases.watchdog import WATCHDOG
 
 CONNECT_SECONDS = 10
 _CANCEL_SECONDS = 0.5
-_BATCH = 64
+_BATCH = 128
 """Rows that the driver holds at once."""
 _INTERVAL = 0.1
 """Seconds between two looks for signals such as Ctrl-C during a wait."""
@@ -308,9 +309,10 @@ def message_of(error: Exception) -> str:
     return one_line(report.message_primary + hint)
 
 
+_TIMES = ("time", "timetz", "timestamp", "timestamptz")
 _RANGES = ("int4", "int8", "num", "date", "ts", "tstz")
 _TEXTS = (
-    *("interval", "date", "time", "timetz", "timestamp", "timestamptz"),
+    *("interval", "date"),
     *(f"{kind}{ending}" for kind in _RANGES for ending in ("range", "multirange")),
 )
 """Types of which Python lacks values: months, infinite times, years before 1 and after 9999."""
@@ -320,13 +322,15 @@ def _adapters() -> AdaptersMap:
     """Return the driver's loaders, with text for types of which Python lacks values."""
     adapters = AdaptersMap(psycopg.adapters)
     for name in _TEXTS:
-        adapters.register_loader(name, _Text)
+        adapters.register_loader(name, TextLoader)
+    for name in _TIMES:
+        adapters.register_loader(name, _Time)
     set_json_loads(loaded, adapters)
     return adapters
 
 
-class _Text(Loader):
-    """Reads a value as its text, times as ISO 8601."""
+class _Time(Loader):
+    """Reads a time as ISO 8601."""
 
     def load(self, data: Buffer) -> str:
         return iso_text(bytes(data).decode())

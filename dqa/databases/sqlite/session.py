@@ -11,20 +11,23 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import cast
+from itertools import islice
+from typing import Any, cast
 
 from dqa.core.database import Limits
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, Relation
-from dqa.databases.failures import with_version
+from dqa.databases.failures import driver_reads, with_version
 from dqa.databases.faults import Failure, Fault
+from dqa.databases.rows import columns_of
 from dqa.databases.sql_session import (
     Connection,
     EngineSettings,
+    Result,
     SqlSession,
-    execute_plainly,
     pooled,
 )
 from dqa.databases.sqlite.comments import read_comments
@@ -111,7 +114,7 @@ def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -
         language="SQL (SQLite)",
         error=sqlite3.Error,
         pool=pooled(partial(_connect, uri)),
-        execute=execute_plainly,
+        execute=_execute,
         failure=_failure,
         describe=_describe,
         prepare=_prepare,
@@ -146,6 +149,33 @@ def _connect(uri: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+@contextmanager
+def _execute(connection: Connection, statement: str) -> Iterator[Result]:
+    """Run a statement; run it again if it returns text that is not UTF-8, to keep the bytes."""
+    driver = _driver(connection)
+    cursor = driver.cursor()
+
+    def rows() -> Iterator[Sequence[Any]]:
+        count = 0
+        try:
+            for row in cursor:
+                yield row
+                count += 1
+        except sqlite3.OperationalError as error:
+            if not str(error).startswith("Could not decode"):
+                raise
+            driver.text_factory = _TEXT
+            yield from islice(cursor.execute(statement), count, None)
+
+    driver.text_factory = str
+    try:
+        with driver_reads():
+            cursor.execute(statement)
+        yield columns_of(cursor), rows()
+    finally:
+        cursor.close()
 
 
 def _matches(pattern: str, text: str | None) -> bool | None:
@@ -221,6 +251,7 @@ _UNREADABLE = ("vtable constructor failed", "no such module", "not authorized")
 def _describe(connection: Connection) -> DatabaseSchema:
     """Read the tables and views by one statement, and the foreign keys by another."""
     driver = _driver(connection)
+    driver.text_factory = _TEXT
     relations = driver.execute(_RELATIONS).fetchall()
     texts = {
         name: read_comments(text or "") for name, kind, text, _ in relations if kind == "table"

@@ -84,7 +84,7 @@ def _json_number(text: str) -> float | str:
 
 _TIME = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d )?(?P<clock>\d\d:\d\d:\d\d)(?P<fraction>\.\d{1,6})?"
-    r"(?P<zone>[+-]\d\d(?::\d\d)?)?"
+    r"(?P<zone>[+-](?:[01]\d|2[0-3])(?::\d\d)?)?"
 )
 
 

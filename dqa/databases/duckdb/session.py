@@ -146,7 +146,7 @@ def _exact(
         exact = _TEMPORAL.sub("VARCHAR", kind)
         if exact != kind:
             cell = f"CAST({cell} AS {exact})"
-        if exact == "VARCHAR":
+        if exact != kind and "(" not in kind:
             readers[number] = _iso
         elif kind == "JSON":
             readers[number] = loaded
@@ -157,8 +157,11 @@ def _exact(
     return names, f"SELECT {', '.join(cells)} FROM ({query}\n)", readers  # noqa: S608
 
 
-def _iso(text: str | None) -> str | None:
-    return None if text is None else iso_text(text)
+def _iso(value: Any) -> Any:  # noqa: ANN401
+    """Return a time, or an array of times, as ISO 8601."""
+    if isinstance(value, list):
+        return list(map(_iso, value))
+    return value if value is None else iso_text(value)
 
 
 _TEMPORAL = re.compile(

@@ -212,7 +212,6 @@ _AVAILABLE = """
 SELECT DISTINCT table_schema FROM information_schema.tables WHERE table_schema NOT IN
 ('information_schema', 'mysql', 'performance_schema', 'sys') ORDER BY table_schema
 """
-_INVALID = re.compile(r"references invalid table|lack rights to use them")
 _VALUES = re.compile(r"(enum|set)(?=\()", re.IGNORECASE)
 _INT = re.compile(r"\bINT\b")
 
@@ -222,14 +221,13 @@ def _describe(database: str, connection: Connection) -> DatabaseSchema:
     with _driver(connection).cursor() as cursor:
         tables = rows_of(cursor, _TABLES, database)
         sequences = [name for name, kind, _ in tables if kind == "SEQUENCE"]
-        broken = [
-            name for name, kind, said in tables if kind == "VIEW" and _INVALID.search(said or "")
-        ]
+        columns = [row for row in rows_of(cursor, _COLUMNS, database) if row[0] not in sequences]
+        described = {table for table, *_ in columns}
+        broken = [name for name, kind, _ in tables if kind == "VIEW" and name not in described]
         catalogue = Catalogue(
             columns=[
                 CatalogueColumn((database, table), name, _spelled(kind), comment)
-                for table, name, kind, comment in rows_of(cursor, _COLUMNS, database)
-                if table not in {*sequences, *broken}
+                for table, name, kind, comment in columns
             ],
             keys=[((database, table), name) for table, name in rows_of(cursor, _KEYS, database)],
             references=[

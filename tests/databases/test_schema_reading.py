@@ -68,6 +68,8 @@ def test_a_broken_view_is_left_out_with_a_note(tmp_path: Path) -> None:
     schema = database.schema()
     assert [table.name for table in schema.tables] == ["kept"]
     assert ["seen" in note for note in schema.notes] == [True]
+    database.restrict(Policy(tables=frozenset({"kept"})))
+    assert database.schema().notes == ()
     database.close()
 
 

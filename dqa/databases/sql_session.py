@@ -182,16 +182,15 @@ class SqlSession(Session):
     def read_schema(self) -> DatabaseSchema:
         """Read the tables and views that the role can read."""
         limits = Limits(seconds=_DESCRIBING)
-        for is_last in (False, True):
-            try:
-                return self._described(limits)
-            except (SQLAlchemyError, OverdueError, self._settings.error) as error:
-                self._renew()  # an earlier server may have left the connections behind
-                if is_last or isinstance(error, OverdueError):
-                    raise DatabaseUnavailableError(
-                        f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
-                    ) from error
-        raise AssertionError
+        try:
+            with self._connected(limits) as connection, self._limited(connection, limits):
+                self._settings.prepare(connection, limits)
+                return self._settings.describe(connection)
+        except (SQLAlchemyError, OverdueError, self._settings.error) as error:
+            self._renew()  # an earlier server may have left the connections behind
+            raise DatabaseUnavailableError(
+                f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
+            ) from error
 
     def examine(self) -> Examination:
         """Return what the server says about itself, the role and its limits."""
@@ -208,11 +207,6 @@ class SqlSession(Session):
         """Connect anew: the cause that broke one connection probably broke all."""
         old, self._pool = self._pool, self._pool.recreate()
         old.dispose()
-
-    def _described(self, limits: Limits) -> DatabaseSchema:
-        with self._connected(limits) as connection, self._limited(connection, limits):
-            self._settings.prepare(connection, limits)
-            return self._settings.describe(connection)
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
         started = perf_counter()

@@ -109,13 +109,13 @@ def _execute(schemas: Sequence[str], connection: Connection, statement: str) -> 
         parsed = cursor.extract_statements(statement)
     if len(parsed) != 1 or not _is_reading(parsed[0]):
         raise refused("it is not one query, and this database can only be read")
-    cursor.execute("BEGIN TRANSACTION READ ONLY")
     path = ",".join(quote("duckdb", schema) for schema in schemas)
     cursor.execute(f"SET search_path = {quoted(path, chr(39))}")
     with driver_reads():
         columns, query, readers = _exact(cursor, parsed[0])
+        cursor.execute("BEGIN TRANSACTION READ ONLY")
         cursor.execute(query)
-    yield columns or columns_of(cursor), rows_from(cursor, readers or _json_readers(cursor))
+    yield columns or columns_of(cursor), rows_from(cursor, readers)
 
 
 _Reader = Callable[[Any], Any]
@@ -136,8 +136,6 @@ def _exact(
     try:
         described = rows_of(cursor, f"DESCRIBE {query}")
     except duckdb.Error:
-        cursor.execute("ROLLBACK")
-        cursor.execute("BEGIN TRANSACTION READ ONLY")
         return [], parsed, {}  # the statement itself has the error, or cannot be described
     cells: list[str] = []
     readers: dict[int, _Reader] = {}
@@ -168,11 +166,6 @@ _TEMPORAL = re.compile(
     r"\b(?:DATE|TIMESTAMP(?:_\w+)?(?: WITH TIME ZONE)?|TIME_NS|INTERVAL)(?=[,)\[]|$)"
 )
 """Types of times within any type; a name in a STRUCT is followed by a space."""
-
-
-def _json_readers(cursor: Any) -> dict[int, _Reader]:  # noqa: ANN401
-    described = enumerate(cursor.description or ())
-    return {number: loaded for number, column in described if column[1] == "JSON"}
 
 
 def _is_reading(parsed: duckdb.Statement) -> bool:
@@ -207,7 +200,7 @@ def _failure(error: Exception, connection: Connection) -> Failure:
     if _INVALIDATED in str(error) or isinstance(
         error, (duckdb.FatalException, duckdb.InternalException)
     ):
-        _lease(connection).may_be_broken = True
+        _lease(connection).store.is_broken = True  # until it is opened anew
     unknown = _UNKNOWN.match(problem)
     if unknown is not None:
         name = unknown["table"] or unknown["column"] or f"{unknown['of']}.{unknown['own']}"

@@ -7,7 +7,7 @@ for long.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -90,18 +90,6 @@ class Store:
             else:
                 connection.close()
 
-    def recover(self) -> None:
-        """Open the file anew if the engine takes no statements; memory is lost then."""
-        import duckdb
-
-        with suppress(duckdb.Error), self.reading() as cursor:
-            cursor.execute("SELECT 1")
-            return
-        self.is_broken = self.path is None
-        if self.path is not None:
-            with self._lock.write():
-                self.release()
-
     def release(self) -> None:
         """Close the connection that gives cursors."""
         if self._connection is not None:
@@ -113,16 +101,13 @@ class Lease:
     """A cursor of a store, as a pool takes connections."""
 
     def __init__(self, store: Store) -> None:
-        self.may_be_broken = False
-        self._store = store
+        self.store = store
         self._context = store.reading()
         self.cursor = self._context.__enter__()
 
     def close(self) -> None:
         """Let others write to the store."""
         self._context.__exit__(None, None, None)
-        if self.may_be_broken:
-            self._store.recover()
 
 
 _stores: dict[Path, Store] = {}

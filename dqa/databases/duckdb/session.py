@@ -264,7 +264,7 @@ def _describe(schemas: Sequence[str], connection: Connection) -> DatabaseSchema:
             for one, two in zip(names, others, strict=True)
         ],
         comments={(schema, name): comment for schema, name, comment, _ in relations},
-        omitted={"views that refer to what does not exist": sorted(name for _, name in broken)},
+        omitted={"views of missing tables": sorted(name for _, name in broken)},
         available=[] if columns else [name for (name,) in rows_of(cursor, _AVAILABLE)],
     )
     return catalogue.to_schema(schemas)

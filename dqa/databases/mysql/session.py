@@ -237,7 +237,7 @@ def _describe(database: str, connection: Connection) -> DatabaseSchema:
                 )
             ],
             comments={(database, name): said for name, kind, said in tables if kind != "VIEW"},
-            omitted={"sequences": sequences, "views that refer to what does not exist": broken},
+            omitted={"sequences": sequences, "views of missing tables": broken},
             available=[] if tables else [name for (name,) in rows_of(cursor, _AVAILABLE)],
             hint="Name one as the database: .../{}",
         )

@@ -315,11 +315,11 @@ _TEXTS = (
     *("interval", "date"),
     *(f"{kind}{ending}" for kind in _RANGES for ending in ("range", "multirange")),
 )
-"""Types of which Python lacks values: months, infinite times, years before 1 and after 9999."""
+"""Types with values that Python lacks: months, infinite times, years before 1 and after 9999."""
 
 
 def _adapters() -> AdaptersMap:
-    """Return the driver's loaders, with text for types of which Python lacks values."""
+    """Return the driver's loaders, with text for types with values that Python lacks."""
     adapters = AdaptersMap(psycopg.adapters)
     for name in _TEXTS:
         adapters.register_loader(name, TextLoader)

@@ -142,7 +142,7 @@ def _describe(engine: Engine, namespace: str | None) -> DatabaseSchema:
             )
         ],
         comments=comments,
-        omitted={"views that refer to what does not exist": broken},
+        omitted={"views of missing tables": broken},
         available=available,
     )
     quote = engine.dialect.identifier_preparer.initial_quote

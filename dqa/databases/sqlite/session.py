@@ -296,7 +296,7 @@ def _describe(connection: Connection) -> DatabaseSchema:
         references=[reference(*row) for row in driver.execute(_LINKS).fetchall()],
         comments={_relation(table): said.get("") for table, said in texts.items()},
         omitted={
-            "views that refer to what does not exist": broken["view"],
+            "views of missing tables": broken["view"],
             "virtual tables that this session cannot read": broken["table"],
         },
     )

@@ -78,39 +78,15 @@ class Catalogue:
         quote, folds_case
             As `DatabaseSchema` has them.
         """
-        fields: dict[Relation, list[Field]] = {}
-        links: dict[Relation, dict[tuple[str, str, str], None]] = {}
-        for relation, name, kind, comment in self.columns:
-            shown = fields.setdefault(relation, [])
-            if name == ROW_COLUMN:
-                continue
-            text = comment or ""
-            if text.startswith(REFERENCES):
-                other, _, column = text.removeprefix(REFERENCES).partition(".")
-                links.setdefault(relation, {})[name, other, column] = None
-                text = ""
-            shown.append(Field(name, kind, comment=text))
-        for relation, name, other_relation, column in self.references:
-            if other_relation in fields:
-                links.setdefault(relation, {})[name, other_relation[1], column] = None
-        keys: dict[Relation, list[str]] = {}
-        for relation, name in self.keys:
-            keys.setdefault(relation, []).append(name)
         rank = {schema: number for number, schema in enumerate(schemas)}
         tables: dict[str, TableInfo] = {}
         hidden: list[str] = []
-        for relation in sorted(fields, key=lambda one: (one[1], rank.get(one[0], 0))):
-            schema, name = relation
+        found = self._tables()
+        for schema, name in sorted(found, key=lambda one: (one[1], rank.get(one[0], 0))):
             if name in tables:
                 hidden.append(f"{schema}.{name}")
             elif name != TAG_TABLE:
-                tables[name] = TableInfo(
-                    name,
-                    tuple(fields[relation]),
-                    tuple(keys.get(relation, ())),
-                    tuple(links.get(relation, ())),
-                    self.comments.get(relation) or "",
-                )
+                tables[name] = found[schema, name]
         omitted = {**self.omitted, "a table of an earlier schema has the same name": hidden}
         notes = [f"Left out: {_listed(names)} ({why})" for why, names in omitted.items() if names]
         if not tables:
@@ -118,6 +94,40 @@ class Catalogue:
         return DatabaseSchema(
             tuple(tables.values()), quote=quote, folds_case=folds_case, notes=tuple(notes)
         )
+
+    def _tables(self) -> dict[Relation, TableInfo]:
+        """Return all relations, with keys and references of readable columns."""
+        fields: dict[Relation, list[Field]] = {}
+        links: dict[Relation, dict[tuple[str, str, str], None]] = {}
+        keys: dict[Relation, list[str]] = {}
+        for relation, name, kind, comment in self.columns:
+            shown = fields.setdefault(relation, [])
+            text = comment or ""
+            if text.startswith(REFERENCES):
+                other, _, column = text.removeprefix(REFERENCES).partition(".")
+                links.setdefault(relation, {})[name, other, column] = None
+                text = ""
+            if name != ROW_COLUMN:
+                shown.append(Field(name, kind, comment=text))
+        known = {relation: {f.name.casefold() for f in found} for relation, found in fields.items()}
+        for relation, name, other_relation, column in self.references:
+            if name.casefold() in known.get(relation, ()) and column.casefold() in known.get(
+                other_relation, ()
+            ):
+                links.setdefault(relation, {})[name, other_relation[1], column] = None
+        for relation, name in self.keys:
+            keys.setdefault(relation, []).append(name)
+        return {
+            relation: TableInfo(
+                relation[1],
+                tuple(columns),
+                tuple(key) if known[relation].issuperset(map(str.casefold, key)) else (),
+                tuple(links.get(relation, ())),
+                self.comments.get(relation) or "",
+            )
+            for relation, columns in fields.items()
+            for key in (keys.get(relation, []),)
+        }
 
     def _nothing(self, schemas: Sequence[str]) -> str:
         where = f" in schema {', '.join(schemas)}" if any(schemas) else ""

@@ -80,7 +80,7 @@ ROLE = (
     PARTS.partition("CREATE TYPE")[0]
     + """
 CREATE TABLE {s}.open (a integer, b integer);
-CREATE TABLE {s}.half (seen integer, hidden integer);
+CREATE TABLE {s}.half (seen integer, hidden integer, PRIMARY KEY (seen, hidden));
 CREATE TABLE {s}.shut (a integer);
 CREATE ROLE r_{s} LOGIN PASSWORD 'correct-horse';
 GRANT USAGE ON SCHEMA {s} TO r_{s};
@@ -103,6 +103,7 @@ def test_postgres_describes_what_the_role_can_read(postgres_url: str) -> None:
         "half": [("seen", "INTEGER")],
         "open": [("a", "INTEGER"), ("b", "INTEGER")],
     }
+    assert schema.tables[0].key == ()
     assert not elsewhere.tables
     assert name in elsewhere.notes[0]
 

@@ -106,10 +106,10 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
             for oid, _, name, _, element, kind, comment in columns
         ],
         keys=[
-            (relations[oid], names[oid, number])
+            (relations[oid], names.get((oid, number), ""))  # a column that cannot be read
             for kind, oid, _, numbers, *_ in constraints
             for number in numbers
-            if kind == "p" and oid in relations and (oid, number) in names
+            if kind == "p" and oid in relations
         ],
         references=_references(constraints, relations, names),
         comments={(schema, name): comment for _, schema, name, comment, *_ in found},

@@ -41,16 +41,18 @@ _LARGEST = 16_000_000
 """Bytes of the largest text or binary that a statement may build."""
 
 _CODES: dict[Fault, str] = {
+    Fault.STATEMENT: "OK ERROR ABORT TOOBIG CONSTRAINT MISMATCH EMPTY NOTFOUND FORMAT RANGE NOTICE "
+    "WARNING ROW DONE",
     Fault.REFUSED: "PERM AUTH READONLY",
     Fault.PASSING: "LOCKED SCHEMA PROTOCOL",
     Fault.SERVER: "BUSY CORRUPT NOTADB NOLFS IOERR_READ IOERR_SHORT_READ IOERR_LOCK IOERR_RDLOCK "
     "IOERR_FSTAT IOERR_ACCESS IOERR_SHMOPEN IOERR_SHMMAP",
     Fault.TIME: "INTERRUPT",
     Fault.MEMORY: "NOMEM IOERR_NOMEM",
-    Fault.UNCLEAR: "INTERNAL IOERR FULL CANTOPEN",  # temporary storage, if the file can be read
     Fault.OURS: "MISUSE",
 }
-"""Result codes that are not the statement's fault, https://www.sqlite.org/rescode.html"""
+"""Result codes, https://www.sqlite.org/rescode.html. Others are unclear, as those of temporary
+files are."""
 _FAULTS: dict[int, Fault] = {
     getattr(sqlite3, f"SQLITE_{name}"): fault
     for fault, names in _CODES.items()
@@ -210,7 +212,7 @@ def _authorize(
 
 def fault_of(code: int) -> Fault:
     """Return the fault of a result code; its last eight bits are the primary code."""
-    return _FAULTS.get(code) or _FAULTS.get(code & 0xFF, Fault.STATEMENT)
+    return _FAULTS.get(code) or _FAULTS.get(code & 0xFF, Fault.UNCLEAR)
 
 
 def _failure(error: Exception, _connection: Connection) -> Failure:

@@ -225,8 +225,22 @@ def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
             INTERNAL_ERROR, f"The tool {tool.name} failed with a bug of dqa's ({kind})."
         ) from error
     return CallToolResult(
-        content=[TextContent(type="text", text=found.to_text())], structured_content=found.to_json()
+        content=[TextContent(type="text", text=found.to_text())],
+        structured_content=_exact(found.to_json()),
     )
+
+
+_LARGEST = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exactly."""
+
+
+def _exact(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
+    """Return a JSON value with larger whole numbers as text."""
+    if isinstance(value, dict):
+        return {key: _exact(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return list(map(_exact, value))
+    return str(value) if isinstance(value, int) and abs(value) > _LARGEST else value
 
 
 async def _on_thread(act: Callable[[], CallToolResult]) -> CallToolResult:

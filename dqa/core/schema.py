@@ -74,12 +74,18 @@ class DatabaseSchema:
         In the order in which they are shown.
     quote
         The character that quotes a table's or column's name.
+    folds_case
+        Whether the database reads an unquoted name in lower case, as PostgreSQL does.
+    notes
+        Sentences without a full stop about what is left out.
     """
 
     tables: tuple[TableInfo, ...] = ()
     nodes: tuple[NodeInfo, ...] = ()
     edges: tuple[EdgeInfo, ...] = ()
     quote: str = '"'
+    folds_case: bool = False
+    notes: tuple[str, ...] = ()
 
     def to_text(self) -> str:
         """Return the schema as a model reads it, one table, label or relationship type a line.
@@ -87,7 +93,8 @@ class DatabaseSchema:
         Names are spelled as a statement has to spell them, quoted where they must be. How much of
         it a model is shown says `dqa.core.fitting.fit_schema`.
         """
-        return "\n".join(self.lines())
+        notes = (f"({visible(note)}.)" for note in self.notes)
+        return "\n".join((*self.lines(), *notes))
 
     def lines(self) -> tuple[str, ...]:
         """Return the lines of the text: of tables, then of nodes, then of relationship types."""
@@ -99,7 +106,8 @@ class DatabaseSchema:
 
     def _table(self, table: TableInfo) -> str:
         def spelled(name: str) -> str:
-            return sql_name(name, self.quote)
+            is_folded = self.folds_case and name != name.lower()
+            return quoted(name, self.quote) if is_folded else sql_name(name, self.quote)
 
         columns = (_field(field, spelled) for field in table.columns)
         line = f"{spelled(table.name)}({_listed(columns, table.omitted, 'columns')})"

@@ -1,4 +1,4 @@
-"""What to tell the author of a statement that failed, in the same words on every database."""
+"""Errors of statements in the same words on every database."""
 
 from __future__ import annotations
 
@@ -20,29 +20,26 @@ _READ_LESS: dict[Kind, str] = {
     "relational": "filter earlier, join on keys, bound recursion",
     "graph": "connect the patterns, filter earlier, bound path lengths",
 }
-
 _LONGEST, _HEAD, _TAIL = 2_000, 1_000, 500
-"""Characters of what an engine says that are told, and of its ends where it says more."""
+"""Characters of an engine's message, and of its ends if it is longer."""
 
 _UNREADABLE = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SystemError),
     *(TypeError, ValueError, struct.error),
 )
-"""What drivers raise of values that Python does not have: as dates and numbers that are too large,
-texts that are no UTF-8, maps whose keys are lists, and what is nested too deep."""
+"""Exceptions of drivers for values that Python lacks: dates and numbers that are too large, text
+that is not UTF-8, maps with lists as keys, deep nesting."""
 
 
 class UnreadableError(StatementError):
-    """A driver cannot read a result; what is left of it may still be on its way."""
+    """A driver cannot read a result; the rest of it may still be on its way."""
 
 
 @contextmanager
 def driver_reads() -> Iterator[None]:
-    """Make what a driver raises of a value that Python does not have the statement's error.
+    """Turn a driver's exception for an unreadable value into the statement's error.
 
-    Only calls of a driver belong into this context. Where an exception was raised cannot tell whose
-    it is, for half of the drivers are no Python; which kind it is cannot, for bugs of ours are of
-    the same kinds. What is called here can: in a driver's own code there are none of ours.
+    Call only a driver within this context: bugs of this project raise the same exceptions.
     """
     try:
         yield
@@ -77,7 +74,7 @@ def out_of_memory() -> StatementError:
 
 
 def crashed(how: str) -> StatementError:
-    """Return the error of a statement that ended the engine; `how` says what the system saw."""
+    """Return the error of a statement that crashed the engine; `how` is the system's report."""
     return StatementError(
         f"The statement crashed the database engine ({how}). Write it in another way: with fewer "
         "conversions, with arguments of the types that a function expects, with smaller values."
@@ -85,7 +82,7 @@ def crashed(how: str) -> StatementError:
 
 
 def with_version(problem: str, engine: str) -> str:
-    """Return what is wrong with a statement that another version may understand."""
+    """Return the problem of a statement that another version may understand."""
     return f"{problem}; this is {engine}"
 
 
@@ -95,31 +92,27 @@ def refused(problem: str) -> RefusedStatementError:
 
 
 def failed(name: str, problem: str) -> DatabaseUnavailableError:
-    """Return the error of a database that cannot go on."""
+    """Return the error of a database that cannot run statements."""
     return DatabaseUnavailableError(f"Database '{name}' failed: {problem}.")
 
 
 def unanswered(name: str, limits: Limits) -> DatabaseUnavailableError:
-    """Return the error of a server that neither ends a statement nor says that it will."""
+    """Return the error of a server that neither ends a statement nor answers otherwise."""
     return DatabaseUnavailableError(
-        f"Database '{name}' does not answer: the statement did not come back within "
+        f"Database '{name}' does not answer: the statement did not end within "
         f"{limits.told:g} seconds, nor did an attempt to end it."
     )
 
 
 def brief(problem: str) -> str:
-    """Return what is wrong with a statement, without the middle of what is too long to be read.
-
-    Engines repeat a value that they cannot convert, whatever its length, and say what they expected
-    behind it.
-    """
+    """Return a message without the middle if it is too long: engines repeat long values."""
     if len(problem) <= _LONGEST:
         return problem
     return f"{problem[:_HEAD]}... [{len(problem)} characters] ...{problem[-_TAIL:]}"
 
 
 def one_line(error: object) -> str:
-    """Return what a driver says on one line, without secrets and the full stop."""
+    """Return a driver's message on one line, without secrets and without a full stop."""
     original = getattr(error, "orig", None) or error
     arguments: tuple[object, ...] = getattr(original, "args", ())
     # PyMySQL's errors are pairs of a number and a text.

@@ -1,8 +1,8 @@
-"""Whose fault it is that a statement failed, and the error that it becomes.
+"""Who is responsible for a failed statement, and the error that the caller gets.
 
-Each backend has a table of what its database's codes mean (`codes.py`), and here is what follows
-from that, the same for all of them. What is not known to be the server's is the statement's where
-the database answers another one afterwards: no statement is an outage because it is odd.
+Each engine maps its codes to faults. An unclear fault is the statement's if the database answers
+another statement afterwards. So an odd statement is never an outage, and an outage is never a wrong
+answer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from threading import Lock
 from time import perf_counter
 
 from dqa.core.database import Kind, Limits, Rows
@@ -26,56 +25,56 @@ from dqa.databases.failures import brief, failed, out_of_memory, refused, timed_
 
 
 class Fault(Enum):
-    """What a database's error means: the statement's fault, the server's, or ours."""
+    """The meaning of a database's error."""
 
     STATEMENT = "statement"
-    """The statement's: its author is told."""
+    """The statement is wrong."""
     NOT_UNDERSTOOD = "not understood"
-    """The statement's, which may be of another dialect."""
+    """The statement is wrong, perhaps of another dialect."""
     UNKNOWN_NAME = "unknown name"
-    """The statement's: it names what is not there."""
+    """The statement names something that does not exist."""
     REFUSED = "refused"
-    """The statement's: it wants what the session or the user may not do."""
+    """The session or the role may not run the statement."""
     TIME = "time"
-    """The statement's: it was stopped at its limit."""
+    """The statement was stopped at its limit."""
     MEMORY = "memory"
-    """The statement's: it needs more memory than there is for one."""
+    """The statement needs more memory than one may have."""
     UNCLEAR = "unclear"
-    """The statement's where the database goes on answering, else the server's."""
+    """The statement's fault if the database answers others, else the server's."""
     PASSING = "passing"
-    """What came between is over: a second attempt is worth it, after which it is as unclear."""
+    """The cause has passed: try again; after that, unclear."""
     CONNECTION = "connection"
-    """The connection broke: as unclear, unless nothing had been sent, which may be sent again."""
+    """The connection broke: try again if nothing had been sent; else, unclear."""
     SERVER = "server"
-    """The server's, whatever is asked: it is broken, full, or not to be reached."""
+    """The server is broken, full or cannot be reached."""
     ACCESS = "access"
-    """Neither's: whoever runs this has to mend user, password or rights."""
+    """The user must correct the account, password or rights."""
     OURS = "ours"
-    """Ours: the driver was used as it must not be."""
+    """A bug of this project: the driver was used wrongly."""
 
 
 _ASKING = 0.75
-"""Seconds at least that a database has to answer something trivial."""
+"""Least seconds for the answer to a trivial statement."""
 _SUSPECTS = 1_000
 """Statements remembered that have broken connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a database said of a statement.
+    """A database's report on a failed statement.
 
     Attributes
     ----------
     fault
-        What it means.
+        Its meaning.
     problem
-        What it said, on one line and without the full stop; of what is too long its ends.
+        The message on one line without a full stop; a long one is shortened.
     name
-        The name that it does not know.
+        The unknown name.
     outage
-        What to say where the server is at fault; None for the usual words.
+        The message if the server is at fault; None for the usual words.
     is_sent
-        Whether the statement had been sent by then, so that it may be what broke a connection.
+        Whether the statement had been sent, so that it may have broken the connection.
     """
 
     fault: Fault
@@ -85,24 +84,24 @@ class Failure:
     is_sent: bool = True
 
     def __post_init__(self) -> None:
-        """Keep of what it said what can be told: it may be as long as a value."""
+        """Shorten the message, which may repeat a value of any length."""
         object.__setattr__(self, "problem", brief(self.problem))
 
     @property
-    def is_over(self) -> bool:
-        """Whether a second attempt is worth it, and harms nobody."""
+    def may_retry(self) -> bool:
+        """Whether a second attempt is useful and harmless."""
         return self.fault is Fault.PASSING or (self.fault is Fault.CONNECTION and not self.is_sent)
 
 
 class UnsettledError(DatabaseUnavailableError):
-    """A statement failed, and it takes more than its error to know whose fault that was.
+    """A statement failed, and its error alone does not show the cause.
 
     Parameters
     ----------
     database
-        What to call the database.
+        The database's name.
     failure
-        What it said.
+        Its report.
     """
 
     def __init__(self, database: str, failure: Failure) -> None:
@@ -110,61 +109,61 @@ class UnsettledError(DatabaseUnavailableError):
         self.failure = failure
 
 
-def error_of(
+def error_of(  # noqa: PLR0911
     failure: Failure, error: Exception, database: str, kind: Kind, limits: Limits
 ) -> DqaError:
-    """Return what a failure becomes; one that is ours is raised as it is, for it is a bug.
+    """Return the error of a failure; raise the driver's exception for a bug of this project.
 
     Parameters
     ----------
     failure
-        What the database said.
+        The database's report.
     error
         The driver's exception.
-    database
-        What to call the database.
-    kind
-        What it is.
+    database, kind
+        The database's name and kind.
     limits
-        What the statement might have cost.
+        The limits of the statement.
     """
-    fault, problem = failure.fault, failure.problem
-    if fault is Fault.UNKNOWN_NAME and failure.name:
-        return UnknownReferenceError(problem, failure.name)
-    simple: dict[Fault, Callable[[], DqaError]] = {
-        Fault.NOT_UNDERSTOOD: lambda: NotUnderstoodError(f"{problem}."),
-        Fault.REFUSED: lambda: refused(problem),
-        Fault.TIME: lambda: timed_out(limits, kind),
-        Fault.MEMORY: out_of_memory,
-        Fault.UNCLEAR: lambda: UnsettledError(database, failure),
-        Fault.PASSING: lambda: UnsettledError(database, failure),
-        Fault.CONNECTION: lambda: UnsettledError(database, failure),
-        Fault.SERVER: lambda: failed(database, problem),
-        Fault.ACCESS: lambda: UsageError(
-            f"Database '{database}' does not let this user in: {problem}."
-        ),
-    }
-    if fault is Fault.OURS:
-        raise error
-    return simple.get(fault, lambda: StatementError(f"{problem}."))()
+    problem = failure.problem
+    match failure.fault:
+        case Fault.OURS:
+            raise error
+        case Fault.UNKNOWN_NAME if failure.name:
+            return UnknownReferenceError(problem, failure.name)
+        case Fault.NOT_UNDERSTOOD:
+            return NotUnderstoodError(f"{problem}.")
+        case Fault.REFUSED:
+            return refused(problem)
+        case Fault.TIME:
+            return timed_out(limits, kind)
+        case Fault.MEMORY:
+            return out_of_memory()
+        case Fault.UNCLEAR | Fault.PASSING | Fault.CONNECTION:
+            return UnsettledError(database, failure)
+        case Fault.SERVER:
+            return failed(database, problem)
+        case Fault.ACCESS:
+            return UsageError(f"Database '{database}' does not let this user in: {problem}.")
+        case _:
+            return StatementError(f"{problem}.")
 
 
 class Attempts:
-    """Runs statements of one session, and settles whose fault it was where one failed.
+    """Runs the statements of a session, and finds the cause of a failure.
 
-    A statement is run again, once, where its connection broke before it was sent or what came
-    between is over. Where it fails again, or what it met is unclear, a trivial statement decides:
-    the database that answers that is well, so the statement is at fault. One that was sent when its
-    connection broke may have broken it. A statement that takes the whole server down leaves
-    nobody to ask; it is remembered. When it comes again the server is asked first, and what it does
-    then is its own fault: no statement is an outage twice.
+    A statement runs again, once, if its connection broke before it was sent or if the cause has
+    passed. If it fails again, or the cause is unclear, a trivial statement decides: a database that
+    answers it works, so the statement is at fault. After a statement that takes the whole server
+    down no one answers. Such a statement is remembered; before it runs again the server is asked,
+    and the statement is at fault for what happens next.
 
     Parameters
     ----------
     run_once
         Runs a statement; raises `UnsettledError` as `error_of` returns it.
     trivial
-        A statement that any server answers which is well.
+        A statement that every working database answers.
     renew
         Makes sure that the next statement has a new connection.
     """
@@ -173,31 +172,30 @@ class Attempts:
         self,
         run_once: Callable[[str, Limits], Rows],
         trivial: str,
-        renew: Callable[[], None] = lambda: None,
+        renew: Callable[[], object] = lambda: None,
     ) -> None:
         self._run_once = run_once
         self._trivial = trivial
         self._renew = renew
-        self._suspects: dict[str, None] = {}
-        self._lock = Lock()
+        self._suspects: set[str] = set()
 
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement; errors as `dqa.core.session.Session.run` has them."""
         started = perf_counter()
         is_suspect = statement in self._suspects
         if is_suspect:
-            self._ask_trivially(limits, 0.0)
+            self._require_answer(limits, 0.0)
         try:
             rows = self._run_once(statement, limits)
         except UnsettledError as error:
             unsettled = error
         else:
-            self._suspects.pop(statement, None)
+            self._suspects.discard(statement)
             return rows
         if unsettled.failure.fault is Fault.CONNECTION:
             self._renew()
         left = limits.seconds - (perf_counter() - started)
-        if unsettled.failure.is_over and not is_suspect and left > 0:
+        if unsettled.failure.may_retry and not is_suspect and left > 0:
             try:
                 return self._run_once(statement, limits.left(left))
             except UnsettledError as error:
@@ -206,22 +204,22 @@ class Attempts:
                 self._suspect(statement)
                 raise
         try:
-            self._ask_trivially(limits, perf_counter() - started)
+            self._require_answer(limits, perf_counter() - started)
         except DatabaseUnavailableError as away:
             if not is_suspect:
                 self._suspect(statement)
                 raise DatabaseUnavailableError(str(unsettled)) from away
-        raise _blamed(unsettled) from unsettled
+        raise _statement_error(unsettled) from unsettled
 
-    def _ask_trivially(self, limits: Limits, taken: float) -> None:
-        """Raise `DatabaseUnavailableError` where the database does not answer, asked twice."""
+    def _require_answer(self, limits: Limits, taken: float) -> None:
+        """Raise `DatabaseUnavailableError` if the database does not answer twice."""
         limits = limits.left(max(limits.seconds - taken, _ASKING))
         started = perf_counter()
         try:
             try:
                 self._run_once(self._trivial, limits)
             except UnsettledError:
-                # On a connection that had broken before, that took no time; else nobody is there.
+                # The connection may have broken earlier: ask on a new one.
                 left = limits.seconds - (perf_counter() - started)
                 if left <= 0:
                     raise
@@ -231,14 +229,13 @@ class Attempts:
             raise DatabaseUnavailableError(str(error)) from error
 
     def _suspect(self, statement: str) -> None:
-        with self._lock:
-            if len(self._suspects) >= _SUSPECTS:
-                del self._suspects[next(iter(self._suspects))]
-            self._suspects[statement] = None
+        if len(self._suspects) >= _SUSPECTS:
+            self._suspects.clear()
+        self._suspects.add(statement)
 
 
-def _blamed(unsettled: UnsettledError) -> StatementError:
-    """Return the error of a statement whose fault it was."""
+def _statement_error(unsettled: UnsettledError) -> StatementError:
+    """Return the error of a statement that is at fault."""
     problem = unsettled.failure.problem
     if unsettled.failure.fault is not Fault.CONNECTION:
         return StatementError(f"{problem}.")

@@ -1,4 +1,4 @@
-"""Leaving a server that does not come back: sockets that are shut, and waits that end."""
+"""Disconnect from a server that does not answer: shut sockets, and waits with a limit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
-from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,35 +21,32 @@ if TYPE_CHECKING:
     from sqlalchemy.pool import Pool
 
 GRACE = 0.25
-"""Seconds beyond a limit that a server has to stop a statement by itself before it is left."""
+"""Seconds beyond a limit in which a server stops a statement itself."""
 ENDING = 0.6
-"""Seconds more in which a server that was left has to answer."""
+"""More seconds in which a server that was left has to answer."""
 _AGAIN = 0.3
-"""Seconds after which a server that says nothing is greeted on one more connection."""
+"""Seconds until a silent server is greeted on one more connection."""
 
 _Result = TypeVar("_Result")
 
 
 class OverdueError(Exception):
-    """A statement did not come back, and its server was left."""
+    """A statement did not end within its limit and was stopped from outside."""
 
 
 def within(
     seconds: float, act: Callable[[], _Result], discard: Callable[[_Result], object]
 ) -> _Result:
-    """Return what `act` returns, which runs on a thread of its own.
-
-    No driver bounds all that connecting takes: looking up a name, greeting a server that is
-    stopped, waiting for a place in a pool.
+    """Return the result of `act`, which runs on a thread of its own.
 
     Parameters
     ----------
     seconds
         How long to wait.
     act
-        What to do; it goes on when nobody waits for it any more.
+        The action; it continues after the wait has ended.
     discard
-        Called with what comes too late.
+        Called with a result that comes too late.
 
     Raises
     ------
@@ -74,49 +70,40 @@ def within(
 
 
 def has_answered(seconds: float, end: Callable[[Callable[[], None]], None]) -> bool:
-    """Ask a server to end something, on a thread of its own; whether it has answered in time.
-
-    A server that is busy with what is to be ended may take its time for that; it has answered as
-    soon as it has let somebody in.
+    """Ask a server on another thread to end a statement; whether it has answered in time.
 
     Parameters
     ----------
     seconds
-        How long to wait; asking goes on.
+        How long to wait; the request continues afterwards.
     end
-        Asks; calls what it is given when the server has answered, and raises
-        `DatabaseUnavailableError` where it cannot be reached.
+        Sends the request. It calls its argument as soon as the server has accepted the connection,
+        and raises `DatabaseUnavailableError` if the server cannot be reached.
     """
-    heard: SimpleQueue[bool] = SimpleQueue()
+    has_accepted = Event()
 
     def work() -> None:
-        try:
-            end(lambda: heard.put(True))
-        except DatabaseUnavailableError:
-            heard.put(False)
-        else:
-            heard.put(True)
+        with suppress(DatabaseUnavailableError):
+            end(has_accepted.set)
+            has_accepted.set()
 
     Thread(target=work, name="dqa-ending", daemon=True).start()
-    try:
-        return heard.get(timeout=seconds)
-    except Empty:
-        return False
+    return has_accepted.wait(seconds)
 
 
 def is_there(probe: Probe, seconds: float) -> bool:
-    """Whether a server says anything at all to somebody new.
+    """Whether a server answers a new connection at all.
 
-    One that collects garbage answers in the moments between, on whichever connection it comes to:
-    a greeting needs one of them, where opening a session needs several in a row. One that is
-    stopped answers nobody, although its system goes on taking connections for it.
+    A server that collects garbage answers a greeting between two pauses, while opening a session
+    needs several answers in a row. A stopped server never answers, although its system accepts
+    connections.
 
     Parameters
     ----------
     probe
-        Whom to greet.
+        The server and the greeting.
     seconds
-        How long; connections that got no answer yet stay, and others are added.
+        How long to try; new connections are added to those without an answer.
     """
     until = monotonic() + seconds
     with ExitStack() as stack:
@@ -137,7 +124,7 @@ def is_there(probe: Probe, seconds: float) -> bool:
 
 
 def _says(end: Any) -> bool:  # noqa: ANN401
-    """Whether a connection that can be read has something to read, and not its end."""
+    """Whether a readable connection has data, and not its end."""
     try:
         return bool(end.recv(1 << 12))
     except OSError:
@@ -145,7 +132,7 @@ def _says(end: Any) -> bool:  # noqa: ANN401
 
 
 def has_news(descriptor: int) -> bool:
-    """Whether an idle connection's socket has something to read: nothing good, as nobody asked."""
+    """Whether an idle connection's socket has something to read, so that it has broken."""
     if sys.platform == "win32":
         return bool(select.select([descriptor], [], [], 0.0)[0])
     looking = select.poll()
@@ -154,26 +141,26 @@ def has_news(descriptor: int) -> bool:
 
 
 def shut(descriptor: int) -> None:
-    """Shut a connection from another thread: whoever waits for it is told that it broke."""
-    # A copy of the descriptor, for the driver goes on to own its own.
+    """Shut a connection from another thread, so that waiting for it ends with an error."""
+    # A copy of the descriptor: the driver continues to own the original.
     with suppress(OSError), socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as copy:
         copy.shutdown(socket.SHUT_RDWR)
 
 
 def empty_unused(engine: Engine, pool: Pool | None, *, is_closed: bool) -> None:
-    """Close what a pool was given back that nobody takes a connection from any more.
+    """Close the idle connections of a pool that no longer belongs to its engine.
 
-    Another thread may have disposed of the engine meanwhile, whose pool then is a new one: the old
-    one takes a connection back and never closes it.
+    Another thread may have disposed of the engine, which then has a new pool: the old one would
+    never close a connection that is returned to it.
 
     Parameters
     ----------
     engine
-        Where connections come from.
+        The engine.
     pool
-        The engine's pool before a connection was taken, which has been given back; None for any.
+        Its pool before a connection was taken and returned; None for any.
     is_closed
-        Whether no connection of the engine is of use to anybody.
+        Whether the engine is not used any more.
     """
     if is_closed:
         engine.dispose()

@@ -17,7 +17,7 @@ class ReadersWriterLock:
 
     @contextmanager
     def read(self) -> Iterator[None]:
-        """Enter beside other readers, as soon as no writer is in or waits."""
+        """Enter with other readers, as soon as no writer is in or waits."""
         with self._changed:
             self._changed.wait_for(lambda: not self._has_writer)
             self._readers += 1

@@ -1,11 +1,13 @@
-"""Bounded results: what every backend does with the rows a driver hands it."""
+"""Bounded results from the rows of a driver, for every backend."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from time import perf_counter
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from dqa.core.database import Cut, Limits, Rows
 from dqa.core.display import Value, dump_row
@@ -13,68 +15,54 @@ from dqa.core.errors import StatementError
 from dqa.core.summaries import Summary
 from dqa.databases.failures import UnreadableError, driver_reads
 from dqa.databases.tallies import Tally
-from dqa.databases.values import CELLS, loaded, plain, readable, repaired
+from dqa.databases.values import CELLS, plain, readable, repaired
 from dqa.databases.watchdog import WATCHDOG
 
 _CLOSING_LINE = 140
-"""Bytes kept free for the line that `Rows.to_text` ends with."""
+"""Bytes reserved for the last line of `Rows.to_text`."""
+_CHUNK = 256
+"""Most rows that are measured at once."""
 MOST_COUNTED = 10_000
-"""Rows up to which those of a result that was cut are counted."""
+"""Most rows that are counted of a result that was cut."""
 _COUNTING, _MOST_SECONDS = 0.5, 1.0
-"""Share of a statement's time within which they are, and the most that it adds, in seconds."""
+"""Share of a statement's time for counting, and the most seconds that it adds."""
 _SUMMARY_SHARE = 8
-"""Of the bytes of a result that was cut, its summary has one in so many at most."""
+"""A summary takes at most one byte in so many of a result."""
 _VECTOR = 32
-"""Numbers beyond which a list within a cell is shortened before anything else of it."""
+"""Numbers beyond which a list within a cell is shortened first."""
 _LEAST_PART = 40
-"""Characters below which no part of a list's or map's item is worth to be shown."""
+"""Least characters of a part of an item that is shown."""
 
 
-class DriverCursor(Protocol):
-    """What every driver's cursor has, as far as rows are fetched from it."""
-
-    @property
-    def description(self) -> Sequence[Sequence[Any]] | None:
-        """The columns, or None where the statement was no query."""
-        ...
-
-    def fetchone(self) -> Sequence[Any] | None:
-        """Return the next row, None where there is none."""
-        ...
-
-
-def fetch_rows(  # noqa: PLR0913  (each is a question of its own to a backend)
-    cursor: DriverCursor,
-    limits: Limits,
-    started: float,
-    failures: type[Exception],
-    is_json: Callable[[Any], bool] | None = None,
-    *,
-    stop: Callable[[], None] | None = None,
-) -> Rows:
-    """Fetch rows from a driver's cursor until they end or a limit does; see `collect`.
-
-    `is_json` says of a column's type whether its driver gives JSON as text.
-    """
+def columns_of(cursor: Any) -> list[str]:  # noqa: ANN401  (any driver's cursor)
+    """Return the column names of a cursor; `StatementError` after what is not a query."""
     if cursor.description is None:
         raise StatementError("The statement returned no rows; write a query that does.")
-    columns = [column[0] for column in cursor.description]
-    # One at a time: each may have many megabytes, and more at once are hardly faster.
-    rows: Iterable[Sequence[Any]] = iter(cursor.fetchone, None)
-    if is_json is not None:
-        places = {n for n, column in enumerate(cursor.description) if is_json(column[1])}
-        rows = (_parsed(row, places) for row in rows) if places else rows
-    return collect(columns, rows, limits, started, failures=failures, stop=stop)
+    return [column[0] for column in cursor.description]
 
 
-def _parsed(row: Sequence[Any], places: set[int]) -> Sequence[Any]:
-    return [
-        loaded(value) if n in places and isinstance(value, str) else value
-        for n, value in enumerate(row)
-    ]
+def rows_from(
+    cursor: Any,  # noqa: ANN401
+    readers: Mapping[int, Callable[[Any], Any]] | None = None,
+) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a driver's cursor.
+
+    Parameters
+    ----------
+    cursor
+        After its statement.
+    readers
+        How to read the values of some columns.
+    """
+    rows: Iterator[Sequence[Any]] = iter(cursor.fetchone, None)
+    if not readers:
+        return rows
+    return (
+        [readers[n](cell) if n in readers else cell for n, cell in enumerate(row)] for row in rows
+    )
 
 
-def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
+def collect(  # noqa: PLR0913
     columns: Sequence[str],
     rows: Iterable[Sequence[Any]],
     limits: Limits,
@@ -83,72 +71,110 @@ def collect(  # noqa: PLR0913  (each is a question of its own to a backend)
     *,
     total: int | None = None,
     failures: type[Exception] | tuple[type[Exception], ...] = (),
-    stop: Callable[[], None] | None = None,
+    stop: Callable[[], object] | None = None,
 ) -> Rows:
     """Return rows of a driver, until they end or a limit does.
 
-    Where a limit on rows or bytes cuts them, the others are counted and summed up as far as that is
-    cheap: up to a fixed number, for a second at most, and within half the statement's time.
+    If a limit on rows or bytes cuts them, the others are counted and summed up: up to a fixed
+    number, for a second at most, and within half the statement's time.
 
     Parameters
     ----------
     columns
         Column names.
     rows
-        Rows as the driver gives them; of those that are cut, no more are fetched than are counted.
+        Rows of the driver.
     limits
-        At most ``limits.rows`` rows are kept, and as many whole rows as fit ``limits.bytes`` of
-        result text; text longer than ``limits.cell`` characters is cut.
+        At most ``limits.rows`` rows are returned, and as many whole rows as fit ``limits.bytes``
+        of result text; text longer than ``limits.cell`` characters is cut.
     started
-        When the statement began, as `time.perf_counter` told it.
+        The start of the statement, by `time.perf_counter`.
     convert
-        What a backend does to its own kinds of values before `plain` does.
+        Converts the backend's own kinds of values before `plain` does.
     total
-        How many rows there are, where the engine knows.
+        The number of rows, if the engine knows it.
     failures
-        What the driver may raise; while rows are counted that ends the counting alone.
+        Exceptions of the driver; while rows are counted they end only the counting.
     stop
-        Ends from another thread what the driver waits for, so that it raises one of `failures`:
-        the next row may be the one that the database looks for longest. Nothing is counted without.
+        Stops the driver from another thread; without it nothing is counted.
     """
     names = tuple(map(readable, columns))
     room = limits.bytes - _CLOSING_LINE - len(dump_row(names).encode())
-    kept: list[tuple[Value, ...]] = []
+    shown: list[tuple[Value, ...]] = []
     cut: Cut | None = None
     shortened = False
-    left = _driven(rows)
     over: tuple[Value, ...] = ()
-    for row in left:
-        whole = _plain_row(row, convert)
-        if len(kept) >= limits.rows:
-            cut, over = "rows", whole
-            break
-        cells, is_cut, size = _fitted(whole, limits.cell)
-        shortened = shortened or is_cut
-        if size > room:
-            cut, over = "bytes", whole
-            break
-        room -= size
-        kept.append(cells)
+    left = _driven(rows)
+    rest: Iterator[tuple[Value, ...]] = iter(())
+    while cut is None and (chunk := _next_chunk(left, limits.rows + 1 - len(shown), len(shown))):
+        size = _size_of(chunk, limits.cell)
+        whole: Sequence[Sequence[Any]] = chunk
+        if size is None:
+            whole = [_plain_row(row, convert) for row in chunk]
+            size = _size_of(whole, limits.cell)
+        if size is not None and size <= room and len(shown) + len(whole) <= limits.rows:
+            shown.extend(map(tuple, whole))
+            room -= size
+            continue
+        for number, row in enumerate(whole):
+            cells, is_cut, size = _fitted(tuple(row), limits.cell)
+            shortened = shortened or (is_cut and len(shown) < limits.rows)
+            if len(shown) >= limits.rows or size > room:
+                cut = "rows" if len(shown) >= limits.rows else "bytes"
+                over = tuple(row)
+                rest = chain(
+                    map(tuple, whole[number + 1 :]), (_plain_row(row, convert) for row in left)
+                )
+                break
+            room -= size
+            shown.append(cells)
+    if cut is None:
+        seconds = perf_counter() - started
+        return Rows(names, tuple(shown), "cells" if shortened else None, seconds)
     counted = 0
     summary: Summary | None = None
-    if cut is not None and stop is not None:
+    tally = None if shortened else _tallied(names, [*shown, over])
+    if stop is not None and (total is None or tally is not None):
         until = min(started + limits.seconds * _COUNTING, perf_counter() + _MOST_SECONDS)
-        tally = _tallied(names, [*kept, over], shortened=shortened)
-        rest = (_plain_row(row, convert) for row in left)
-        if total is None or tally is not None:
-            found, seen = _count(rest, len(kept) + 1, until, failures, stop, tally)
-            if total is None:
-                total, counted = found, seen
-            if tally is not None and seen:
-                most = limits.bytes // _SUMMARY_SHARE
-                summary = tally.summary(most, whole=found is not None)
-                kept, fits = _making_room(kept, room, summary)
-                cut = cut if fits else "bytes"
-    elif cut is None:
-        cut, total = "cells" if shortened else None, None
+        found, seen = _count(rest, len(shown) + 1, until, failures, stop, tally)
+        if total is None:
+            total, counted = found, seen
+        if tally is not None and seen:
+            summary = tally.summary(limits.bytes // _SUMMARY_SHARE, whole=found is not None)
+            shown, fits = _with_room_for(summary, shown, room)
+            cut = cut if fits else "bytes"
     seconds = perf_counter() - started
-    return Rows(names, tuple(kept), cut, seconds, total=total, counted=counted, summary=summary)
+    return Rows(names, tuple(shown), cut, seconds, total=total, counted=counted, summary=summary)
+
+
+def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[Sequence[Any]]:
+    """Return some rows: few at first, as each may have many megabytes."""
+    return list(islice(rows, min(most, _CHUNK, before + 1)))
+
+
+def _size_of(rows: Sequence[Sequence[Any]], most: int) -> int | None:
+    """Return the bytes of rows as lines of text; None if a cell may have to be changed."""
+    for column in zip(*rows, strict=True):
+        kinds = set(map(type, column))
+        if not kinds <= CELLS:
+            return None
+        texts = column if kinds == {str} else [cell for cell in column if type(cell) is str]
+        if max(map(len, texts), default=0) > most:
+            return None
+    try:
+        text = _JSON.encode(rows)
+    except ValueError:  # a number that JSON lacks
+        return None
+    if not text.isprintable() and _ESCAPED.search(text):
+        return None  # `dump_row` escapes line breaks
+    try:
+        return len(text.encode()) - len(rows)  # ", " between rows becomes a line break
+    except ValueError:  # text that cannot be written
+        return None
+
+
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
 def _plain_row(row: Sequence[Any], convert: Callable[[Any], Any] | None) -> tuple[Value, ...]:
@@ -160,27 +186,21 @@ def _plain_row(row: Sequence[Any], convert: Callable[[Any], Any] | None) -> tupl
     )
 
 
-def _making_room(
-    kept: list[tuple[Value, ...]], room: int, summary: Summary
+def _with_room_for(
+    summary: Summary, rows: list[tuple[Value, ...]], room: int
 ) -> tuple[list[tuple[Value, ...]], bool]:
-    """Return the first rows that fit beside a summary, and whether all of them do."""
+    """Return the first rows that fit with a summary, and whether all of them do."""
     room -= len(summary.to_text().encode()) + 1
-    last = len(kept)
+    last = len(rows)
     while room < 0 and last > 1:
         last -= 1
-        room += len(dump_row(kept[last]).encode()) + 1
-    return kept[:last], last == len(kept)
+        room += len(dump_row(rows[last]).encode()) + 1
+    return rows[:last], last == len(rows)
 
 
-def _tallied(
-    names: Sequence[str], rows: Sequence[Sequence[Value]], *, shortened: bool
-) -> Tally | None:
-    """Return the tally of a result's first rows.
-
-    None where cells were cut, as what is left of one is another value, and where so many rows are
-    wanted that nobody will read them.
-    """
-    if shortened or len(rows) > MOST_COUNTED:
+def _tallied(names: Sequence[str], rows: Sequence[Sequence[Value]]) -> Tally | None:
+    """Return the tally of the first rows; None if they are too many for a reader."""
+    if len(rows) > MOST_COUNTED:
         return None
     tally = Tally(names)
     for row in rows:
@@ -189,14 +209,14 @@ def _tallied(
 
 
 def _driven(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
-    """Yield a driver's rows; one that it cannot read is the statement's error."""
+    """Yield a driver's rows; an unreadable one is the statement's error."""
     with driver_reads():
-        for row in rows:  # noqa: UP028  (which would close them with this generator)
+        for row in rows:  # noqa: UP028  (it would close them with this generator)
             yield row
 
 
 def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], bool, int]:
-    """Return a row, whether some of its cells had to be cut, and the bytes of its line of text."""
+    """Return a row, whether cells were cut, and the bytes of its line of text."""
     fitted, is_cut = cells, max(map(_length, cells), default=0) > most
     if is_cut:
         fitted = tuple(_shortened(cell, most) for cell in cells)
@@ -206,17 +226,17 @@ def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], boo
         return _fitted(tuple(map(repaired, cells)), most)
 
 
-def _count(  # noqa: PLR0913, PLR0917  (each is a question of its own to the caller)
+def _count(  # noqa: PLR0913, PLR0917
     left: Iterator[Sequence[Value]],
     seen: int,
     until: float,
     failures: type[Exception] | tuple[type[Exception], ...],
-    stop: Callable[[], None],
+    stop: Callable[[], object],
     tally: Tally | None,
 ) -> tuple[int | None, int]:
-    """Return how many rows there are, or None and how many at least; `tally` counts their cells.
+    """Return the number of rows, or None and the least number; `tally` counts their cells.
 
-    What "at least" says never hangs on how far a slow database came: it is the bound, or nothing.
+    The least number does not depend on the speed of a database: it is the bound, or nothing.
     """
     if perf_counter() > until:
         return None, 0
@@ -233,7 +253,7 @@ def _count(  # noqa: PLR0913, PLR0917  (each is a question of its own to the cal
     except UnreadableError:
         return None, 0
     except failures:
-        return None, 0  # the rows that are shown were there before
+        return None, 0  # the rows that are shown came before
     return seen, seen
 
 
@@ -249,7 +269,7 @@ def _dumped(value: Value) -> str:
 
 
 def _shortened(cell: Value, most: int) -> Value:
-    """Return a cell in about `most` characters, and what a longer one had."""
+    """Return a cell in about `most` characters; a longer one says how long it was."""
     if _length(cell) <= most:
         return cell
     if isinstance(cell, str):
@@ -266,10 +286,7 @@ def _shortened(cell: Value, most: int) -> Value:
 
 
 def _with_short_vectors(cell: Value) -> Value:
-    """Return a list or map in which long lists of numbers, as embeddings are, are shortened.
-
-    They say little, and what stands behind them says more.
-    """
+    """Return a list or map with long lists of numbers, such as embeddings, shortened."""
     if isinstance(cell, dict):
         return {key: _with_short_vectors(value) for key, value in cell.items()}
     if isinstance(cell, list):
@@ -283,7 +300,7 @@ _Key = TypeVar("_Key", str, int)
 
 
 def _leading(items: Iterable[tuple[_Key, Value]], room: int) -> Iterator[tuple[_Key, Value]]:
-    """Yield the first items that fit, and of the next one what does."""
+    """Yield the first items that fit, and a part of the next one."""
     for key, item in items:
         size = len(_dumped(item)) + len(str(key)) + 2
         if size > room:

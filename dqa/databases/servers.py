@@ -54,6 +54,11 @@ def split_namespace(url: URL) -> tuple[URL, str | None]:
     return url.difference_update_query(["schema"]), namespace or None
 
 
+def schema_names(text: str) -> tuple[str, ...]:
+    """Return the schemas that ``?schema=a,b`` names."""
+    return tuple(filter(None, (name.strip() for name in text.split(","))))
+
+
 def display_name(url: URL, namespace: str | None = None) -> str:
     """Return what to call a database: user, host and name, and nothing secret."""
     user = f"{url.username}@" if url.username else ""

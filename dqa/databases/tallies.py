@@ -1,4 +1,4 @@
-"""What a result holds that is too long to be kept, counted while its rows go by."""
+"""Counts the cells of a result that is too long to be shown."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from dqa.core.display import Value, dump_row
 from dqa.core.summaries import ColumnSummary, Summary
 
 _SHORT = 60
-"""Characters of the longest text that is told as one that comes often."""
+"""Characters of the longest text that is named as a frequent value."""
 _OFTEN = 3
-"""Most of those that are told."""
+"""Most frequent values that are named."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d.*)?", re.DOTALL)
 
 _Key: TypeAlias = float | str | bytes
 
 
 class Tally:
-    """Counts the cells of a result's columns; of long ones it keeps no more than a digest.
+    """Counts the cells of a result's columns; long cells are stored as digests.
 
     Parameters
     ----------
@@ -47,22 +47,22 @@ class Tally:
                 self._counts[place][_key_of(cell)] += 1
 
     def summary(self, most: int, *, whole: bool) -> Summary:
-        """Return what was counted.
+        """Return the summary of the rows.
 
         Parameters
         ----------
         most
-            Bytes of its text, with every digit; columns that have no room are counted.
+            Most bytes of its text; columns without room are only counted.
         whole
-            Whether all rows of the result went by.
+            Whether these were all rows of the result.
         """
         columns = [
             _summed(*column) for column in zip(self._names, self._nulls, self._counts, strict=True)
         ]
-        made = Summary(self._rows, whole, tuple(columns))
-        while made.columns and len(made.to_text().encode()) > most:
-            made = Summary(self._rows, whole, made.columns[:-1], made.others + 1)
-        return made
+        summary = Summary(self._rows, whole, tuple(columns))
+        while summary.columns and len(summary.to_text().encode()) > most:
+            summary = Summary(self._rows, whole, summary.columns[:-1], summary.others + 1)
+        return summary
 
 
 def _key_of(cell: Value) -> _Key:
@@ -90,12 +90,12 @@ def _summed(name: str, nulls: int, counts: Mapping[_Key, int]) -> ColumnSummary:
         first, last = min(texts), max(texts)
         return ColumnSummary(name, len(counts), nulls, first, last, mean_day.isoformat())
     often = sorted(texts, key=lambda text: (-texts[text], text))[:_OFTEN]
-    told = tuple((text, texts[text]) for text in often if texts[text] > 1)
-    return ColumnSummary(name, len(counts), nulls, often=told)
+    frequent = tuple((text, texts[text]) for text in often if texts[text] > 1)
+    return ColumnSummary(name, len(counts), nulls, often=frequent)
 
 
 def _has_mean(number: float) -> bool:
-    """Whether a number can be reckoned with: some servers have whole ones beyond every float."""
+    """Whether a number fits a float."""
     try:
         return isfinite(number)
     except OverflowError:
@@ -103,7 +103,7 @@ def _has_mean(number: float) -> bool:
 
 
 def _days(texts: Mapping[str, int]) -> dict[str, int] | None:
-    """Return the day of each text, counted from the year 1; None where one of them is no day."""
+    """Return the day number of each text; None if a text is not a day."""
     found: dict[str, int] = {}
     for text in texts:
         if _DAY.fullmatch(text) is None:

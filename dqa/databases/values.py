@@ -1,4 +1,4 @@
-"""A driver's values as what a result may hold, whatever they are: the same ones always alike."""
+"""Converts a driver's values to those of a result; equal values always become equal cells."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from dqa.core.display import Value
 
 CELLS = frozenset({str, int, float, bool, type(None)})
-"""Types of what a result holds as it is."""
+"""Types that a result holds unchanged."""
 _DEEPEST = 50
-"""Levels of lists and maps in one another that are shown; Python counts its own to 1,000."""
+"""Levels of nested lists and maps that are shown."""
 _DIGITS = 600
-"""Digits of the longest whole number: the fewest that Python may be told to write are 640."""
+"""Digits of the longest whole number: Python may be set to write no more than 640."""
 _LARGEST = 10**_DIGITS
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401
-    """Return any value of a driver as a `Value`; the same value always becomes the same one.
+    """Return any value of a driver as a `Value`, without an exception.
 
-    Numbers stay numbers as long as nothing is lost and JSON can hold them, binary is hexadecimal
-    text, dates and times are ISO 8601, lists and maps hold such values down to `levels`, and
-    anything else is its own text. Nothing is raised, whatever the value is.
+    Numbers stay numbers if JSON can hold them exactly. Binary is hexadecimal text, dates and times
+    are ISO 8601, lists and maps hold such values down to `levels`. Any other value is its text.
     """
     if type(value) in CELLS:
         return _whole(value) if type(value) is int else value
@@ -35,16 +35,16 @@ def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401
         if isinstance(value, kinds):
             try:
                 return convert(value, levels)
-            except Exception:  # noqa: BLE001  (a driver's class, which may do anything)
+            except Exception:  # noqa: BLE001  (any exception of a driver's class)
                 break
     return _text_of(value)
 
 
 def readable(text: str) -> str:
-    """Return a text as it can be written anywhere.
+    """Return a text that can be encoded.
 
-    Bytes that are no UTF-8, which drivers give as what Python calls surrogates, make it hexadecimal
-    text, as binary is; a surrogate that the database itself has given is told as JSON spells it.
+    A text with bytes that are not UTF-8, which drivers give as surrogates, becomes hexadecimal. A
+    surrogate of the database itself is spelled as in JSON.
     """
     if text.isascii():
         return text
@@ -59,15 +59,46 @@ def readable(text: str) -> str:
     return text
 
 
-def loaded(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)
-    """Return what JSON says; the text itself where it is nested or long beyond what is read."""
+def loaded(text: Any) -> Any:  # noqa: ANN401  (any JSON value)
+    """Return a JSON text's value, with numbers that a float changes as text.
+
+    A text that is nested too deep or too long, and what is not text, is returned as it is.
+    """
+    if not isinstance(text, (str, bytes)):
+        return text
     with suppress(ValueError, RecursionError):
-        return json.loads(text)
+        return json.loads(text, parse_float=_json_number)
     return text if isinstance(text, str) else text.decode(errors="backslashreplace")
 
 
+def _json_number(text: str) -> float | str:
+    """Return a number with a fraction or an exponent, as text if a float loses digits of it."""
+    number = float(text)
+    if not isfinite(number):
+        return text
+    same = Decimal(text).as_tuple() == Decimal(repr(number)).as_tuple()
+    # A float has no digits after an exponent, so 1e3 and 1000.0 have the same ones.
+    return number if same or ("e" in text.lower() and Decimal(text) == Decimal(number)) else text
+
+
+_TIME = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d )?(?P<clock>\d\d:\d\d:\d\d)(?P<fraction>\.\d{1,6})?"
+    r"(?P<zone>[+-](?:[01]\d|2[0-3])(?::\d\d)?)?"
+)
+
+
+def iso_text(text: str) -> str:
+    """Return an engine's text of a time as ISO 8601, unless Python lacks the time."""
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return text
+    day, clock, fraction, zone = found.groups(default="")
+    fraction = fraction and fraction.ljust(7, "0")
+    return f"{day.replace(' ', 'T')}{clock}{fraction}{zone}{':00' if len(zone) == 3 else ''}"
+
+
 def repaired(value: Value) -> Value:
-    """Return what `plain` has returned as it can be written anywhere; see `readable`."""
+    """Return a value of `plain` that can be encoded; see `readable`."""
     if isinstance(value, str):
         return readable(value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -80,7 +111,7 @@ def repaired(value: Value) -> Value:
 
 
 def _whole(value: int) -> int | str:
-    """Return a whole number, as text where Python might refuse to write it."""
+    """Return a whole number, as text if Python might refuse to write it."""
     return value if -_LARGEST < value < _LARGEST else str(Decimal(value))
 
 
@@ -94,7 +125,7 @@ def _number(value: Decimal, _: int) -> Value:
 
 
 def _interval(value: timedelta, _: int) -> str:
-    """Return a length of time as PostgreSQL and DuckDB write it: ``-1 days -02:00:00``."""
+    """Return a duration as PostgreSQL writes it: ``-1 days -02:00:00``."""
     sign, value = ("-", -value) if value < timedelta() else ("", value)
     hours, rest = divmod(value.seconds, 3_600)
     fraction = f".{value.microseconds:06}" if value.microseconds else ""
@@ -106,7 +137,7 @@ def _interval(value: timedelta, _: int) -> str:
 
 
 def _inner(value: Any, levels: int) -> Value:  # noqa: ANN401
-    """Return a value within a list or map, where JSON has no word for what is no number."""
+    """Return a value within a list or map; JSON lacks NaN and infinities."""
     if levels < 1 and isinstance(value, (list, tuple, dict, set, frozenset)):
         return "..."
     cell = plain(value, levels)
@@ -118,7 +149,7 @@ def _listed(values: Iterable[Any], levels: int) -> list[Value]:
 
 
 def _mapped(items: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """Return a map in which keys that are spelled alike are counted."""
+    """Return a map that numbers equal keys."""
     cells: dict[str, Value] = {}
     for key, item in items:
         name, number = key, 1
@@ -135,10 +166,10 @@ def _key(key: Any, levels: int) -> str:  # noqa: ANN401
 
 
 def _text_of(value: object) -> str:
-    """Return a value's own text, without where in memory it is."""
+    """Return a value's text without its address in memory."""
     try:
         return _ADDRESS.sub("", str(value))
-    except Exception:  # noqa: BLE001  (as above)
+    except Exception:  # noqa: BLE001  (any exception of a driver's class)
         return f"<{type(value).__name__}>"
 
 
@@ -158,7 +189,7 @@ _CONVERTERS: tuple[tuple[tuple[type, ...], Callable[[Any, int], Value]], ...] = 
     ((bool, int), lambda value, _: _whole(int(value))),
     ((float,), lambda value, _: float(value)),
 )
-"""What is done with which kinds; those of a named tuple, an enumeration and the like among them."""
+"""Converters of types and their subclasses."""
 
 
 def _order(value: Value) -> str:

@@ -19,7 +19,7 @@ def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
         tables = (
             _table(table, policy) for table in schema.tables if policy.shows_table(table.name)
         )
-        schema = replace(schema, tables=tuple(tables))
+        schema = replace(schema, tables=tuple(tables), notes=())  # notes may name a hidden table
     return _graph(schema, dialect, policy) if policy.limits_graph else schema
 
 

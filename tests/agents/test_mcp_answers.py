@@ -44,6 +44,19 @@ def test_several_databases_are_told_apart_by_name(shop: Path, tmp_path: Path) ->
         database.close()
 
 
+def test_whole_numbers_beyond_json_readers_are_text(shop: Path) -> None:
+    """JavaScript would round them."""
+    database = dqa.open_database(shop)
+
+    async def look(client: Client) -> None:
+        statement = "SELECT 9007199254740993 AS a, -9007199254740991 AS b, 1.5 AS c"
+        found = await client.call_tool("query", {"statement": statement})
+        assert found.structured_content["rows"] == [["9007199254740993", -9007199254740991, 1.5]]
+
+    in_process(dqa.mcp_server(database), look)
+    database.close()
+
+
 def in_process(server: object, act: Callable[[Client], object]) -> None:
     """Talk to a server in this process."""
 

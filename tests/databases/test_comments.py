@@ -101,4 +101,4 @@ def test_sqlite_tells_what_its_foreign_keys_imply(tmp_path: Path) -> None:
         one, _, two = opened.schema().tables
     assert one.key == ("a", "b")
     assert [column.name for column in two.columns] == ["x", "y", "z", "g"]
-    assert two.references == (("z", "three", "id"), ("x", "One", "a"), ("y", "One", "b"))
+    assert two.references == (("z", "three", "id"), ("x", "one", "a"), ("y", "one", "b"))

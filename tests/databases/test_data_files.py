@@ -108,12 +108,13 @@ OTHER_FILES = [
 def test_no_other_file_can_be_read(folder: Path) -> None:
     """The guard refuses what would, and behind it the engine is locked."""
     with closing(dqa.open_database(folder, isolation="none")) as database:
-        store: Any = database._session._store  # type: ignore[attr-defined]
+        pool: Any = database._session._pool  # type: ignore[attr-defined]
         for statement in OTHER_FILES:
             text = statement.format(there=folder.parent)
             with pytest.raises(RefusedStatementError):
                 database.query(text)
-            with store.reading() as cursor:
+            with closing(pool.connect()) as connection:
+                cursor = connection.driver_connection.cursor
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 with pytest.raises(duckdb.Error):
                     cursor.execute(text)
@@ -154,3 +155,11 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.parquet").write_text("no parquet", "utf-8")
     with pytest.raises(DataError, match=r"broken\.parquet' cannot be read as PARQUET"):
         dqa.open_database(tmp_path)
+
+
+def test_a_csv_file_of_another_encoding_says_so(tmp_path: Path) -> None:
+    """The engine names only a line."""
+    file = tmp_path / "latin.csv"
+    file.write_bytes("name,n\nMüller,1\n".encode("latin-1"))
+    with pytest.raises(DataError, match="not UTF-8"):
+        dqa.open_database(file)

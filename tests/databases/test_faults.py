@@ -23,13 +23,13 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UsageError,
 )
-from dqa.databases.duckdb import codes as of_duckdb
+from dqa.databases.duckdb import session as of_duckdb
 from dqa.databases.faults import Attempts, Failure, Fault, UnsettledError, error_of
 from dqa.databases.ladybug import codes as of_ladybug
-from dqa.databases.mysql import codes as of_mysql
+from dqa.databases.mysql import session as of_mysql
 from dqa.databases.neo4j import codes as of_neo4j
-from dqa.databases.postgres import codes as of_postgres
-from dqa.databases.sqlite import codes as of_sqlite
+from dqa.databases.postgres import session as of_postgres
+from dqa.databases.sqlite import session as of_sqlite
 
 LISTS = Path(__file__).parent / "codes"
 LIMITS = Limits(seconds=5.0)
@@ -38,14 +38,12 @@ LIMITS = Limits(seconds=5.0)
 
 
 def test_every_class_of_postgres_is_classified() -> None:
-    """A class that a new driver brings has to be looked at; a code of ours has to exist."""
+    """Only what the documentation calls a failure of the system is unclear."""
     known = {code for code in psycopg.errors._sqlcodes if re.fullmatch("[0-9A-Z]{5}", code)}
     listed = {code for code in known if psycopg.errors.lookup(code).sqlstate == code}
     assert len(listed) > 200
-    classes = {code[:2] for code in listed}
-    assert classes <= of_postgres.CLASSES.keys()
-    newer = {"25P04"}  # of version 17
-    assert of_postgres.CODES.keys() - newer <= listed
+    unclear = {code[:2] for code in listed if of_postgres.fault_of(code) is Fault.UNCLEAR}
+    assert unclear == {"08", "53", "57", "58", "HV", "XX"}
 
 
 FAULTS: dict[Callable[..., Fault], dict[Any, Fault]] = {
@@ -163,36 +161,40 @@ def test_every_exception_of_neo4js_driver_is_classified() -> None:
         assert kind is neo4j.exceptions.DriverError or set(bases) & of_neo4j.DRIVER.keys(), kind
 
 
-def test_every_result_code_of_sqlite_is_classified() -> None:
-    """The primary ones of the module, and those extended ones that differ are there."""
-    primary = {
-        value
-        for name, value in vars(sqlite3).items()
-        if re.fullmatch("SQLITE_[A-Z]+", name) and isinstance(value, int)
+def test_result_codes_of_sqlite() -> None:
+    """A damaged or locked file is an outage; unknown codes are unclear."""
+    faults = {
+        sqlite3.SQLITE_IOERR_WRITE: Fault.UNCLEAR,
+        sqlite3.SQLITE_IOERR_READ: Fault.SERVER,
+        sqlite3.SQLITE_IOERR_NOMEM: Fault.MEMORY,
+        sqlite3.SQLITE_CORRUPT_INDEX: Fault.SERVER,
+        sqlite3.SQLITE_NOTADB: Fault.SERVER,
+        sqlite3.SQLITE_BUSY: Fault.SERVER,
+        sqlite3.SQLITE_LOCKED: Fault.PASSING,
+        sqlite3.SQLITE_INTERRUPT: Fault.TIME,
+        sqlite3.SQLITE_AUTH: Fault.REFUSED,
+        sqlite3.SQLITE_ERROR: Fault.STATEMENT,
+        sqlite3.SQLITE_CONSTRAINT_CHECK: Fault.STATEMENT,
+        sqlite3.SQLITE_FULL: Fault.UNCLEAR,
+        0: Fault.STATEMENT,
+        999: Fault.UNCLEAR,
     }
-    errors = (
-        "OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND "
-        "FULL CANTOPEN PROTOCOL EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT "
-        "RANGE NOTADB NOTICE WARNING ROW DONE"
-    )
-    codes = {getattr(sqlite3, f"SQLITE_{name}") for name in errors.split()}
-    assert codes <= primary
-    assert codes == of_sqlite.PRIMARY.keys()
-    assert of_sqlite.fault_of(sqlite3.SQLITE_IOERR_WRITE) is Fault.UNCLEAR
-    assert of_sqlite.fault_of(sqlite3.SQLITE_IOERR_READ) is Fault.SERVER
-    assert of_sqlite.fault_of(sqlite3.SQLITE_IOERR_NOMEM) is Fault.MEMORY
-    assert of_sqlite.fault_of(sqlite3.SQLITE_CORRUPT_INDEX) is Fault.SERVER
+    assert {code: of_sqlite.fault_of(code) for code in faults} == faults
 
 
-def test_every_exception_of_duckdb_is_classified() -> None:
-    """By its name, for some versions have fewer."""
-    names = {
-        name
-        for name, kind in vars(duckdb).items()
+def test_exceptions_of_duckdb() -> None:
+    """Statements' faults by class; what the engine reports of files and connections is unclear."""
+    kinds = {
+        kind
+        for kind in vars(duckdb).values()
         if isinstance(kind, type) and issubclass(kind, duckdb.Error)
     }
-    assert len(names) > 25
-    assert names - of_duckdb.CLASSES.keys() == set()
+    assert len(kinds) > 25
+    unclear = {kind.__name__ for kind in kinds if of_duckdb.fault_of(kind("x")) is Fault.UNCLEAR}
+    assert unclear == {
+        *("ConnectionException", "IOException", "InternalError"),
+        *("OperationalError", "DatabaseError", "Error"),
+    }
 
 
 # What follows from a fault

@@ -145,11 +145,13 @@ def prepare(database: Any) -> None:
     """Write the attacks' targets into an embedded database."""
     match database.dialect:
         case "sqlite":
+            keeper = database._session._on_close.__self__
             for statement in TABLES:
-                database._session._keeper.execute(statement)
-            database._session._keeper.commit()
+                keeper.execute(statement)
+            keeper.commit()
         case "duckdb":
-            with database._session._store.reading() as cursor:
+            with closing(database._session._pool.connect()) as connection:
+                cursor = connection.driver_connection.cursor
                 cursor.execute(f'USE "{database._session.namespace}"')
                 for statement in (*TABLES, SEQUENCE):
                     cursor.execute(statement)
@@ -187,7 +189,7 @@ def attack(own: OwnServer) -> set[str]:
 
 
 def _attack_relational(own: OwnServer, database: Any, world: Situation, here: Path) -> set[str]:
-    connection = database._session._engine.raw_connection()
+    connection = database._session._pool.connect()
     with closing(connection.cursor()) as cursor:
         if own.name == "postgres":
             cursor.execute(f'SET search_path TO "{database.namespace}"')

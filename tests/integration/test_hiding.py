@@ -49,7 +49,7 @@ def test_a_view_of_what_is_hidden_is_read_where_the_policy_says_so(
 
 
 def test_a_part_of_a_table_is_hidden_with_it(postgres_url: str) -> None:
-    """A partition has the rows of its table, and a table those of its partitions."""
+    """A partition is read as its table alone, so a policy names the table."""
     script = """
         CREATE TABLE sale (id INT, email TEXT, year INT) PARTITION BY LIST (year);
         CREATE TABLE sale_2024 PARTITION OF sale FOR VALUES IN (2024);
@@ -65,8 +65,8 @@ def test_a_part_of_a_table_is_hidden_with_it(postgres_url: str) -> None:
             with pytest.raises(RefusedStatementError):
                 database.query(f"SELECT email FROM {part}")
     one = dqa.Policy(masks={"sale_2024.email": "*"})
-    with dqa.temporary_database(script, "postgres", postgres_url, policy=one) as database:
-        assert database.query("SELECT email FROM sale_2024").rows == (("*",),)
-        for other in ("sale", "kept"):
-            with pytest.raises(RefusedStatementError):
-                database.query(f"SELECT email FROM {other}")
+    with (
+        pytest.raises(dqa.UsageError, match="sale_2024"),
+        dqa.temporary_database(script, "postgres", postgres_url, policy=one),
+    ):
+        pass

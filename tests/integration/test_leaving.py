@@ -189,7 +189,7 @@ def test_a_server_that_does_not_stop_a_statement_is_left(
     way: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its connection is dropped, what it runs is ended, and the next statement has another one."""
-    for module in ("server_session", "neo4j.server"):  # long before the server's own clock
+    for module in ("sql_session", "neo4j.server"):  # long before the server's own clock
         monkeypatch.setattr(f"dqa.databases.{module}.GRACE", -29.0)
     with way.session() as session:
         found, seconds = asked(session, LONG[way.kind], Limits(seconds=30.0))

@@ -256,7 +256,7 @@ def test_a_server_that_does_not_stop_is_stopped_from_outside(
     """The second clock is ours: the statement is killed, and the next one gets a new connection."""
     database: Any = server.load(world())
     # Fires long before the server's own clock.
-    monkeypatch.setattr("dqa.databases.server_session.GRACE", -9.8)
+    monkeypatch.setattr("dqa.databases.sql_session.GRACE", -9.8)
     with pytest.raises(StatementTimeoutError, match="after 10 seconds"):
         database.query(CROSS)
     monkeypatch.undo()

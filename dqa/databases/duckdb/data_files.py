@@ -1,9 +1,8 @@
 """CSV and Parquet files as one read-only database in memory, each file a table.
 
-Parquet is read where it lies, as a view: its engine reads the columns and row groups that a
-statement needs, and a file may be larger than memory. CSV is loaded once, with the types of all of
-its rows, for every statement would parse it anew; what is large is a view as well. Before the first
-statement the engine is locked: it reaches the files that views read, and no other.
+A Parquet file is a view: the engine reads the columns and row groups that a statement needs. A CSV
+file is loaded once, with types from all of its rows; a large one is a view as well. The engine is
+locked before the first statement: it reaches only the files of views.
 """
 
 from __future__ import annotations
@@ -23,18 +22,19 @@ from dqa.core.examination import Examination
 from dqa.core.session import Source
 from dqa.core.text import visible
 from dqa.databases.duckdb.locations import SUFFIXES, suffix_of, tables_at
-from dqa.databases.duckdb.session import DuckdbSession
+from dqa.databases.duckdb.session import open_duckdb
 from dqa.databases.duckdb.store import FILLING, Store, first_line
 from dqa.databases.namespaces import LoadedSituation, NamespaceContent, Namespaces
+from dqa.databases.sql_session import SqlSession
 from dqa.databases.tables import quote
 
 if TYPE_CHECKING:
     from dqa.core.situation import Situation
 
 _LOADED_BYTES = 128_000_000
-"""How much of CSV is loaded, the smallest files first."""
+"""Bytes of CSV that are loaded, the smallest files first."""
 _UNPACKED = 8
-"""How much larger a compressed one may be than it lies there."""
+"""Assumed ratio of a compressed file."""
 _GLOB = re.compile(r"[*?\[]")
 _MAIN = "main"
 
@@ -54,7 +54,7 @@ class DataFiles(Namespaces):
     @classmethod
     @contextmanager
     def connect(cls, location: str) -> Iterator[Self]:
-        """Name the files; nothing is read yet."""
+        """Give the location; nothing is read yet."""
         yield cls(location)
 
     @classmethod
@@ -68,37 +68,37 @@ class DataFiles(Namespaces):
         return f"DuckDB {duckdb.__version__}"
 
     def names(self) -> Iterable[str]:
-        """Return none: nothing of this project is loaded into data files."""
+        """Return nothing: situations are not loaded into data files."""
         return ()
 
     def read(self, namespace: str) -> NamespaceContent:  # noqa: ARG002
-        """Raise `UsageError`, for these files are only read."""
+        """Raise `UsageError`: these files are only read."""
         raise self._only_read()
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:  # noqa: ARG002
-        """Raise `UsageError`, for these files are only read."""
+        """Raise `UsageError`: these files are only read."""
         raise self._only_read()
 
     def drop(self, namespace: str) -> None:  # noqa: ARG002
-        """Raise `UsageError`, for these files are only read."""
+        """Raise `UsageError`: these files are only read."""
         raise self._only_read()
 
     def select(self) -> str:
-        """Return the only schema; `UsageError` where a file is not there."""
+        """Return the only schema; `UsageError` if a file is missing."""
         tables_at(self.location)
         return _MAIN
 
-    def open(self, namespace: str | None) -> DuckdbSession:
-        """Read the files into a database that nobody else has."""
+    def open(self, namespace: str | None) -> SqlSession:
+        """Read the files into a database of this session."""
         tables = tables_at(self.location)
         sources = tuple(map(Source.at, tables.values()))  # before they are read
-        session = DuckdbSession(Store.of(_connected(tables)), namespace or _MAIN, self.location)
+        store, schemas = Store.of(_connected(tables)), [namespace or _MAIN]
+        session = open_duckdb(store, schemas, self.location, is_confined=False)
         session.sources = sources
-        session.schemas = None  # nobody else has anything there
         return session
 
     def examine(self) -> Examination:
-        """Read the files and look."""
+        """Read the files."""
         database = self.open(self.select())
         try:
             database.read_schema()
@@ -121,7 +121,7 @@ def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
         for name, path in tables.items():
             _add(connection, name, path, loads=name in loaded)
         viewed = [path for name, path in tables.items() if name not in loaded]
-        # The engine asks for the pattern that the reader was told, then for the file it matches.
+        # The engine checks the pattern of the reader, then the file that it matches.
         asked = dict.fromkeys(text for path in viewed for text in (_pattern(path), str(path)))
         listed = ", ".join(map(_text, asked))
         connection.execute(
@@ -161,9 +161,10 @@ def _add(connection: DuckDBPyConnection, name: str, path: Path, *, loads: bool) 
             f"SELECT * FROM read_{reader}({_text(_pattern(path))}{types})"
         )
     except duckdb.Error as error:
-        raise DataError(
-            f"'{path}' cannot be read as {reader.upper()}: {visible(first_line(error))}."
-        ) from error
+        problem = visible(first_line(error))
+        if "utf-8" in str(error).lower():
+            problem = "it is not UTF-8 text. Convert it, as with iconv -f LATIN1 -t UTF-8"
+        raise DataError(f"'{path}' cannot be read as {reader.upper()}: {problem}.") from error
 
 
 def _pattern(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""CSV and Parquet files as a location names them: one, a folder of them, or a pattern."""
+"""CSV and Parquet files of a location: a file, a folder or a pattern."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ SUFFIXES: Mapping[str, str] = {
     ".tsv.gz": "csv",
     ".parquet": "parquet",
 }
-"""What reads a file, by how its name ends."""
+"""Readers by the suffix of a file."""
 _PATTERN = re.compile(r"[*?\[]")
 
 
 def names_data_files(location: str) -> bool:
-    """Whether a location is such a file, a pattern that ends like one, or a folder."""
+    """Whether a location is a data file, a pattern of data files, or a folder."""
     if "://" in location:
         return False
     return suffix_of(location) is not None or (location != "" and Path(location).is_dir())
 
 
 def suffix_of(name: str) -> str | None:
-    """Return how the name of a data file ends, as `SUFFIXES` has it; None for another file."""
+    """Return the suffix of a data file, as `SUFFIXES` has it; None for another file."""
     found = [suffix for suffix in SUFFIXES if name.lower().endswith(suffix)]
     return max(found, key=len, default=None)
 
 
 def tables_at(location: str) -> dict[str, Path]:
-    """Return the files that a location names, by the names of their tables, sorted.
+    """Return the files of a location by the names of their tables, sorted.
 
-    A table is called like its file, without the ending; what is no letter, digit or underscore is
-    an underscore. Of a folder the files in it count, and none in folders within.
+    A table has the name of its file without the suffix; characters other than letters, digits and
+    underscores become underscores. Folders within a folder are ignored.
 
     Raises
     ------
     UsageError
-        There is no such file, or two files make tables of one name.
+        There is no such file, or two files have the same table name.
     """
     tables: dict[str, Path] = {}
     taken: dict[str, Path] = {}

@@ -15,7 +15,7 @@ from duckdb import DuckDBPyConnection
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.examination import Examination
 from dqa.core.situation import Situation
-from dqa.databases.duckdb.session import DuckdbSession
+from dqa.databases.duckdb.session import open_duckdb
 from dqa.databases.duckdb.store import Store, acquire_store, first_line, use_store
 from dqa.databases.duckdb.writer import write
 from dqa.databases.failures import refused_script
@@ -29,6 +29,8 @@ from dqa.databases.namespaces import (
     tag_of,
     tagged_content,
 )
+from dqa.databases.servers import schema_names
+from dqa.databases.sql_session import SqlSession
 from dqa.databases.tables import TAG_COLUMNS, quote
 
 _MAIN = "main"
@@ -93,17 +95,17 @@ class DuckdbNamespaces(Namespaces):
         return f"DuckDB {duckdb.__version__}"
 
     @classmethod
-    def load_in_memory(cls, situation: Situation) -> DuckdbSession:
+    def load_in_memory(cls, situation: Situation) -> SqlSession:
         """Write a situation into memory that all threads share."""
         memory = Store(None)
         memory.users = 1
         tag = tag_of(situation, namespace_for(situation))
         with memory.writing() as connection:
             write(connection, tag, situation)
-        return DuckdbSession(memory, tag.namespace, situation.name)
+        return open_duckdb(memory, [tag.namespace], situation.name)
 
     @classmethod
-    def run_script(cls, script: str) -> DuckdbSession:
+    def run_script(cls, script: str) -> SqlSession:
         """Run a script in memory that all threads share."""
         memory = Store(None)
         memory.users = 1
@@ -112,7 +114,7 @@ class DuckdbNamespaces(Namespaces):
                 connection.execute(script)
         except duckdb.Error as error:
             raise refused_script("DuckDB", error) from error
-        return DuckdbSession(memory, _MAIN, "temporary")
+        return open_duckdb(memory, [_MAIN], "temporary")
 
     def names(self) -> Iterable[str]:
         """Return the schemas that have a tag."""
@@ -151,11 +153,12 @@ class DuckdbNamespaces(Namespaces):
         """Return the schema of ``?schema=``; else ``main``, or the only one that holds anything."""
         existing_file(self._path, "duckdb")
         schemas = [name for name, tables in self._tables().items() if tables]
-        if self._wanted is not None:
-            if self._wanted not in [*schemas, _MAIN]:
+        for name in schema_names(self._wanted or ""):
+            if name not in [*schemas, _MAIN]:
                 raise UsageError(
-                    f"'{self._path}' has no schema '{self._wanted}'. It has: {', '.join(schemas)}."
+                    f"'{self._path}' has no schema '{name}'. It has: {', '.join(schemas)}."
                 )
+        if self._wanted is not None:
             return self._wanted
         if _MAIN in schemas or not schemas:
             return _MAIN
@@ -166,16 +169,17 @@ class DuckdbNamespaces(Namespaces):
             )
         return schemas[0]
 
-    def open(self, namespace: str | None) -> DuckdbSession:
+    def open(self, namespace: str | None) -> SqlSession:
         """Return a schema; its own user of the file, which stays open as long as it is."""
         schema = namespace or _MAIN
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"
-        session = DuckdbSession(acquire_store(self._path), schema, name)
-        session.file = self._path
+        schemas = schema_names(schema)
         with self._connection() as connection:
             ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
-        if in_main and schema != _MAIN:
-            session.search_path = (schema, _MAIN)  # whatever the session sets
+        # The engine looks in `main`, whatever the session sets.
+        path = (*schemas, _MAIN) if in_main and _MAIN not in schemas else schemas
+        session = open_duckdb(acquire_store(self._path), schemas, name, search_path=path)
+        session.file = self._path
         return session
 
     def examine(self) -> Examination:

@@ -1,63 +1,34 @@
-"""A read-only schema of a DuckDB database: of a file, or of memory that all threads share.
+"""Read-only schemas of a DuckDB database: of a file, or of memory that all threads share.
 
-Its own driver opens it and not SQLAlchemy, whose dialects for it know neither its streams nor its
-interrupts; `store` says how databases share a file.
-
-Every statement runs in a read-only transaction, in a session that reaches no file, no network, no
-extension and no Python object, and whose settings are locked.
+`store` explains how sessions share a file. Every statement runs in a read-only transaction. A
+session reaches no other file, no network, no extension and no Python object, and its settings are
+locked.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from time import perf_counter
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, cast
 
 import duckdb
+from sqlalchemy.pool import NullPool
 
-from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import DatabaseUnavailableError, DqaError
-from dqa.core.schema import DatabaseSchema, Field, TableInfo
-from dqa.core.session import Session
-from dqa.databases.duckdb.codes import fault_of, may_end_database
-from dqa.databases.duckdb.store import Store, first_line, release_store
-from dqa.databases.failures import driver_reads, failed, refused, with_version
-from dqa.databases.faults import Attempts, Failure, Fault, error_of
-from dqa.databases.namespaces import TAG_TABLE
-from dqa.databases.relational import commented_reference, own_comment
-from dqa.databases.rows import fetch_rows
+from dqa.core.schema import DatabaseSchema, quoted
+from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, rows_of
+from dqa.databases.duckdb.store import Lease, Store, first_line, release_store
+from dqa.databases.failures import driver_reads, refused, with_version
+from dqa.databases.faults import Failure, Fault
+from dqa.databases.rows import columns_of, rows_from
+from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
 from dqa.databases.tables import quote
-from dqa.databases.watchdog import WATCHDOG
+from dqa.databases.values import iso_text, loaded
 
-# A BIT is a string of bits there, and one bit, a truth value, in every other database.
-_COLUMNS = (
-    "SELECT table_name, column_name, CASE data_type WHEN 'BIT' THEN 'BITSTRING' ELSE data_type "
-    "END, comment FROM duckdb_columns() WHERE schema_name = ? "
-    "AND database_name = current_database() AND NOT internal "
-    "ORDER BY table_name, column_index"
-)
-_TABLES = (
-    "SELECT table_name, comment FROM duckdb_tables() WHERE schema_name = ? "
-    "AND database_name = current_database() AND comment IS NOT NULL UNION ALL "
-    "SELECT view_name, comment FROM duckdb_views() WHERE schema_name = ? "
-    "AND database_name = current_database() AND comment IS NOT NULL"
-)
-_CONSTRAINTS = (
-    "SELECT table_name, constraint_type, constraint_column_names, referenced_table, "
-    "referenced_column_names FROM duckdb_constraints() "
-    "WHERE schema_name = ? AND database_name = current_database() ORDER BY constraint_index"
-)
-_COMMENTS = r"(?>(?:\s|--[^\n]*\n|/\*.*?\*/)*)"
-_QUERIES = re.compile(
-    rf"{_COMMENTS}(?:explain\b{_COMMENTS}(?:analyze\b|\([^()]*\))?{_COMMENTS})?"
-    rf"(?>(?:\({_COMMENTS})*)(?:select|from|with|values|table|pivot|unpivot|summarize|describe)\b",
-    re.IGNORECASE | re.DOTALL,
-)
-"""How a query begins, or what explains one."""
 _DESCRIBES = re.compile(
-    rf"{_COMMENTS}pragma\b{_COMMENTS}(?:collations|database_list|database_size|functions|platform"
-    r"|show_tables|show_tables_expanded|table_info|version)\b[^=]*",
+    r"\s*pragma\s+(?:collations|database_list|database_size|functions|platform|show_tables"
+    r"|show_tables_expanded|table_info|version)\b[^=]*",
     re.IGNORECASE | re.DOTALL,
 )
 _UNKNOWN = re.compile(
@@ -66,100 +37,139 @@ _UNKNOWN = re.compile(
     r'"(?P<own>[^"]+)"'
     r'|Binder Error: .*?[Cc]olumn "?(?P<column>[^" ]+)"? (?:not found|that is not))'
 )
+_CLASSES: Sequence[tuple[tuple[str, ...], Fault]] = (
+    (("InterruptException",), Fault.TIME),
+    (("OutOfMemoryException",), Fault.MEMORY),
+    (("PermissionException", "TransactionException", "HTTPException"), Fault.REFUSED),
+    (("ParserException", "CatalogException"), Fault.NOT_UNDERSTOOD),
+    (("ResourceInUseException",), Fault.PASSING),
+    # A bug of the engine that this statement meets, after which it takes no others.
+    (("FatalException", "InternalException"), Fault.STATEMENT),
+    (("ConnectionException", "IOException", "InternalError"), Fault.UNCLEAR),
+    (("DataError", "IntegrityError", "NotSupportedError", "ProgrammingError"), Fault.STATEMENT),
+    (("DependencyException", "SequenceException", "SerializationException"), Fault.STATEMENT),
+)
+"""Faults of exception classes and their subclasses; the first that fits counts."""
+_DAMAGED = re.compile("[Cc]hecksum|Corrupt database|[Cc]ould not read|No such file")
+_INVALIDATED = "database has been invalidated"
 
 
-class DuckdbSession(Session):
-    """A read-only schema of a DuckDB database.
+def open_duckdb(
+    store: Store,
+    schemas: Sequence[str],
+    name: str,
+    *,
+    search_path: Sequence[str] = (),
+    is_confined: bool = True,
+) -> SqlSession:
+    """Open some schemas of a database.
 
     Parameters
     ----------
     store
-        Where it is; in use by this object from now on.
-    namespace
-        The schema.
+        The database; the session releases it.
+    schemas
+        In the order in which tables are looked for.
     name
-        What to call it.
+        The name in messages.
+    search_path
+        Where the engine looks for tables; the schemas by default.
+    is_confined
+        Whether the database has schemas of others.
     """
-
-    kind: Kind = "relational"
-    dialect = "duckdb"
-    language = "SQL (DuckDB)"
-
-    def __init__(self, store: Store, namespace: str, name: str) -> None:
-        super().__init__()
-        self.name = name
-        self.namespace: str = namespace
-        self.schemas = self.search_path = (namespace,)
-        self._store = store
-        self._closed = False
-        self._attempts = Attempts(self._run_once, "SELECT 1")
-
-    def close(self) -> None:
-        """Leave the file to others; a database in memory is gone."""
-        if not self._closed:
-            self._closed = True
-            release_store(self._store)
-
-    def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a query in a read-only transaction."""
-        return self._attempts.run(statement, limits)
-
-    def _run_once(self, statement: str, limits: Limits) -> Rows:
-        started = perf_counter()
-        if self.is_broken:
-            raise failed(self.name, "the engine met a bug of its own, and memory was all it had")
-        try:
-            with (
-                self._store.reading() as cursor,
-                WATCHDOG.after(limits.seconds, cursor.interrupt),
-            ):
-                with driver_reads():
-                    parsed = cursor.extract_statements(statement)
-                if len(parsed) != 1 or not _is_reading(parsed[0]):
-                    raise refused("it is not one query, and this database can only be read")
-                cursor.execute("BEGIN TRANSACTION READ ONLY")
-                cursor.execute(f"USE {quote('duckdb', self.namespace)}")
-                with driver_reads():
-                    cursor.execute(parsed[0])
-                return fetch_rows(
-                    cursor, limits, started, duckdb.Error, _is_json, stop=cursor.interrupt
-                )
-        except duckdb.Error as error:
-            if may_end_database(error):
-                self.is_broken = not self._store.recover()
-            raise self._translate(error, limits) from error
-
-    def _translate(self, error: duckdb.Error, limits: Limits) -> DqaError:
-        problem, fault = first_line(error), fault_of(error)
-        unknown = _UNKNOWN.match(problem)
-        if fault is Fault.NOT_UNDERSTOOD and unknown is None:
-            problem = with_version(problem, f"DuckDB {duckdb.__version__}")
-        failure = Failure(fault, problem)
-        if unknown is not None:
-            name = unknown["table"] or unknown["column"] or f"{unknown['of']}.{unknown['own']}"
-            failure = Failure(Fault.UNKNOWN_NAME, problem, name)
-        return error_of(failure, error, self.name, self.kind, limits)
-
-    def read_schema(self) -> DatabaseSchema:
-        """Read the schema's tables."""
-        try:
-            with self._store.reading() as cursor:
-                columns = cursor.execute(_COLUMNS, [self.namespace]).fetchall()
-                constraints = cursor.execute(_CONSTRAINTS, [self.namespace]).fetchall()
-                comments = cursor.execute(_TABLES, [self.namespace] * 2).fetchall()
-        except duckdb.Error as error:
-            raise DatabaseUnavailableError(
-                f"The schema of database '{self.name}' cannot be read: {first_line(error)}."
-            ) from error
-        return _schema(columns, constraints, dict(comments))
+    settings = EngineSettings(
+        dialect="duckdb",
+        language="SQL (DuckDB)",
+        error=duckdb.Error,
+        pool=NullPool(cast("Any", partial(Lease, store)), reset_on_return=None),
+        execute=partial(_execute, schemas),
+        failure=_failure,
+        describe=partial(_describe, schemas),
+        interrupt=lambda connection: _lease(connection).cursor.interrupt,
+        is_broken=lambda: store.is_broken,
+    )
+    return SqlSession(
+        settings,
+        name,
+        namespace=schemas[0],
+        schemas=tuple(schemas) if is_confined else None,
+        search_path=tuple(search_path or schemas),
+        on_close=partial(release_store, store),
+    )
 
 
-def _is_json(kind: object) -> bool:
-    return kind == "JSON"
+def _lease(connection: Connection) -> Lease:
+    return cast("Lease", connection.driver_connection)
+
+
+@contextmanager
+def _execute(schemas: Sequence[str], connection: Connection, statement: str) -> Iterator[Result]:
+    cursor = _lease(connection).cursor
+    with driver_reads():
+        parsed = cursor.extract_statements(statement)
+    if len(parsed) != 1 or not _is_reading(parsed[0]):
+        raise refused("it is not one query, and this database can only be read")
+    path = ",".join(quote("duckdb", schema) for schema in schemas)
+    cursor.execute(f"SET search_path = {quoted(path, chr(39))}")
+    with driver_reads():
+        columns, query, readers = _exact(cursor, parsed[0])
+        cursor.execute("BEGIN TRANSACTION READ ONLY")
+        cursor.execute(query)
+    yield columns or columns_of(cursor), rows_from(cursor, readers)
+
+
+_Reader = Callable[[Any], Any]
+
+
+def _exact(
+    cursor: Any,  # noqa: ANN401
+    parsed: Any,  # noqa: ANN401
+) -> tuple[list[str], Any, dict[int, _Reader]]:
+    """Return columns, query and readers that keep values which the driver would change.
+
+    The driver turns months into 30 days, infinite times into the year 9999, and drops nanoseconds.
+    Such columns are read as text.
+    """
+    if parsed.type not in {duckdb.StatementType.SELECT, duckdb.StatementType.MULTI}:
+        return [], parsed, {}
+    query = parsed.query.rstrip("; \t\r\n")
+    try:
+        described = rows_of(cursor, f"DESCRIBE {query}")
+    except duckdb.Error:
+        return [], parsed, {}  # the statement itself has the error, or cannot be described
+    cells: list[str] = []
+    readers: dict[int, _Reader] = {}
+    for number, (_, kind, *_) in enumerate(described):
+        cell = f"#{number + 1}"
+        exact = _TEMPORAL.sub("VARCHAR", kind)
+        if exact != kind:
+            cell = f"CAST({cell} AS {exact})"
+        if exact != kind and "(" not in kind:
+            readers[number] = _iso
+        elif kind == "JSON":
+            readers[number] = loaded
+        cells.append(cell)
+    if all(cell.startswith("#") for cell in cells):
+        return [], parsed, readers
+    names = [name for name, *_ in described]
+    return names, f"SELECT {', '.join(cells)} FROM ({query}\n)", readers  # noqa: S608
+
+
+def _iso(value: Any) -> Any:  # noqa: ANN401
+    """Return a time, or an array of times, as ISO 8601."""
+    if isinstance(value, list):
+        return list(map(_iso, value))
+    return value if value is None else iso_text(value)
+
+
+_TEMPORAL = re.compile(
+    r"\b(?:DATE|TIMESTAMP(?:_\w+)?(?: WITH TIME ZONE)?|TIME_NS|INTERVAL)(?=[,)\[]|$)"
+)
+"""Types of times within any type; a name in a STRUCT is followed by a space."""
 
 
 def _is_reading(parsed: duckdb.Statement) -> bool:
-    """Whether a statement is a query, one to be explained, or a PRAGMA that describes."""
+    """Whether a statement is a query, its explanation, or a PRAGMA that describes."""
     kinds = duckdb.StatementType
     try:
         kind = parsed.type
@@ -167,35 +177,103 @@ def _is_reading(parsed: duckdb.Statement) -> bool:
         return False
     if kind == kinds.PRAGMA:
         return _DESCRIBES.fullmatch(parsed.query) is not None
-    # A PIVOT whose columns are still to be found is several statements to the engine.
-    return kind == kinds.SELECT or (
-        kind in {kinds.EXPLAIN, kinds.MULTI} and _QUERIES.match(parsed.query) is not None
-    )
+    # A PIVOT is several statements to the engine. An EXPLAIN ANALYZE that writes fails in the
+    # read-only transaction.
+    return kind in {kinds.SELECT, kinds.EXPLAIN, kinds.MULTI}
 
 
-def _schema(
-    columns: list[Any], constraints: list[Any], comments: Mapping[str, str]
-) -> DatabaseSchema:
-    fields: dict[str, list[Field]] = {}
-    links: dict[str, list[tuple[str, str, str]]] = {}
-    keys: dict[str, tuple[str, ...]] = {}
-    for table, name, kind, comment in columns:
-        fields.setdefault(table, []).append(Field(name, kind, comment=own_comment(comment)))
-        links.setdefault(table, []).extend(commented_reference(name, comment))
-    for table, kind, names, other, others in constraints:
-        if kind == "PRIMARY KEY":
-            keys[table] = tuple(names)
-        elif kind == "FOREIGN KEY":
-            pairs = zip(names, others, strict=True)
-            links.setdefault(table, []).extend((one, other, two) for one, two in pairs)
-    return DatabaseSchema(
-        tables=tuple(
-            TableInfo(
-                *(table, tuple(fields[table]), keys.get(table, ())),
-                references=tuple(links.get(table, ())),
-                comment=comments.get(table, ""),
-            )
-            for table in fields
-            if table != TAG_TABLE
-        )
+def fault_of(error: duckdb.Error) -> Fault:
+    """Return the fault of an exception."""
+    message = str(error)
+    if _INVALIDATED in message:
+        return Fault.PASSING  # by another statement; the database is opened anew
+    if isinstance(error, duckdb.BinderException) and "No function matches" in message:
+        return Fault.NOT_UNDERSTOOD
+    if isinstance(error, duckdb.IOException) and _DAMAGED.search(message):
+        return Fault.SERVER
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    return next((fault for names, fault in _CLASSES if kinds & set(names)), Fault.UNCLEAR)
+
+
+def _failure(error: Exception, connection: Connection) -> Failure:
+    problem, fault = first_line(error), fault_of(cast("duckdb.Error", error))
+    if _INVALIDATED in str(error) or isinstance(
+        error, (duckdb.FatalException, duckdb.InternalException)
+    ):
+        _lease(connection).store.is_broken = True  # until it is opened anew
+    unknown = _UNKNOWN.match(problem)
+    if unknown is not None:
+        name = unknown["table"] or unknown["column"] or f"{unknown['of']}.{unknown['own']}"
+        return Failure(Fault.UNKNOWN_NAME, problem, name)
+    if fault is Fault.NOT_UNDERSTOOD:
+        problem = with_version(problem, f"DuckDB {duckdb.__version__}")
+    return Failure(fault, problem)
+
+
+_SHOWN = "database_name = current_database() AND list_contains(?, schema_name)"
+# A BIT is a string of bits here, and a truth value in other databases.
+_COLUMNS = f"""
+SELECT schema_name, table_name, column_name,
+    CASE data_type WHEN 'BIT' THEN 'BITSTRING' ELSE data_type END, comment
+FROM duckdb_columns() WHERE {_SHOWN} AND NOT internal ORDER BY table_name, column_index
+"""  # noqa: S608
+_TABLES = f"""
+SELECT schema_name, table_name, comment, false FROM duckdb_tables() WHERE {_SHOWN}
+UNION ALL SELECT schema_name, view_name, comment, true FROM duckdb_views()
+WHERE {_SHOWN} AND NOT internal
+"""  # noqa: S608
+_CONSTRAINTS = f"""
+SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table,
+    referenced_column_names FROM duckdb_constraints() WHERE {_SHOWN} ORDER BY constraint_index
+"""  # noqa: S608
+_AVAILABLE = """
+SELECT DISTINCT schema_name FROM (
+    SELECT database_name, schema_name FROM duckdb_tables() UNION ALL
+    SELECT database_name, schema_name FROM duckdb_views() WHERE NOT internal)
+WHERE database_name = current_database() ORDER BY ALL
+"""
+
+
+def _describe(schemas: Sequence[str], connection: Connection) -> DatabaseSchema:
+    """Read the schemas by three statements, and try every view."""
+    cursor, shown = _lease(connection).cursor, list(schemas)
+    relations = rows_of(cursor, _TABLES, shown, shown)
+    broken = {
+        (schema, name)
+        for schema, name, _, is_view in relations
+        if is_view and not _can_read(cursor, schema, name)
+    }
+    columns = rows_of(cursor, _COLUMNS, shown)
+    constraints = rows_of(cursor, _CONSTRAINTS, shown)
+    catalogue = Catalogue(
+        columns=[
+            CatalogueColumn((schema, table), *rest)
+            for schema, table, *rest in columns
+            if (schema, table) not in broken
+        ],
+        keys=[
+            ((schema, table), name)
+            for schema, table, kind, names, *_ in constraints
+            for name in names
+            if kind == "PRIMARY KEY"
+        ],
+        references=[
+            CatalogueReference((schema, table), one, (schema, other), two)
+            for schema, table, kind, names, other, others in constraints
+            if kind == "FOREIGN KEY"
+            for one, two in zip(names, others, strict=True)
+        ],
+        comments={(schema, name): comment for schema, name, comment, _ in relations},
+        omitted={"views of missing tables": sorted(name for _, name in broken)},
+        available=[] if columns else [name for (name,) in rows_of(cursor, _AVAILABLE)],
     )
+    return catalogue.to_schema(schemas)
+
+
+def _can_read(cursor: Any, schema: str, view: str) -> bool:  # noqa: ANN401
+    try:
+        named = f"{quote('duckdb', schema)}.{quote('duckdb', view)}"
+        cursor.execute(f"SELECT * FROM {named} LIMIT 0").fetchall()  # noqa: S608
+    except (duckdb.CatalogException, duckdb.BinderException):
+        return False
+    return True

@@ -1,13 +1,13 @@
-"""DuckDB files of this process: open once, for reading or for writing.
+"""DuckDB files of this process: each is open once, for reading or for writing.
 
-However many databases are on one file, it is open once in a process, and never for both: who writes
-waits for running statements, and they wait for it. Other processes are waited for, but not long.
+A writer waits for running statements, and they wait for it. Other processes are waited for, but not
+for long.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _LOCK_SECONDS = 10.0
-"""How long another process may keep a file to itself before we give up."""
+"""How long to wait for another process that locks a file."""
 FILLING: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -29,7 +29,7 @@ FILLING: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": "false",
     "temp_directory": "",
 }
-"""Settings of a database in memory that files are read into; it is locked before it is used."""
+"""Settings of a database in memory while files are read into it."""
 _SETTINGS = FILLING | {"enable_external_access": "false"}
 
 
@@ -39,13 +39,14 @@ class Store:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.users = 0
+        self.is_broken = False
         self._lock = ReadersWriterLock()
         self._connecting = Lock()
         self._connection: DuckDBPyConnection | None = None
 
     @classmethod
     def of(cls, connection: DuckDBPyConnection) -> Self:
-        """Return a database in memory that is filled and locked already, for one user."""
+        """Return a database in memory that is already filled and locked, for one user."""
         store = cls(None)
         store.users = 1
         store._connection = connection
@@ -53,7 +54,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[DuckDBPyConnection]:
-        """Give a connection of one's own on which nothing can be written."""
+        """Give a cursor that cannot write."""
         with self._lock.read():
             with self._connecting:
                 if self._connection is None:
@@ -80,7 +81,7 @@ class Store:
                 connection.execute("COMMIT")
             except BaseException:
                 if is_new and self.path is not None:
-                    self.path.unlink(missing_ok=True)  # while nobody else can open it
+                    self.path.unlink(missing_ok=True)  # while no other process can open it
                 connection.close()
                 raise
             if self.path is None:
@@ -89,30 +90,24 @@ class Store:
             else:
                 connection.close()
 
-    def recover(self) -> bool:
-        """Open the file anew where the engine takes no statements any more.
-
-        Returns
-        -------
-        bool
-            Whether it takes them now; what was in memory alone is lost.
-        """
-        import duckdb
-
-        with suppress(duckdb.Error), self.reading() as cursor:
-            cursor.execute("SELECT 1")
-            return True
-        if self.path is None:
-            return False
-        with self._lock.write():
-            self.release()
-        return True
-
     def release(self) -> None:
-        """Close the connection that others are made from."""
+        """Close the connection that gives cursors."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+class Lease:
+    """A cursor of a store, as a pool takes connections."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._context = store.reading()
+        self.cursor = self._context.__enter__()
+
+    def close(self) -> None:
+        """Let others write to the store."""
+        self._context.__exit__(None, None, None)
 
 
 _stores: dict[Path, Store] = {}
@@ -121,7 +116,7 @@ _stores_lock = Lock()
 
 @contextmanager
 def use_store(path: Path) -> Iterator[Store]:
-    """Give the process's one store of a file."""
+    """Give the only store of a file in this process."""
     store = acquire_store(path)
     try:
         yield store
@@ -130,7 +125,7 @@ def use_store(path: Path) -> Iterator[Store]:
 
 
 def acquire_store(path: Path) -> Store:
-    """Return the process's one store of a file, in use once more until `release_store`."""
+    """Return the only store of a file, used once more until `release_store`."""
     with _stores_lock:
         store = _stores.setdefault(path.resolve(), Store(path.resolve()))
         store.users += 1
@@ -138,7 +133,7 @@ def acquire_store(path: Path) -> Store:
 
 
 def release_store(store: Store) -> None:
-    """Use a store no longer; with its last user the file is closed."""
+    """Stop using a store; its last user closes the file."""
     with _stores_lock:
         store.users -= 1
         if store.users == 0:
@@ -148,7 +143,7 @@ def release_store(store: Store) -> None:
 
 
 def _connected(path: Path | None, read_only: bool) -> DuckDBPyConnection:
-    """Connect, waiting a little for other processes."""
+    """Connect, and wait a little for other processes."""
     import duckdb
 
     deadline = monotonic() + _LOCK_SECONDS
@@ -168,5 +163,5 @@ def _connected(path: Path | None, read_only: bool) -> DuckDBPyConnection:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what the engine says: then come guesses and the statement."""
+    """Return the first line of an error: guesses and the statement follow."""
     return one_line(str(error).strip().partition("\n")[0]).rstrip("!")

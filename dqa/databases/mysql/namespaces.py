@@ -22,7 +22,7 @@ from dqa.databases.mysql.server import (
     find_flavour,
     new_connection,
 )
-from dqa.databases.mysql.session import MysqlSession
+from dqa.databases.mysql.session import open_mysql
 from dqa.databases.mysql.writer import write
 from dqa.databases.namespaces import (
     TAG_TABLE,
@@ -33,6 +33,7 @@ from dqa.databases.namespaces import (
     tagged_content,
 )
 from dqa.databases.servers import display_name, failed_load, parse_url
+from dqa.databases.sql_session import SqlSession
 from dqa.databases.tables import TAG_COLUMNS, quote
 
 _LOCK_SECONDS = 120
@@ -152,9 +153,9 @@ class MysqlNamespaces(Namespaces):
             raise UsageError(f"'{name}' is {content.description}; load it again.")
         return name
 
-    def open(self, namespace: str | None) -> MysqlSession:
+    def open(self, namespace: str | None) -> SqlSession:
         """Return a database of the server."""
-        return MysqlSession(self._url.set(database=namespace), self._flavour)
+        return open_mysql(self._url.set(database=namespace), self._flavour)
 
     @contextmanager
     def locked(self, namespace: str) -> Iterator[None]:

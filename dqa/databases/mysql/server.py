@@ -18,13 +18,13 @@ from dqa.databases.servers import display_name
 
 CONNECT_SECONDS = 10.0
 _SESSION_MEMORY = 1 << 30
-"""Bytes that a session may hold, where the server can limit it (MariaDB)."""
+"""Bytes of a session, which MariaDB can limit."""
 FULL = frozenset({3, 1021, 1026, 1030, 1114})
 
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """What differs between the two servers."""
+    """The differences between the two servers."""
 
     dialect: str
     title: str
@@ -35,14 +35,14 @@ class Flavour:
 
     def limit(self, limits: Limits) -> str:
         """Return the assignments of session variables that limit a statement."""
-        # Two more than are shown or counted, so that the end of what is sent is known from more.
+        # Two more than are shown or counted show that there are more.
         rows = f"sql_select_limit = {max(limits.rows, MOST_COUNTED) + 2}"
         if self.dialect == "mariadb":
             return f"max_statement_time = {max(limits.seconds, 0.001):.3f}, {rows}"
         return f"max_execution_time = {max(round(limits.seconds * 1_000), 1)}, {rows}"
 
 
-# Both compare texts by their characters' codes and count trailing spaces.
+# Both collations compare the codes of characters and count trailing spaces.
 MYSQL = Flavour(
     dialect="mysql",
     title="MySQL",
@@ -75,10 +75,10 @@ def fetch_all(connection: Connection[Any], statement: str, *values: object) -> l
 
 
 def encryption(url: URL) -> dict[str, bool]:
-    """Return what to say of encryption where the URL says nothing.
+    """Return the options of encryption if the URL has none.
 
-    Elsewhere the driver encrypts where the server can; what does not leave the machine needs none,
-    and preparing for it takes longer than loading a situation.
+    The driver encrypts if the server can. A connection within the machine needs no encryption, and
+    preparing it takes longer than loading a situation.
     """
     is_asked = any(name.startswith("ssl") for name in url.query)
     is_near = url.host in {None, "localhost", "127.0.0.1", "::1"}
@@ -86,7 +86,7 @@ def encryption(url: URL) -> dict[str, bool]:
 
 
 def connect(url: URL, **options: object) -> Connection[Any]:
-    """Connect, with the driver's errors; a server that is stopped is not waited for."""
+    """Connect, with the driver's errors, within a time limit."""
     arguments, of_url = url.get_dialect()().create_connect_args(url)
     wanted: dict[str, Any] = {
         **encryption(url),
@@ -98,20 +98,20 @@ def connect(url: URL, **options: object) -> Connection[Any]:
         "read_timeout": CONNECT_SECONDS,
     }
     connection = pymysql.connect(*arguments, **wanted)
-    # What is asked later may take as long as it takes.
+    # Statements have limits of their own.
     connection._read_timeout = None  # type: ignore[attr-defined]  # noqa: SLF001
     return connection
 
 
 def new_connection(url: URL, client_flag: int = 0) -> Connection[Any]:
-    """Connect outside of any pool, for what is no query."""
+    """Connect outside of a pool."""
     try:
         return connect(url, client_flag=client_flag)
     except pymysql.err.MySQLError as error:
         code, problem = code_of(error), one_line(error)
-        if code in _MENDING:
+        if code in _ADVICE:
             raise UsageError(
-                f"{display_name(url)} does not let you in: {problem}. {_MENDING[code]}"
+                f"{display_name(url)} does not let you in: {problem}. {_ADVICE[code]}"
             ) from None
         raise DatabaseUnavailableError(
             f"{display_name(url)} cannot be reached: {problem}. Is the server running there?"
@@ -120,7 +120,7 @@ def new_connection(url: URL, client_flag: int = 0) -> Connection[Any]:
         raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from None
 
 
-_MENDING = {
+_ADVICE = {
     1044: "Ask for rights on that database.",
     1045: "Check user and password.",
     1049: "Name a database that exists, or none to load into the server.",
@@ -130,7 +130,7 @@ _MENDING = {
 
 
 def find_flavour(connection: Connection[Any], url: URL) -> Flavour:
-    """Tell the two servers apart; `UsageError` where this one is too old."""
+    """Return which of the two servers this is; `UsageError` if it is too old."""
     text = str(fetch_all(connection, "SELECT VERSION()")[0][0])
     flavour = MARIADB if "mariadb" in text.lower() else MYSQL
     version = tuple(int(part) for part in re.findall(r"\d+", text)[:3])

@@ -22,19 +22,25 @@ from dqa.databases.namespaces import (
     Namespaces,
     tag_from_json,
 )
-from dqa.databases.postgres.codes import fault_of
 from dqa.databases.postgres.session import (
-    CONNECT_SECONDS,
-    PostgresSession,
     code_of,
+    connect,
+    fault_of,
     message_of,
+    open_postgres,
 )
 from dqa.databases.postgres.writer import write
-from dqa.databases.servers import display_name, failed_load, parse_url, split_namespace
+from dqa.databases.servers import (
+    display_name,
+    failed_load,
+    parse_url,
+    schema_names,
+    split_namespace,
+)
+from dqa.databases.sql_session import SqlSession
 from dqa.databases.tables import quote, spell
 
 _LOCK_SECONDS = 120
-_SYSTEM = frozenset({"pg_catalog", "information_schema"})
 _OLDEST = 14
 """The first version that tells its clients whether a session is read-only."""
 
@@ -114,22 +120,18 @@ class PostgresNamespaces(Namespaces):
         self._connection.execute(spell(DropSchema(namespace, cascade=True), "postgres").encode())
 
     def select(self) -> str | None:
-        """Return the schema of ``?schema=``, which must be there."""
-        if self._wanted is not None and self.read(self._wanted) is None:
-            raise UsageError(
-                f"{self.location} has no schema '{self._wanted}' that this user may see."
-            )
+        """Return the schemas of ``?schema=a,b``, which must exist."""
+        for name in schema_names(self._wanted or ""):
+            if self.read(name) is None:
+                raise UsageError(f"{self.location} has no schema '{name}' that this user may see.")
         return self._wanted
 
-    def open(self, namespace: str | None) -> PostgresSession:
-        """Return a schema, or what the user's own search path names."""
-        session = PostgresSession(self._url, namespace)
-        if namespace is None:
-            ((path,),) = self._connection.execute("SELECT current_schemas(false)").fetchall()
-            session.schemas = tuple(name for name in path if name not in _SYSTEM)
-            # Where it is not named, the catalogue comes first, whose names the guard knows.
-            session.search_path = tuple(name for name in path if name != "pg_catalog")
-        return session
+    def open(self, namespace: str | None) -> SqlSession:
+        """Return some schemas, or those of the user's own search path."""
+        if namespace is not None:
+            return open_postgres(self._url, schema_names(namespace))
+        ((path,),) = self._connection.execute("SELECT current_schemas(false)").fetchall()
+        return open_postgres(self._url, own=path)
 
     @contextmanager
     def locked(self, namespace: str) -> Iterator[None]:
@@ -145,10 +147,8 @@ class PostgresNamespaces(Namespaces):
 def _connection(url: URL) -> Connection[Any]:
     """Connect outside of any pool."""
     where = display_name(url)
-    arguments, options = url.get_dialect()().create_connect_args(url)
-    wanted = {**options, "autocommit": True, "connect_timeout": CONNECT_SECONDS}
     try:
-        connection = psycopg.connect(*arguments, **wanted)
+        connection = connect(url)
     except psycopg.OperationalError as error:
         problem = one_line(error).rpartition("FATAL: ")
         if problem[1]:

@@ -29,7 +29,8 @@ from dqa.databases.namespaces import (
     tagged_content,
 )
 from dqa.databases.servers import POOL, display_name, parse_url, split_namespace
-from dqa.databases.sqlalchemy.session import SqlalchemySession
+from dqa.databases.sql_session import SqlSession
+from dqa.databases.sqlalchemy.session import open_sqlalchemy
 from dqa.databases.tables import ROW_COLUMN, define_tables, define_tag, tag_row
 
 _WITHOUT_SCHEMAS = frozenset({"sqlite"})
@@ -125,11 +126,11 @@ class SqlalchemyNamespaces(Namespaces):
             raise UsageError(f"{self.location} has no schema '{self._wanted}'.")
         return self._wanted
 
-    def open(self, namespace: str | None) -> SqlalchemySession:
+    def open(self, namespace: str | None) -> SqlSession:
         """Return a schema, or the user's own; the engine belongs to it from now on."""
         self.is_handed_over = True
         schema = self._schema(namespace or _EVERYTHING)
-        session = SqlalchemySession(self._connection.engine, schema)
+        session = open_sqlalchemy(self._connection.engine, schema)
         if self._has_schemas:
             default = self._connection.dialect.default_schema_name
             own = schema or default

@@ -1,100 +1,191 @@
-"""A read-only database that is known by its SQLAlchemy dialect alone."""
+"""Read-only sessions of any database with an SQLAlchemy dialect."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from threading import Thread
 
-from sqlalchemy import Engine
-from sqlalchemy.pool import PoolProxiedConnection
+from sqlalchemy import Engine, Inspector, String, inspect
+from sqlalchemy.engine.interfaces import ReflectedColumn
+from sqlalchemy.engine.reflection import ObjectKind
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.types import NullType
 
-from dqa.core.database import Limits
-from dqa.core.errors import DqaError
 from dqa.core.examination import Advice, Examination
+from dqa.core.schema import DatabaseSchema
+from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, Relation
 from dqa.databases.failures import one_line
 from dqa.databases.faults import Failure, Fault
-from dqa.databases.leaving import OverdueError
-from dqa.databases.relational import PooledSession
 from dqa.databases.servers import display_name
-from dqa.databases.watchdog import WATCHDOG
+from dqa.databases.sql_session import (
+    USED_UP,
+    Connection,
+    EngineSettings,
+    SqlSession,
+    execute_plainly,
+)
 
 
-class SqlalchemySession(PooledSession):
-    """A database, or one schema of it, whose statements are all rolled back.
+def open_sqlalchemy(engine: Engine, namespace: str | None = None) -> SqlSession:
+    """Open a database, or one schema of it, whose statements are all rolled back.
 
     Parameters
     ----------
     engine
-        Where connections come from; it belongs to this object from now on.
+        The session disposes of it.
     namespace
         The schema to show; None for the user's own.
     """
+    dialect = engine.dialect
+    settings = EngineSettings(
+        dialect="ansi",
+        language=f"SQL ({dialect.name})",
+        error=dialect.loaded_dbapi.Error,
+        pool=engine.pool,
+        execute=execute_plainly,
+        failure=partial(_failure, engine),
+        describe=lambda _: _describe(engine, namespace),
+        interrupt=partial(_interrupt, dialect.loaded_dbapi.Error),
+        examine=lambda _: _examine(engine),
+    )
+    return SqlSession(
+        settings,
+        display_name(engine.url, namespace),
+        namespace=namespace or dialect.default_schema_name,
+        on_close=engine.dispose,
+    )
 
-    def __init__(self, engine: Engine, namespace: str | None = None) -> None:
-        super().__init__(engine, "ansi", display_name(engine.url, namespace), namespace)
-        self.language = f"SQL ({engine.dialect.name})"
 
-    def examine(self) -> Examination:
-        """Return the version; what a user may do in such a server nobody knows."""
-        with self._engine.connect() as connection:
-            version = connection.dialect.server_version_info or ()
-        dialect, user = self._engine.dialect.name, self._engine.url.username or ""
-        title = f"{dialect} {'.'.join(map(str, version))}".strip()
-        advice = Advice(
-            "role",
-            f"what {user} may do is not known",
-            "the guard and a rollback keep statements from writing; a user without the right to "
-            "write is one more line of defence",
-            "Connect as a user who has SELECT on what is asked for, and no other right.",
-        )
-        return Examination(title, user, may_write=True, advice=(advice,) if user else ())
+def _examine(engine: Engine) -> Examination:
+    """Return the version; the rights of a user are unknown in such a server."""
+    with engine.connect() as connection:
+        version = connection.dialect.server_version_info or ()
+    dialect, user = engine.dialect.name, engine.url.username or ""
+    title = f"{dialect} {'.'.join(map(str, version))}".strip()
+    advice = Advice(
+        "role",
+        f"what {user} may do is not known",
+        "the guard and a rollback keep statements from writing; a user without the right to "
+        "write is one more line of defence",
+        "Connect as a user who has SELECT on what is asked for, and no other right.",
+    )
+    return Examination(title, user, may_write=True, advice=(advice,) if user else ())
 
-    @contextmanager
-    def _limit(self, connection: PoolProxiedConnection, limits: Limits) -> Iterator[None]:
-        stop = self._stopper(connection) or self._canceller(connection)
-        with WATCHDOG.after(limits.seconds, stop) as timer:
-            try:
-                yield
-            except self._driver_error as error:
-                if not timer.has_fired:
-                    raise
-                raise OverdueError from error
-        if timer.has_fired:
-            raise OverdueError
 
-    def _stopper(self, connection: PoolProxiedConnection) -> Callable[[], None] | None:
-        stop = getattr(connection.driver_connection, "interrupt", None)
-        return None if stop is None else partial(self._stop, stop)
+def _interrupt(errors: type[Exception], connection: Connection) -> Callable[[], object] | None:
+    """Return the driver's `interrupt`, or its `cancel` on a thread of its own."""
+    driver, info = connection.driver_connection, connection.info
 
-    def _canceller(self, connection: PoolProxiedConnection) -> Callable[[], None]:
-        """Return what cancels a statement over the network, which the watchdog never waits for.
-
-        A driver that has no such thing cannot be stopped: what ends late is an error then.
-        """
-        stop = getattr(connection.driver_connection, "cancel", None)
-        if stop is None:
-            return lambda: None
-        cancelling = partial(Thread, target=self._stop, args=(stop,), daemon=True)
-        return lambda: cancelling().start()
-
-    def _stop(self, stop: Callable[[], object]) -> None:
-        with suppress(self._driver_error):
+    def call(stop: Callable[[], object]) -> None:
+        with suppress(errors):
             stop()
 
-    def _late(self, connection: PoolProxiedConnection, limits: Limits) -> DqaError:
-        if self._stopper(connection) is None:
-            connection.invalidate()  # what cancels may come too late, and meet the next statement
-        return super()._late(connection, limits)
+    interrupt = getattr(driver, "interrupt", None)
+    if interrupt is not None:
+        return partial(call, interrupt)
+    cancel = getattr(driver, "cancel", None)
+    if cancel is None:
+        return None
 
-    def _failure(self, error: Exception) -> Failure:
-        """Go by the families of the Python standard, which every driver's errors belong to.
+    def stop() -> None:
+        info[USED_UP] = True  # a late cancel would meet the next statement
+        Thread(target=call, args=(cancel,), daemon=True).start()
 
-        Whatever the driver complains of, it may be the dialect.
-        """
-        dbapi = self._engine.dialect.loaded_dbapi
-        fault = Fault.NOT_UNDERSTOOD
-        if isinstance(error, (dbapi.DataError, dbapi.IntegrityError)):
-            fault = Fault.STATEMENT
-        return Failure(fault, one_line(error))
+    return stop
+
+
+def _failure(engine: Engine, error: Exception, connection: Connection) -> Failure:
+    """Classify by the exception classes of the Python standard."""
+    dialect = engine.dialect
+    fault = Fault.NOT_UNDERSTOOD  # the dialect of a statement may be the cause of any other error
+    if dialect.is_disconnect(error, connection, None):  # type: ignore[arg-type]
+        fault = Fault.CONNECTION
+    elif isinstance(error, (dialect.loaded_dbapi.DataError, dialect.loaded_dbapi.IntegrityError)):
+        fault = Fault.STATEMENT
+    return Failure(fault, one_line(error))
+
+
+def _describe(engine: Engine, namespace: str | None) -> DatabaseSchema:
+    """Read every table and view in as few round trips as the dialect allows."""
+    with engine.connect() as connection:
+        inspector = inspect(connection)
+        columns, broken = _columns(inspector, namespace)
+        keys = inspector.get_multi_pk_constraint(schema=namespace, kind=ObjectKind.TABLE)
+        links = inspector.get_multi_foreign_keys(schema=namespace, kind=ObjectKind.TABLE)
+        comments: dict[Relation, str | None] = {}
+        with suppress(NotImplementedError, SQLAlchemyError):  # not every dialect knows comments
+            found = inspector.get_multi_table_comment(schema=namespace, kind=ObjectKind.ANY)
+            comments = {_relation(*key): comment["text"] for key, comment in found.items()}
+        available = [] if columns else _available(inspector)
+    catalogue = Catalogue(
+        columns=[
+            CatalogueColumn(_relation(*key), c["name"], _spelled(c, engine), c.get("comment"))
+            for key, listed in columns.items()
+            for c in listed
+        ],
+        keys=[
+            (_relation(*key), name)
+            for key, constraint in keys.items()
+            for name in constraint["constrained_columns"]
+        ],
+        references=[
+            CatalogueReference(
+                *(_relation(*key), column),
+                *(_relation(link["referred_schema"] or namespace, link["referred_table"]), other),
+            )
+            for key, listed_links in links.items()
+            for link in listed_links
+            for column, other in zip(
+                link["constrained_columns"], link["referred_columns"], strict=True
+            )
+        ],
+        comments=comments,
+        omitted={"views of missing tables": broken},
+        available=available,
+    )
+    quote = engine.dialect.identifier_preparer.initial_quote
+    return catalogue.to_schema(
+        [namespace or ""],
+        quote if quote in {'"', "`"} else '"',
+        folds_case=engine.dialect.requires_name_normalize,
+    )
+
+
+def _relation(schema: str | None, table: str) -> Relation:
+    return schema or "", table
+
+
+def _spelled(column: ReflectedColumn, engine: Engine) -> str:
+    kind = column["type"]
+    if isinstance(kind, NullType):
+        return ""
+    if isinstance(kind, String):
+        kind.collation = None
+    # SQLAlchemy's own class of text cannot be sent from a worker.
+    return str(kind.compile(engine.dialect))
+
+
+def _available(inspector: Inspector) -> list[str]:
+    with suppress(NotImplementedError, SQLAlchemyError):
+        names = inspector.get_schema_names()
+        return [name for name in names if name.lower() != "information_schema"]
+    return []
+
+
+def _columns(
+    inspector: Inspector, namespace: str | None
+) -> tuple[dict[tuple[str | None, str], list[ReflectedColumn]], list[str]]:
+    """Return the columns of all tables and views, and the names of broken views."""
+    try:
+        return inspector.get_multi_columns(schema=namespace, kind=ObjectKind.ANY), []
+    except SQLAlchemyError:
+        found = inspector.get_multi_columns(schema=namespace, kind=ObjectKind.TABLE)
+    broken = []
+    for view in inspector.get_view_names(schema=namespace):
+        try:
+            found[namespace, view] = inspector.get_columns(view, schema=namespace)
+        except SQLAlchemyError:
+            broken.append(view)
+    return found, broken

@@ -1,7 +1,7 @@
-"""What the text of a CREATE TABLE says of its table and columns.
+"""Comments on a table and its columns in the text of a CREATE TABLE.
 
-SQLite has no statement for comments and keeps that text as it was written, so this is where people
-put them: behind a column on its line, and behind the opening bracket for the table::
+SQLite has no statement for comments and stores that text unchanged. So people write them after a
+column on its line, and after the opening bracket for the table::
 
     CREATE TABLE games (  -- one row a game
       seed INTEGER,  -- what chance followed from
@@ -39,8 +39,8 @@ def read_comments(statement: str) -> Mapping[str, str]:
         return {}
     found: dict[str, str] = {}
     depth = 0
-    is_new = False  # whether the next name is that of a column
-    about: str | None = None  # what the line is about so far
+    is_new = False  # whether the next name is a column's
+    about: str | None = None  # the subject of the line so far
     for token in _TOKENS.finditer(statement):
         said = token["line"] or token["block"]
         if said is not None:

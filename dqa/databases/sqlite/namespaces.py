@@ -12,7 +12,8 @@ from dqa.core.situation import Situation
 from dqa.databases.failures import refused_script
 from dqa.databases.files import FileNamespaces
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
-from dqa.databases.sqlite.session import SqliteSession
+from dqa.databases.sql_session import SqlSession
+from dqa.databases.sqlite.session import open_sqlite
 from dqa.databases.sqlite.writer import write
 from dqa.databases.tables import TAG_COLUMNS
 
@@ -30,7 +31,7 @@ class SqliteFile(FileNamespaces):
         return f"SQLite {sqlite3.sqlite_version}"
 
     @classmethod
-    def load_in_memory(cls, situation: Situation) -> SqliteSession:
+    def load_in_memory(cls, situation: Situation) -> SqlSession:
         """Write a situation into memory that all connections of this process share."""
         # The memdb file system shares a database without the locks of SQLite's shared cache; a name
         # is used once.
@@ -41,10 +42,10 @@ class SqliteFile(FileNamespaces):
         except DataError:
             keeper.close()
             raise
-        return SqliteSession(f"{uri}&mode=ro", situation.name, keeper)
+        return open_sqlite(f"{uri}&mode=ro", situation.name, keeper)
 
     @classmethod
-    def run_script(cls, script: str) -> SqliteSession:
+    def run_script(cls, script: str) -> SqlSession:
         """Run a script in memory that all connections of this process share."""
         uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
         keeper = sqlite3.connect(uri, uri=True, check_same_thread=False)
@@ -54,11 +55,11 @@ class SqliteFile(FileNamespaces):
         except sqlite3.Error as error:
             keeper.close()
             raise refused_script("SQLite", error) from error
-        return SqliteSession(f"{uri}&mode=ro", "temporary", keeper)
+        return open_sqlite(f"{uri}&mode=ro", "temporary", keeper)
 
-    def open(self, namespace: str | None) -> SqliteSession:  # noqa: ARG002
+    def open(self, namespace: str | None) -> SqlSession:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged."""
-        database = SqliteSession(_uri(self._path), str(self._path))
+        database = open_sqlite(_uri(self._path), str(self._path))
         database.file = self._path
         try:
             database.read_schema()

@@ -1,0 +1,159 @@
+"""Builds the schema of a SQL database from the rows of its catalogue, for all engines alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from dqa.core.schema import DatabaseSchema, Field, TableInfo, quoted
+from dqa.core.text import counted
+from dqa.databases.namespaces import TAG_TABLE
+from dqa.databases.tables import REFERENCES, ROW_COLUMN
+
+_MOST_LABELS, _MOST_NAMES = 30, 10
+"""Labels of an enumeration and names of relations that are listed."""
+
+Relation: TypeAlias = tuple[str, str]
+"""Schema and name of a table or view."""
+
+
+class CatalogueColumn(NamedTuple):
+    """A column of a table or view, with its type as the schema shows it."""
+
+    relation: Relation
+    name: str
+    type: str
+    comment: str | None = None
+
+
+class CatalogueReference(NamedTuple):
+    """One column of a foreign key."""
+
+    relation: Relation
+    column: str
+    other: Relation
+    other_column: str
+
+
+@dataclass
+class Catalogue:
+    """The readable relations of some schemas.
+
+    Attributes
+    ----------
+    columns
+        In the order of each relation.
+    keys
+        Columns of primary keys in order.
+    references
+        Columns of foreign keys in order.
+    comments
+        Of relations.
+    omitted
+        Relations that are left out, by the reason.
+    available
+        Other schemas that hold readable relations.
+    hint
+        How to choose a schema, with a place for its name.
+    """
+
+    columns: Iterable[CatalogueColumn] = ()
+    keys: Iterable[tuple[Relation, str]] = ()
+    references: Iterable[CatalogueReference] = ()
+    comments: Mapping[Relation, str | None] = field(default_factory=dict)
+    omitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    available: Sequence[str] = ()
+    hint: str = "Append ?schema={} to the location; join several with commas"
+
+    def to_schema(
+        self, schemas: Sequence[str], quote: str = '"', *, folds_case: bool = False
+    ) -> DatabaseSchema:
+        """Return the schema; a table hides tables of the same name in later schemas.
+
+        Parameters
+        ----------
+        schemas
+            In the order in which the engine looks for a table.
+        quote, folds_case
+            As `DatabaseSchema` has them.
+        """
+        rank = {schema: number for number, schema in enumerate(schemas)}
+        tables: dict[str, TableInfo] = {}
+        hidden: list[str] = []
+        found = self._tables()
+        for schema, name in sorted(found, key=lambda one: (one[1], rank.get(one[0], 0))):
+            if name in tables:
+                hidden.append(f"{schema}.{name}")
+            elif name != TAG_TABLE:
+                tables[name] = found[schema, name]
+        omitted = {**self.omitted, "a table of an earlier schema has the same name": hidden}
+        notes = [f"Left out: {_listed(names)} ({why})" for why, names in omitted.items() if names]
+        if not tables:
+            notes.append(self._nothing(schemas))
+        return DatabaseSchema(
+            tuple(tables.values()), quote=quote, folds_case=folds_case, notes=tuple(notes)
+        )
+
+    def _tables(self) -> dict[Relation, TableInfo]:
+        """Return all relations, with keys and references of readable columns."""
+        fields: dict[Relation, list[Field]] = {}
+        links: dict[Relation, dict[tuple[str, str, str], None]] = {}
+        keys: dict[Relation, list[str]] = {}
+        for relation, name, kind, comment in self.columns:
+            shown = fields.setdefault(relation, [])
+            text = comment or ""
+            if text.startswith(REFERENCES):
+                other, _, column = text.removeprefix(REFERENCES).partition(".")
+                links.setdefault(relation, {})[name, other, column] = None
+                text = ""
+            if name != ROW_COLUMN:
+                shown.append(Field(name, kind, comment=text))
+        known = {relation: {f.name.casefold() for f in found} for relation, found in fields.items()}
+        for relation, name, other_relation, column in self.references:
+            if name.casefold() in known.get(relation, ()) and column.casefold() in known.get(
+                other_relation, ()
+            ):
+                links.setdefault(relation, {})[name, other_relation[1], column] = None
+        for relation, name in self.keys:
+            keys.setdefault(relation, []).append(name)
+        return {
+            relation: TableInfo(
+                relation[1],
+                tuple(columns),
+                tuple(key) if known[relation].issuperset(map(str.casefold, key)) else (),
+                tuple(links.get(relation, ())),
+                self.comments.get(relation) or "",
+            )
+            for relation, columns in fields.items()
+            for key in (keys.get(relation, []),)
+        }
+
+    def _nothing(self, schemas: Sequence[str]) -> str:
+        where = f" in schema {', '.join(schemas)}" if any(schemas) else ""
+        nothing = f"No table that you can read{where}"
+        if not self.available:
+            return nothing
+        return (
+            f"{nothing}. Other schemas have tables: {_listed(self.available)}. "
+            f"{self.hint.format(self.available[0])}"
+        )
+
+
+def enumeration(name: str, labels: Sequence[str]) -> str:
+    """Return the type of a named enumeration with its labels, as a column shows it."""
+    shown = [quoted(label, "'") for label in labels[:_MOST_LABELS]]
+    more = len(labels) - len(shown)
+    return f"{name} ENUM({', '.join([*shown, *([f'... {more} more'] if more else [])])})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MOST_NAMES])} and {counted(len(names) - _MOST_NAMES, 'other')}"
+
+
+def rows_of(cursor: Any, statement: str, *values: object) -> list[Any]:  # noqa: ANN401
+    """Return all rows of a catalogue query on any driver's cursor."""
+    cursor.execute(statement, *([values] if values else []))
+    return list(cursor.fetchall())

@@ -1,0 +1,156 @@
+"""The schema of a PostgreSQL database from its catalogue, as the role sees it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from psycopg import Connection
+
+from dqa.core.schema import DatabaseSchema
+from dqa.databases.catalogue import (
+    Catalogue,
+    CatalogueColumn,
+    CatalogueReference,
+    Relation,
+    enumeration,
+    rows_of,
+)
+
+# A partition belongs to its parent. A materialized view without data cannot be read.
+_RELATIONS = """
+SELECT c.oid, n.nspname, c.relname, d.description, c.relispopulated,
+    has_table_privilege(c.oid, 'SELECT')
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN pg_description d
+    ON d.objoid = c.oid AND d.objsubid = 0 AND d.classoid = 'pg_class'::regclass
+WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.relispartition
+    AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
+"""
+_COLUMNS = """
+SELECT a.attrelid, a.attnum, a.attname, a.atttypid, CASE t.typcategory WHEN 'A' THEN t.typelem
+    ELSE t.oid END, format_type(a.atttypid, a.atttypmod), d.description
+FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+LEFT JOIN pg_description d
+    ON d.objoid = a.attrelid AND d.objsubid = a.attnum AND d.classoid = 'pg_class'::regclass
+WHERE a.attrelid = ANY(%s) AND a.attnum > 0 AND NOT a.attisdropped
+    AND (a.attrelid <> ALL(%s) OR has_column_privilege(a.attrelid, a.attnum, 'SELECT'))
+ORDER BY a.attrelid, a.attnum
+"""
+# A foreign key of or to a partition is one of its parent.
+_KEYS = """
+SELECT contype, conrelid, coalesce(pg_partition_root(conrelid)::oid, conrelid), conkey,
+    confrelid, coalesce(pg_partition_root(confrelid)::oid, confrelid), confkey
+FROM pg_constraint WHERE contype IN ('p', 'f') AND conparentid = 0 AND conrelid IN (
+    SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ANY(%s))
+ORDER BY conname
+"""
+_NAMES = """
+SELECT attrelid, attnum, attname FROM pg_attribute WHERE attrelid = ANY(%s) AND attnum > 0
+"""
+_TYPES = """
+SELECT t.oid, t.typtype, t.typname, format_type(t.typbasetype, t.typtypmod),
+    (SELECT array_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e
+        WHERE e.enumtypid = t.oid),
+    (SELECT string_agg(quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod), ', '
+        ORDER BY a.attnum) FROM pg_attribute a
+        WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped)
+FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.oid = ANY(%s)
+    AND t.typtype IN ('e', 'd', 'c') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+"""
+_AVAILABLE = """
+SELECT DISTINCT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^pg_'
+    AND n.nspname <> 'information_schema' AND has_schema_privilege(n.oid, 'USAGE')
+    AND has_table_privilege(c.oid, 'SELECT') ORDER BY n.nspname
+"""
+_SHORT = ((re.compile(r"\bCHARACTER VARYING\b"), "VARCHAR"), (re.compile(r"\bCHARACTER\b"), "CHAR"))
+
+
+class _Type(NamedTuple):
+    """A type that a user has defined."""
+
+    kind: str
+    name: str
+    base: str
+    labels: Sequence[str] | None
+    fields: str | None
+
+
+def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
+    """Read the tables and views of some schemas by a few statements for all tables."""
+    shown = list(schemas)
+    with driver.cursor() as cursor:
+        found = rows_of(cursor, _RELATIONS, shown)
+        relations: dict[int, Relation] = {
+            oid: (schema, name) for oid, schema, name, _, has_data, _ in found if has_data
+        }
+        in_part = [oid for oid, *_, is_readable in found if not is_readable]
+        columns = rows_of(cursor, _COLUMNS, list(relations), in_part)
+        types = {
+            oid: _Type(*rest)
+            for oid, *rest in rows_of(cursor, _TYPES, list({row[4] for row in columns}))
+        }
+        constraints = rows_of(cursor, _KEYS, shown)
+        constrained = {oid for row in constraints for oid in (row[1], row[4])}
+        partitions = rows_of(cursor, _NAMES, list(constrained - relations.keys()))
+        available = [] if relations else [name for (name,) in rows_of(cursor, _AVAILABLE)]
+    names = {(oid, number): name for oid, number, name, *_ in (*columns, *partitions)}
+    kinds = {(kind, element) for _, _, _, _, element, kind, _ in columns}
+    spelled = {both: _spelled(both[0], types.get(both[1])) for both in kinds}
+    catalogue = Catalogue(
+        columns=[
+            CatalogueColumn(relations[oid], name, spelled[kind, element], comment)
+            for oid, _, name, _, element, kind, comment in columns
+        ],
+        keys=[
+            (relations[oid], names.get((oid, number), ""))  # a column that cannot be read
+            for kind, oid, _, numbers, *_ in constraints
+            for number in numbers
+            if kind == "p" and oid in relations
+        ],
+        references=_references(constraints, relations, names),
+        comments={(schema, name): comment for _, schema, name, comment, *_ in found},
+        omitted={
+            "materialized views without data: REFRESH MATERIALIZED VIEW fills them": [
+                name for _, _, name, _, has_data, _ in found if not has_data
+            ]
+        },
+        available=available,
+    )
+    return catalogue.to_schema(schemas, folds_case=True)
+
+
+def _references(
+    constraints: Sequence[Any],
+    relations: Mapping[int, Relation],
+    names: Mapping[tuple[int, int], str],
+) -> list[CatalogueReference]:
+    return [
+        CatalogueReference(relations[root], names[oid, one], relations[target], names[other, two])
+        for kind, oid, root, numbers, other, target, others in constraints
+        if kind == "f" and root in relations and target in relations
+        for one, two in zip(numbers, others, strict=True)
+        if (oid, one) in names and (other, two) in names
+    ]
+
+
+def _spelled(kind: str, defined: _Type | None) -> str:
+    """Return a type in capitals; of a defined one its name and what it consists of."""
+    if defined is None:
+        return _capital(kind) if kind == kind.lower() and '"' not in kind else kind
+    if defined.kind == "e":
+        return enumeration(kind, defined.labels or ())
+    if defined.kind == "d":
+        array = "[]" if kind.endswith("[]") else ""
+        return f"{_capital(defined.base)}{array} (domain {kind.removesuffix('[]')})"
+    return f"{kind} ROW({defined.fields})"
+
+
+def _capital(kind: str) -> str:
+    kind = kind.upper().replace(",", ", ")
+    for long, short in _SHORT:
+        kind = long.sub(short, kind)
+    return kind

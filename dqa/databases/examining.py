@@ -67,7 +67,7 @@ def run_checks(ask: Ask, checks: Iterable[Check], **names: str) -> tuple[tuple[A
     """Return the advice of all checks, and whether the role can write."""
     advice, writes = [], False
     for check in checks:
-        for row in filter(lambda row: check.is_found(*row), ask(check.statement)):  # noqa: B023
+        for row in filter(lambda row: check.is_found(*row), ask(check.statement)):
             found, why, fix = (
                 text.format(*row, **names) for text in (check.found, check.why, check.fix)
             )

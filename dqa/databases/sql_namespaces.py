@@ -255,7 +255,9 @@ class SqlNamespaces(Namespaces):
     def drop_scratch(self, name: str) -> None:
         """Drop the database."""
         with _autocommitting(self._connection.engine) as connection:
-            connection.exec_driver_sql(f"DROP DATABASE {quote(self.dialect, name)}{self.drop_option}")
+            connection.exec_driver_sql(
+                f"DROP DATABASE {quote(self.dialect, name)}{self.drop_option}"
+            )
 
 
 def code_of(error: Exception) -> str | int | None:

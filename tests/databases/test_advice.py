@@ -10,6 +10,7 @@ from dqa.databases.mysql import advice as mysql
 from dqa.databases.mysql.server import MYSQL
 from dqa.databases.neo4j import advice as neo4j
 
+
 def of_mysql(grants: str = "", **settings: str) -> Examination:
     """Examine a MySQL with these settings, for a user without rights."""
 

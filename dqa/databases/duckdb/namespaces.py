@@ -145,7 +145,7 @@ class DuckdbNamespaces(SqlNamespaces):
         memory.users = 1
         tag = tag_of(situation, namespace_for(situation))
         namespaces = cls(memory, None, None)
-        with namespaces._writing():  # noqa: SLF001
+        with namespaces._writing():
             namespaces.create(situation, tag)
         return DuckdbSession(memory, tag.namespace, situation.name)
 

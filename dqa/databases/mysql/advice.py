@@ -38,9 +38,7 @@ WHERE grantee = CONCAT('''', SUBSTRING_INDEX(CURRENT_USER(), '@', 1), '''@''',
 GROUP BY place, CASE WHEN {} THEN privilege_type END ORDER BY place
 """
 """The rights of the user by place, one row per right where the second condition holds."""
-_READING = (
-    *("'SELECT'", "'USAGE'", "'SHOW VIEW'", "'SHOW DATABASES'", "'SHOW CREATE ROUTINE'"),
-)
+_READING = (*("'SELECT'", "'USAGE'", "'SHOW VIEW'", "'SHOW DATABASES'", "'SHOW CREATE ROUTINE'"),)
 _WRITING = (
     *("'ALTER'", "'ALTER ROUTINE'", "'CREATE'", "'CREATE ROUTINE'", "'CREATE TEMPORARY TABLES'"),
     *("'CREATE VIEW'", "'DELETE'", "'DELETE HISTORY'", "'DROP'", "'EVENT'", "'INDEX'"),

@@ -136,9 +136,7 @@ class MysqlNamespaces(SqlNamespaces):
     def scratch_definition(self, name: str) -> str:
         """Return the statement that creates a database with a binary collation."""
         collation = _flavour(self._connection).collation
-        return (
-            f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}"
-        )
+        return f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}"
 
     def run_statements(self, connection: Connection, script: str) -> None:
         """Run the statements of a script; each result tells whether its statement failed."""

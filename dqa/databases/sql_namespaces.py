@@ -11,17 +11,28 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, delete, inspect, select
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    Executable,
+    NullPool,
+    Table,
+    create_engine,
+    delete,
+    inspect,
+    select,
+)
 from sqlalchemy.exc import NoSuchModuleError, ProgrammingError, SQLAlchemyError
-from sqlalchemy.schema import CreateSchema, DropSchema, ExecutableDDLElement
+from sqlalchemy.schema import CreateSchema, DropSchema
 
+from dqa.core import situation as content
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
     MissingKeyError,
     UsageError,
 )
-from dqa.core.situation import Situation
 from dqa.databases.failures import one_line, refused_script
 from dqa.databases.namespaces import (
     LoadedSituation,
@@ -31,7 +42,7 @@ from dqa.databases.namespaces import (
     tagged_content,
 )
 from dqa.databases.servers import display_name, parse_url, split_namespace
-from dqa.databases.sql_writer import Fill, insert_rows, within, write_tables
+from dqa.databases.sql_writer import insert_rows, within, write_tables
 from dqa.databases.tables import ForeignKeys, define_tag, quote
 
 LOCK_SECONDS = 120
@@ -56,8 +67,8 @@ class SqlNamespaces(Namespaces):
         The engine's name, and the dialect that names are quoted for.
     driver
         SQLAlchemy's name of dialect and driver; None for that of the URL.
-    foreign_keys, fill
-        As `write_tables` takes them.
+    foreign_keys
+        As `write_tables` takes it.
     has_tag_table
         Whether the tag is a row of a table.
     has_atomic_definitions
@@ -74,7 +85,6 @@ class SqlNamespaces(Namespaces):
     dialect: ClassVar[str]
     driver: ClassVar[str | None] = None
     foreign_keys: ClassVar[ForeignKeys] = "omitted"
-    fill: ClassVar[Fill] = staticmethod(insert_rows)
     has_tag_table: ClassVar[bool] = True
     has_atomic_definitions: ClassVar[bool] = False
     no_right: ClassVar[frozenset[str | int]] = frozenset()
@@ -145,15 +155,21 @@ class SqlNamespaces(Namespaces):
         """Return the schema of a namespace; None for the connection's own."""
         return namespace
 
-    def definition(self, schema: str) -> ExecutableDDLElement:
+    def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
+        """Insert the rows of one table."""
+        insert_rows(connection, table, rows)
+
+    def definition(self, schema: str) -> Executable:
         """Return the statement that creates a schema."""
         return CreateSchema(schema)
 
-    def removal(self, schema: str) -> ExecutableDDLElement:
+    def removal(self, schema: str) -> Executable:
         """Return the statement that drops a schema with its tables."""
         return DropSchema(schema, cascade=True)
 
-    def finish(self, connection: Connection, situation: Situation, tag: LoadedSituation) -> None:
+    def finish(
+        self, connection: Connection, situation: content.Situation, tag: LoadedSituation
+    ) -> None:
         """Do what follows the rows, such as to write the tag without a tag table."""
 
     def tables_of(self, connection: Connection, schema: str | None) -> list[str] | None:
@@ -181,7 +197,7 @@ class SqlNamespaces(Namespaces):
                 lambda: within(connection, schema).execute(select(define_tag())).first(),
             )
 
-    def create(self, situation: Situation, tag: LoadedSituation) -> None:
+    def create(self, situation: content.Situation, tag: LoadedSituation) -> None:
         """Create the namespace and fill it."""
         schema = self.schema_of(tag.namespace)
         with self.connected() as connection:
@@ -236,21 +252,21 @@ class SqlNamespaces(Namespaces):
         url = self._url.set(database=name)
         with _autocommitting(self._connection.engine) as connection:
             connection.exec_driver_sql(self.scratch_definition(name))
-            try:
-                with _autocommitting(_engine(url, type(self))) as new:
-                    self.run_statements(new, script)
-            except SQLAlchemyError as error:
-                self.drop_scratch(name)
-                raise refused_script(self.title, error) from error
+        try:
+            with _autocommitting(_engine(url, type(self))) as connection:
+                driver: Any = connection.connection.driver_connection
+                with driver.cursor() as cursor:
+                    cursor.execute(script)
+                    while cursor.nextset():  # raises the error of its statement
+                        pass
+        except (SQLAlchemyError, self._connection.dialect.loaded_dbapi.Error) as error:
+            self.drop_scratch(name)
+            raise refused_script(self.title, error) from error
         return url.render_as_string(hide_password=False)
 
     def scratch_definition(self, name: str) -> str:
         """Return the statement that creates a database."""
         return f"CREATE DATABASE {quote(self.dialect, name)}"
-
-    def run_statements(self, connection: Connection, script: str) -> None:
-        """Run the statements of a script."""
-        connection.exec_driver_sql(script)
 
     def drop_scratch(self, name: str) -> None:
         """Drop the database."""

@@ -67,26 +67,6 @@ class _OneCursor:
         return getattr(self._connection, name)
 
 
-def _insert_arrow(connection: Connection, table: Table, rows: content.Table) -> None:
-    """Insert rows as an Arrow table: `executemany` would take minutes."""
-    arrow = pa.table(
-        {
-            column.name: pa.array(
-                rows[column.name],
-                type=pa.string() if column.stored == "text" else None,
-                from_pandas=True,  # a float that is not a number is missing
-            )
-            for column in rows.schema.columns
-        }
-    )
-    target = f"{quote('duckdb', schema_of(connection) or _MAIN)}.{quote('duckdb', table.name)}"
-    names = quote("duckdb", *rows.schema.column_names)
-    driver: Any = connection.connection.driver_connection
-    driver.register(_ROWS, arrow)
-    connection.exec_driver_sql(f"INSERT INTO {target} ({names}) SELECT {names} FROM {_ROWS}")  # noqa: S608
-    driver.unregister(_ROWS)
-
-
 class DuckdbNamespaces(SqlNamespaces):
     """The schemas of a file.
 
@@ -103,7 +83,6 @@ class DuckdbNamespaces(SqlNamespaces):
     title = "DuckDB"
     dialect = "duckdb"
     foreign_keys = "commented"  # DuckDB enforces foreign keys
-    fill = staticmethod(_insert_arrow)
     has_atomic_definitions = True
 
     def __init__(self, store: Store, path: Path | None, wanted: str | None) -> None:
@@ -173,6 +152,25 @@ class DuckdbNamespaces(SqlNamespaces):
                 core_connection(_DIALECT, _OneCursor(reader)) as connection,
             ):
                 yield connection
+
+    def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
+        """Insert rows as an Arrow table: `executemany` would take minutes."""
+        arrow = pa.table(
+            {
+                column.name: pa.array(
+                    rows[column.name],
+                    type=pa.string() if column.stored == "text" else None,
+                    from_pandas=True,  # a float that is not a number is missing
+                )
+                for column in rows.schema.columns
+            }
+        )
+        target = f"{quote('duckdb', schema_of(connection) or _MAIN)}.{quote('duckdb', table.name)}"
+        names = quote("duckdb", *rows.schema.column_names)
+        driver: Any = connection.connection.driver_connection
+        driver.register(_ROWS, arrow)
+        connection.exec_driver_sql(f"INSERT INTO {target} ({names}) SELECT {names} FROM {_ROWS}")  # noqa: S608
+        driver.unregister(_ROWS)
 
     def names(self) -> Iterable[str]:
         """Return the schemas that have a tag."""

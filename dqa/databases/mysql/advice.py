@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from dqa.core.examination import Examination
 from dqa.databases.examining import (
@@ -21,39 +21,31 @@ from dqa.databases.tables import quote
 
 _HELD = """
 SELECT GROUP_CONCAT(DISTINCT privilege_type ORDER BY privilege_type SEPARATOR ', '), place FROM (
-  SELECT grantee, privilege_type, '*.*' AS place FROM information_schema.user_privileges
-  UNION ALL SELECT grantee, 'GRANT OPTION', '*.*' FROM information_schema.user_privileges
-    WHERE is_grantable = 'YES'
-  UNION ALL SELECT grantee, privilege_type, CONCAT('`', table_schema, '`.*')
+  SELECT grantee, privilege_type, is_grantable, '*.*' AS place
+    FROM information_schema.user_privileges
+  UNION ALL SELECT grantee, privilege_type, is_grantable, CONCAT('`', table_schema, '`.*')
     FROM information_schema.schema_privileges
-  UNION ALL SELECT grantee, 'GRANT OPTION', CONCAT('`', table_schema, '`.*')
-    FROM information_schema.schema_privileges WHERE is_grantable = 'YES'
-  UNION ALL SELECT grantee, privilege_type, CONCAT('`', table_schema, '`.`', table_name, '`')
+  UNION ALL
+  SELECT grantee, privilege_type, is_grantable, CONCAT('`', table_schema, '`.`', table_name, '`')
     FROM information_schema.table_privileges
-  UNION ALL SELECT grantee, privilege_type, CONCAT('`', table_schema, '`.`', table_name, '`')
+  UNION ALL
+  SELECT grantee, privilege_type, is_grantable, CONCAT('`', table_schema, '`.`', table_name, '`')
     FROM information_schema.column_privileges
 ) held
 WHERE grantee = CONCAT('''', SUBSTRING_INDEX(CURRENT_USER(), '@', 1), '''@''',
   SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''') AND {}
-GROUP BY place, CASE WHEN {} THEN privilege_type END ORDER BY place
+GROUP BY place ORDER BY place
 """
-"""The rights of the user by place, one row per right where the second condition holds."""
-_READING = (*("'SELECT'", "'USAGE'", "'SHOW VIEW'", "'SHOW DATABASES'", "'SHOW CREATE ROUTINE'"),)
+"""The rights of the user that fulfil a condition, by place."""
+_READING = "'SELECT', 'USAGE', 'SHOW VIEW', 'SHOW DATABASES', 'SHOW CREATE ROUTINE'"
 _WRITING = (
-    *("'ALTER'", "'ALTER ROUTINE'", "'CREATE'", "'CREATE ROUTINE'", "'CREATE TEMPORARY TABLES'"),
-    *("'CREATE VIEW'", "'DELETE'", "'DELETE HISTORY'", "'DROP'", "'EVENT'", "'INDEX'"),
-    *("'INSERT'", "'LOCK TABLES'", "'REFERENCES'", "'TRIGGER'", "'UPDATE'"),
+    "'ALTER', 'ALTER ROUTINE', 'CREATE', 'CREATE ROUTINE', 'CREATE TEMPORARY TABLES', "
+    "'CREATE VIEW', 'DELETE', 'DELETE HISTORY', 'DROP', 'EVENT', 'INDEX', 'INSERT', "
+    "'LOCK TABLES', 'REFERENCES', 'TRIGGER', 'UPDATE'"
 )
-_ACTING = {
-    "FILE": "it reads and writes files of the server's machine",
-    "PROCESS": "it sees the statements of others, with the values in them",
-    "CREATE USER": "it makes users and changes passwords",
-    "EXECUTE": "it runs stored routines with the rights of their authors",
-    "GRANT OPTION": "it gives others its rights",
-}
 _EVERYTHING = Check(
     "role",
-    _HELD.format("privilege_type = 'SUPER'", "FALSE"),
+    _HELD.format("privilege_type = 'SUPER'"),
     "{role} has all privileges, or SUPER, on the whole server",
     "it reads every database and the password hashes in mysql.user, reads and writes files, ends "
     "the statements of others and lifts every limit",
@@ -62,25 +54,7 @@ _EVERYTHING = Check(
 )
 
 
-def _within(rights: tuple[str, ...]) -> str:
-    return f"privilege_type IN ({', '.join(rights)})"
-
-
-def _other_rights() -> Iterator[Check]:
-    """Yield a check for each known right beyond reading and writing, and one for all others."""
-    for right, why in _ACTING.items():
-        yield _acting(f"privilege_type = '{right}'", why)
-    known = (*_READING, *_WRITING, *(f"'{right}'" for right in _ACTING))
-    yield _acting(f"NOT {_within(known)}", "it acts on the whole server", writes=True)
-
-
-def _acting(condition: str, why: str, *, writes: bool = False) -> Check:
-    statement = _HELD.format(condition, "TRUE")
-    fix = "REVOKE {0} ON {1} FROM {user};"
-    return Check("role", statement, "{user} has {0} on {1}", why, fix, writes=writes)
-
-
-_SELECT = _HELD.format("privilege_type = 'SELECT'", "FALSE")
+_SELECT = _HELD.format("privilege_type = 'SELECT'")
 _ACCOUNTS = frozenset({"mysql.*", "mysql.user", "mysql.global_priv"})
 _RIGHTS = (
     Check(
@@ -95,11 +69,22 @@ _RIGHTS = (
         is_found=lambda _, place: place.replace("`", "") in _ACCOUNTS,
     ),
     Check(
-        *("role", _HELD.format(_within(_WRITING), "FALSE"), "{user} has {0} on {1}"),
+        *("role", _HELD.format(f"privilege_type IN ({_WRITING})"), "{user} has {0} on {1}"),
         *(ONE_MORE_DEFENCE, "REVOKE {0} ON {1} FROM {user};"),
         writes=True,
     ),
-    *_other_rights(),
+    Check(
+        "role",
+        _HELD.format(f"privilege_type NOT IN ({_READING}, {_WRITING})"),
+        "{user} has {0} on {1}",
+        "these rights go beyond tables: FILE reads the server's files, PROCESS the statements of "
+        "others, and EXECUTE runs routines with the rights of their authors",
+        "REVOKE {0} ON {1} FROM {user};",
+    ),
+    Check(
+        *("role", _HELD.format("is_grantable = 'YES'"), "{user} has GRANT OPTION on {1}"),
+        *("it gives others its rights", "REVOKE GRANT OPTION ON {1} FROM {user};"),
+    ),
 )
 
 

@@ -26,68 +26,27 @@ SELECT name, does FROM pg_roles CROSS JOIN LATERAL (VALUES
   ('BYPASSRLS', rolbypassrls, 'reads rows that row security hides')) attribute (name, held, does)
 WHERE rolname = current_user AND held
 """
-_HELD = """
-WITH RECURSIVE held (given, role) AS (
-  SELECT roleid, roleid FROM pg_auth_members JOIN pg_roles ON pg_roles.oid = member
-  WHERE rolname = current_user
-  UNION
-  SELECT given, roleid FROM held JOIN pg_auth_members ON member = role
-)
+_MEMBER = """
+SELECT quote_ident(rolname) FROM pg_roles
+WHERE (rolsuper OR rolname ~ '^pg_' AND rolname <> 'pg_database_owner')
+  AND (rolsuper OR rolname = 'pg_write_all_data') = {}
+  AND pg_has_role(current_user, oid, 'MEMBER') ORDER BY 1
 """
-"""The roles that the role is a member of, each with the granted role that leads to it."""
-_MEMBER = f"""
-{_HELD}
-SELECT quote_ident(r.rolname), string_agg(quote_ident(g.rolname), ', ' ORDER BY g.rolname)
-FROM held JOIN pg_roles r ON r.oid = role JOIN pg_roles g ON g.oid = given
-WHERE (r.rolsuper OR r.rolname ~ '^pg_' AND r.rolname <> 'pg_database_owner')
-  AND (r.rolsuper OR r.rolname = 'pg_write_all_data') = {{}}
-GROUP BY 1 ORDER BY 1
-"""  # noqa: S608
-_OWN_TABLE = """
-c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_'
-AND n.nspname <> 'information_schema'
+_WRITES = """
+SELECT min(n.nspname || '.' || c.relname), string_agg(DISTINCT quote_ident(n.nspname), ', ')
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_'
+  AND n.nspname <> 'information_schema'
+  AND (has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
+    OR has_any_column_privilege(c.oid, 'INSERT, UPDATE'))
+HAVING count(*) > 0
 """
-_LISTED = """
-min(n.nspname || '.' || c.relname) || CASE count(DISTINCT c.oid) WHEN 1 THEN ''
-  ELSE format(' and %s more', count(DISTINCT c.oid) - 1) END
-"""
-_OWNS = f"""
-SELECT {_LISTED} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE {_OWN_TABLE} AND c.relowner = current_user::regrole HAVING count(*) > 0
-"""  # noqa: S608
-_GROUP_OWNS = f"""
-{_HELD}
-SELECT role::regrole::text, string_agg(DISTINCT given::regrole::text, ', '), {_LISTED}
-FROM held JOIN pg_class c ON c.relowner = role JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE {_OWN_TABLE} GROUP BY role ORDER BY 1
-"""  # noqa: S608
-_WRITES = f"""
-WITH rights AS (
-  SELECT oid, grantee, privilege_type FROM pg_class CROSS JOIN aclexplode(relacl)
-  UNION ALL
-  SELECT attrelid, grantee, privilege_type FROM pg_attribute CROSS JOIN aclexplode(attacl)
-)
-SELECT CASE h.grantee WHEN 0 THEN 'PUBLIC' ELSE h.grantee::regrole::text END, {_LISTED},
-  string_agg(DISTINCT quote_ident(n.nspname), ', '), string_agg(DISTINCT h.privilege_type, ', ')
-FROM rights h JOIN pg_class c ON c.oid = h.oid JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE {_OWN_TABLE} AND h.grantee <> c.relowner
-  AND h.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER', 'MAINTAIN')
-  AND (h.grantee = 0 OR pg_has_role(current_user, h.grantee, 'MEMBER'))
-GROUP BY h.grantee ORDER BY 1
-"""  # noqa: S608
 _CREATES = """
-SELECT kind, CASE held.grantee WHEN 0 THEN 'PUBLIC' ELSE held.grantee::regrole::text END,
-  held.privilege_type, string_agg(quote_ident(name), ', ' ORDER BY name)
-FROM (
-  SELECT 'SCHEMA', nspname, coalesce(nspacl, acldefault('n', nspowner))
-  FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
-  UNION ALL
-  SELECT 'DATABASE', datname, coalesce(datacl, acldefault('d', datdba))
-  FROM pg_database WHERE datname = current_database()) placed (kind, name, acl)
-CROSS JOIN LATERAL aclexplode(acl) held
-WHERE held.privilege_type = '{}'
-  AND (held.grantee = 0 OR pg_has_role(current_user, held.grantee, 'MEMBER'))
-GROUP BY 1, 2, 3 ORDER BY 1, 2
+SELECT 'SCHEMA', quote_ident(nspname), 'CREATE' FROM pg_namespace
+WHERE nspname !~ '^pg_' AND has_schema_privilege(oid, 'CREATE')
+UNION ALL
+SELECT 'DATABASE', quote_ident(current_database()), right_ FROM (VALUES ('CREATE'), ('TEMPORARY'))
+  rights (right_) WHERE has_database_privilege(current_database(), right_)
 """
 _SECRETS = """
 SELECT 1 FROM pg_class WHERE oid IN ('pg_authid'::regclass, 'pg_shadow'::regclass)
@@ -122,16 +81,16 @@ _SUPERUSER = Check(
 )
 _RIGHTS = (
     Check("role", _ATTRIBUTES, "{role} has {0}", "it {1}", "ALTER ROLE {role} NO{0};"),
-    *(
-        Check(
-            *("role", _MEMBER.format(writes), "{role} is a member of {0}, granted by {1}", why),
-            *("REVOKE {1} FROM {role};",),
-            writes=writes,
-        )
-        for writes, why in (
-            (True, "its members write every table, or become superusers"),
-            (False, "its members have rights on the whole server"),
-        )
+    Check(
+        *("role", _MEMBER.format(True), "{role} is a member of {0}"),
+        "its members write every table, or become superusers",
+        "REVOKE {0} FROM {role};",
+        writes=True,
+    ),
+    Check(
+        *("role", _MEMBER.format(False), "{role} is a member of {0}"),
+        "its members have rights on the whole server",
+        "REVOKE {0} FROM {role};",
     ),
     Check(
         *("role", _SECRETS, "{role} may read pg_authid or pg_shadow"),
@@ -139,30 +98,17 @@ _RIGHTS = (
         "REVOKE SELECT ON pg_authid, pg_shadow FROM {role}, PUBLIC;",
     ),
     Check(
-        *("role", _WRITES, "{0} may write to {1}", ONE_MORE_DEFENCE),
-        "REVOKE {3} ON ALL TABLES IN SCHEMA {2} FROM {0};",
+        *("role", _WRITES, "{role} may write to {0}, as an owner or by a right"),
+        ONE_MORE_DEFENCE,
+        "REVOKE ALL ON ALL TABLES IN SCHEMA {1} FROM PUBLIC, {role}; "
+        "GRANT SELECT ON ALL TABLES IN SCHEMA {1} TO {role};",
         writes=True,
     ),
     Check(
-        *("role", _OWNS, "{role} owns {0}"),
-        *("an owner writes to its tables and drops them", DOCUMENTED),
+        *("role", _CREATES, "{role} has {2} on {0} {1}"),
+        "new tables take space, and may have the names of others",
+        "REVOKE {2} ON {0} {1} FROM {role}, PUBLIC;",
         writes=True,
-    ),
-    Check(
-        *("role", _GROUP_OWNS, "{role} is a member of {0}, granted by {1}, which owns {2}"),
-        *("an owner writes to its tables and drops them", "REVOKE {1} FROM {role};"),
-        writes=True,
-    ),
-    *(
-        Check(
-            *("role", _CREATES.format(right), "{1} has {2} on {0} {3}", why),
-            "REVOKE {2} ON {0} {3} FROM {1};",
-            writes=right == "CREATE",
-        )
-        for right, why in (
-            ("CREATE", "a new table takes space, and may have the name of another"),
-            ("TEMPORARY", "temporary tables fill the server's disk"),
-        )
     ),
 )
 _LIMITS = (

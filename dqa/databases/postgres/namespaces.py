@@ -27,17 +27,6 @@ _OLDEST = 14
 """The first version that tells its clients whether a session is read-only."""
 
 
-def _copy(connection: Connection, table: Table, rows: content.Table) -> None:
-    """Insert rows by COPY."""
-    target = sql.Identifier(schema_of(connection) or "", table.name)
-    names = sql.SQL(", ").join(map(sql.Identifier, rows.schema.column_names))
-    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(target, names)
-    driver: Any = connection.connection.driver_connection
-    with driver.cursor() as cursor, cursor.copy(statement) as copy:
-        for row in plain_rows(rows):
-            copy.write_row(row)
-
-
 class PostgresNamespaces(SqlNamespaces):
     """The schemas of a database."""
 
@@ -45,7 +34,6 @@ class PostgresNamespaces(SqlNamespaces):
     dialect = "postgres"
     driver = "postgresql+psycopg"
     foreign_keys = "unchecked"
-    fill = staticmethod(_copy)
     has_tag_table = False
     has_atomic_definitions = True
     no_right = frozenset({"42501", "25006"})
@@ -66,7 +54,7 @@ class PostgresNamespaces(SqlNamespaces):
     def require_version(cls, connection: Connection, where: str) -> None:
         """Raise `UsageError` if the server is too old."""
         version = connection.dialect.server_version_info or (_OLDEST,)
-        if version[0] < _OLDEST:
+        if int(version[0]) < _OLDEST:
             raise UsageError(f"{where} is PostgreSQL {version[0]}; at least {_OLDEST} is needed.")
 
     @classmethod
@@ -81,6 +69,16 @@ class PostgresNamespaces(SqlNamespaces):
         )
         found = self._connection.execute(statement, {"name": namespace}).first()
         return None if found is None else tag_from_json(namespace, found[0]) or ForeignContent()
+
+    def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
+        """Insert rows by COPY."""
+        target = sql.Identifier(schema_of(connection) or "", table.name)
+        names = sql.SQL(", ").join(map(sql.Identifier, rows.schema.column_names))
+        statement = sql.SQL("COPY {} ({}) FROM STDIN").format(target, names)
+        driver: Any = connection.connection.driver_connection
+        with driver.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in plain_rows(rows):
+                copy.write_row(row)
 
     def finish(
         self, connection: Connection, situation: content.Situation, tag: LoadedSituation

@@ -63,10 +63,8 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
     from dqa.databases.store_locations import StoreLocation
     from dqa_ldm2.memory.relational import RelationalMemory
 
-    location = StoreLocation(
-        url.render_as_string(hide_password=False), None, "memory", _HINT, _STAYS
-    )
-    return RelationalMemory(location, making=create)
+    server = url.render_as_string(hide_password=False)
+    return RelationalMemory(StoreLocation(server, None, "memory", _HINT, _STAYS), making=create)
 
 
 def require_place(location: str | Path) -> None:

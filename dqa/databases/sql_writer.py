@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine, Table, insert, make_url
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DataError as DriverDataError
@@ -20,6 +18,9 @@ from dqa.core.errors import DataError
 from dqa.databases.failures import one_line
 from dqa.databases.namespaces import LoadedSituation
 from dqa.databases.tables import CONSTRAINTS, ForeignKeys, define_tables, define_tag, tag_row
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Fill: TypeAlias = Callable[[Connection, Table, content.Table], None]
 """Inserts the rows of one table, which are at least one."""
@@ -116,9 +117,9 @@ def plain_rows(table: content.Table) -> Iterator[tuple[Any, ...]]:
 
 
 def _plain(array: NDArray[Any]) -> list[Any]:
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        return [None if value != value else value for value in array.tolist()]  # noqa: PLR0124
     listed: list[Any] = array.tolist()
+    if array.dtype.kind == "f":
+        return [value if value == value else None for value in listed]  # noqa: PLR0124
     return listed
 
 

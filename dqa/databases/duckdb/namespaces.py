@@ -10,7 +10,6 @@ from typing import Any, Self
 from urllib.parse import parse_qs
 
 import duckdb
-import pyarrow as pa
 from duckdb import DuckDBPyConnection
 from sqlalchemy import Connection, Table, text
 from sqlalchemy.dialects.postgresql.base import PGDialect
@@ -155,6 +154,8 @@ class DuckdbNamespaces(SqlNamespaces):
 
     def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
         """Insert rows as an Arrow table: `executemany` would take minutes."""
+        import pyarrow as pa
+
         arrow = pa.table(
             {
                 column.name: pa.array(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self
+from math import isinf
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from pymysql.constants import CLIENT
 from sqlalchemy import URL, Connection, Executable, Table, text
 from sqlalchemy.schema import DropSchema
@@ -26,6 +25,9 @@ from dqa.databases.mysql.session import MysqlSession
 from dqa.databases.sql_namespaces import LOCK_SECONDS, SqlNamespaces
 from dqa.databases.sql_writer import schema_of
 from dqa.databases.tables import quote
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _SESSION = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES'"
 """A backslash in a text is a backslash."""
@@ -140,7 +142,7 @@ def _literals(array: NDArray[Any]) -> list[str]:
     if array.dtype == object:
         return ["'" + value.replace("'", "''") + "'" for value in array.tolist()]
     if array.dtype.kind == "f":
-        if np.isinf(array).any():
+        if any(map(isinf, array.tolist())):
             raise ValueError("MySQL and MariaDB cannot store an infinite number")
         return ["NULL" if value != value else repr(value) for value in array.tolist()]  # noqa: PLR0124
-    return list(map(str, array.astype(np.int64).tolist()))
+    return list(map(str, array.astype("int64").tolist()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from math import isinf
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,14 +14,7 @@ from sqlalchemy.schema import DropSchema
 
 from dqa.core import situation as content
 from dqa.core.errors import DatabaseUnavailableError, UsageError
-from dqa.databases.mysql.server import (
-    CONNECT_SECONDS,
-    FULL,
-    MARIADB,
-    MYSQL,
-    Flavour,
-    encryption,
-)
+from dqa.databases.mysql.server import FULL, MARIADB, MYSQL, Flavour, connect
 from dqa.databases.mysql.session import MysqlSession
 from dqa.databases.sql_namespaces import LOCK_SECONDS, SqlNamespaces
 from dqa.databases.sql_writer import schema_of
@@ -59,14 +53,9 @@ class MysqlNamespaces(SqlNamespaces):
 
     @classmethod
     def connect_options(cls, url: URL) -> Mapping[str, Any]:
-        """Return a time limit, and whether to encrypt."""
-        arguments = {
-            **encryption(url),
-            "charset": "utf8mb4",
-            "connect_timeout": CONNECT_SECONDS,
-            "client_flag": CLIENT.MULTI_STATEMENTS,
-        }
-        return {"connect_args": arguments, "isolation_level": "READ COMMITTED"}
+        """Return how to connect, within a time limit."""
+        creator = partial(connect, url, autocommit=False, client_flag=CLIENT.MULTI_STATEMENTS)
+        return {"creator": creator, "isolation_level": "READ COMMITTED"}
 
     @classmethod
     def require_version(cls, connection: Connection, where: str) -> None:

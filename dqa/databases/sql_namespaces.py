@@ -22,6 +22,7 @@ from sqlalchemy import (
     delete,
     inspect,
     select,
+    text,
 )
 from sqlalchemy.exc import NoSuchModuleError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.schema import CreateSchema, DropSchema
@@ -45,6 +46,10 @@ from dqa.databases.servers import display_name, parse_url, split_namespace
 from dqa.databases.sql_writer import insert_rows, within, write_tables
 from dqa.databases.tables import ForeignKeys, define_tag, quote
 
+_TABLES = """
+SELECT table_name FROM information_schema.schemata
+LEFT JOIN information_schema.tables ON table_schema = :name WHERE schema_name = :name
+"""
 LOCK_SECONDS = 120
 """How long a load waits for another load of the same situation."""
 
@@ -105,14 +110,17 @@ class SqlNamespaces(Namespaces):
         """Connect, and translate the driver's errors."""
         url, wanted = split_namespace(parse_url(location))
         url = url.set(drivername=cls.driver or url.drivername)
-        engine = _engine(url, cls)
+        engine, where, is_connected = _engine(url, cls), display_name(url), False
         try:
             with engine.connect() as connection:
-                cls.require_version(connection, display_name(url))
+                is_connected = True
+                cls.require_version(connection, where)
                 yield cls(connection, url, wanted)
                 connection.commit()
         except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
-            raise cls._translate(error, display_name(url)) from error
+            if is_connected:
+                raise cls._translate(error, where) from error
+            raise cls._translate_login(error, where) from error
 
     @classmethod
     def connect_options(cls, url: URL) -> Mapping[str, Any]:  # noqa: ARG003
@@ -129,13 +137,18 @@ class SqlNamespaces(Namespaces):
         return code_of(error) in cls.no_access
 
     @classmethod
-    def _translate(cls, error: Exception, where: str) -> DqaError:
-        problem, code = one_line(error), code_of(error)
+    def _translate_login(cls, error: Exception, where: str) -> DqaError:
+        problem = one_line(error)
         if cls.is_refused_login(error):
             return UsageError(
                 f"{where} refuses the connection: {problem}. Check user, password and the "
                 "database's name."
             )
+        return DatabaseUnavailableError(f"{where} cannot be reached: {problem}.")
+
+    @classmethod
+    def _translate(cls, error: Exception, where: str) -> DqaError:
+        problem, code = one_line(error), code_of(error)
         if code in cls.no_right:
             return UsageError(
                 f"{where} cannot be written: {problem}. Ask for the right to {cls.right}."
@@ -174,10 +187,8 @@ class SqlNamespaces(Namespaces):
 
     def tables_of(self, connection: Connection, schema: str | None) -> list[str] | None:
         """Return the tables and views of a schema; None if there is no such schema."""
-        inspector = inspect(connection)
-        if schema is not None and schema not in inspector.get_schema_names():
-            return None
-        return [*inspector.get_table_names(schema), *inspector.get_view_names(schema)]
+        rows = connection.execute(text(_TABLES), {"name": schema}).all()
+        return [name for (name,) in rows if name is not None] if rows else None
 
     # What all engines share.
 
@@ -279,9 +290,9 @@ class SqlNamespaces(Namespaces):
 def code_of(error: Exception) -> str | int | None:
     """Return the SQLSTATE or the number of a driver's error."""
     original: Any = getattr(error, "orig", None) or error
-    state: str | None = getattr(original, "sqlstate", None)
     number = original.args[0] if original.args else None
-    return state or (number if isinstance(number, int) else None)
+    state: str | None = getattr(original, "sqlstate", None)
+    return number if isinstance(number, int) else state
 
 
 def _autocommitting(engine: Engine) -> Connection:

@@ -20,6 +20,7 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.databases.namespaces import namespace_for
+from dqa.loaders.readback import sort_rows
 from tests.integration.conftest import Target
 from tests.integration.test_relational import read_back, world
 
@@ -65,7 +66,6 @@ def test_an_unreachable_host(server: Target) -> None:
     url = asked(server, password=SECRET, host="127.0.0.1", port=9)
     message = complaint(lambda: server.backend.load(world(), url), DatabaseUnavailableError)
     assert "127.0.0.1:9" in message
-    assert "cannot be reached" in message
 
 
 def test_an_unknown_host(server: Target) -> None:
@@ -151,7 +151,7 @@ def test_a_namespace_opens_by_its_url(server: Target) -> None:
         url = asked(server, query={"schema": namespace})
     database = server.backend.open(url)
     assert sorted(t.name for t in database.schema().tables) == sorted(situation.tables)
-    assert read_back(database, situation) == situation
+    assert read_back(database, situation) == sort_rows(situation)
     database.close()
     missing = (
         asked(server, database="dqa_no")

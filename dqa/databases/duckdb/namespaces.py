@@ -189,12 +189,6 @@ class DuckdbNamespaces(SqlNamespaces):
                 raise UsageError(f"{error} Nothing is overwritten; name another file.") from error
         return super().read(namespace)
 
-    def tables_of(self, connection: Connection, schema: str | None) -> list[str] | None:
-        """Return the tables of a schema; None if there is no such schema."""
-        return {name: tables or [] for name, tables in connection.execute(text(_TABLES))}.get(
-            schema or _MAIN
-        )
-
     def select(self) -> str:
         """Return the schema of ``?schema=``; else ``main``, or the only one that holds anything."""
         existing_file(self._path, "duckdb")

@@ -38,7 +38,7 @@ class MysqlNamespaces(SqlNamespaces):
     driver = "mysql+pymysql"
     # Each foreign key costs an index, and real data breaks it; the schema reader reads comments.
     foreign_keys = "commented"
-    no_right = frozenset({1142, 1227, 1370, 1410, 1290, 1836})
+    no_right = frozenset({1044, 1142, 1227, 1370, 1410, 1290, 1836})
     no_room = FULL
     no_access = frozenset({1044, 1045, 1049, 1130, 1698})
     right = "make, fill and drop databases whose names begin with dqa_"

@@ -42,11 +42,11 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_'
 HAVING count(*) > 0
 """
 _CREATES = """
-SELECT 'SCHEMA', quote_ident(nspname), 'CREATE' FROM pg_namespace
+SELECT 'SCHEMA', quote_ident(nspname) FROM pg_namespace
 WHERE nspname !~ '^pg_' AND has_schema_privilege(oid, 'CREATE')
 UNION ALL
-SELECT 'DATABASE', quote_ident(current_database()), right_ FROM (VALUES ('CREATE'), ('TEMPORARY'))
-  rights (right_) WHERE has_database_privilege(current_database(), right_)
+SELECT 'DATABASE', quote_ident(current_database())
+WHERE has_database_privilege(current_database(), 'CREATE')
 """
 _SECRETS = """
 SELECT 1 FROM pg_class WHERE oid IN ('pg_authid'::regclass, 'pg_shadow'::regclass)
@@ -105,10 +105,18 @@ _RIGHTS = (
         writes=True,
     ),
     Check(
-        *("role", _CREATES, "{role} has {2} on {0} {1}"),
+        *("role", _CREATES, "{role} has CREATE on {0} {1}"),
         "new tables take space, and may have the names of others",
-        "REVOKE {2} ON {0} {1} FROM {role}, PUBLIC;",
+        "REVOKE CREATE ON {0} {1} FROM {role}, PUBLIC;",
         writes=True,
+    ),
+    Check(
+        "role",
+        "SELECT quote_ident(current_database()) "
+        "WHERE has_database_privilege(current_database(), 'TEMPORARY')",
+        "{role} has TEMPORARY on DATABASE {0}",
+        "temporary tables fill the server's disk",
+        "REVOKE TEMPORARY ON DATABASE {0} FROM {role}, PUBLIC;",
     ),
 )
 _LIMITS = (

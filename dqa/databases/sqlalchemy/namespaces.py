@@ -47,8 +47,14 @@ class SqlalchemyNamespaces(SqlNamespaces):
         if isinstance(content, LoadedSituation):
             name = join_name(content.scenario, content.name, content.content_hash)
             return replace(content, namespace=name)
-        has_tables = bool(inspect(self._connection).get_table_names())
-        return content if has_tables else None
+        return content if self.tables_of(self._connection, None) else None
+
+    def tables_of(self, connection: Connection, schema: str | None) -> list[str] | None:
+        """Return the tables and views of a schema; None if there is no such schema."""
+        inspector = inspect(connection)
+        if schema is not None and schema not in inspector.get_schema_names():
+            return None
+        return [*inspector.get_table_names(schema), *inspector.get_view_names(schema)]
 
     def drop_tables(self, connection: Connection, schema: str | None) -> None:
         """Drop all tables of a schema, and the schema."""

@@ -8,12 +8,12 @@ backends.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 from uuid import uuid4
 
 from dqa.core.distribution import install_command
@@ -40,6 +40,27 @@ _STARTING = Lock()
 _STARTED: dict[str, type[Namespaces]] = {}
 _LOCKS: dict[str, AbstractContextManager[object]] = {}
 """Locks of embedded databases, by location."""
+
+
+class Access(TypedDict, total=False):
+    """Who may do what with an opened database.
+
+    Attributes
+    ----------
+    policy
+        What may be read; None for everything.
+    audit
+        Who sees the statements; None for no one.
+    limits
+        The default limits of a statement.
+    isolation
+        Where statements run: ``"none"`` is for trusted data and statements.
+    """
+
+    policy: Policy | None
+    audit: Audit | None
+    limits: Limits | None
+    isolation: Isolation
 
 
 @dataclass(frozen=True)
@@ -80,26 +101,15 @@ class Backend:
     reader: str = "dqa.databases.servers:parse_url"
     front: str = "dqa.guard:GuardedDatabase"
 
-    def open(
-        self,
-        location: str,
-        *,
-        policy: Policy | None = None,
-        audit: Audit | None = None,
-        limits: Limits | None = None,
-        isolation: Isolation = "process",
-    ) -> GuardedDatabase:
+    def open(self, location: str, **access: Unpack[Access]) -> GuardedDatabase:
         """Open an existing database, or the namespace that the location names, read-only.
 
         Parameters
         ----------
         location
             Where it is.
-        policy, audit, limits
-            What may be read (None for everything), who sees the statements (None for no one), and
-            the default limits of a statement.
-        isolation
-            Where statements run: ``"none"`` is for trusted data and statements.
+        access
+            Policy, audit, limits and isolation.
 
         Raises
         ------
@@ -114,19 +124,15 @@ class Backend:
             The server cannot be reached, or another process has locked the file.
         """
         with self._one_at_a_time(location):
-            session = self._session(Opening(self.namespaces, location), isolation)
-        return self._guarded(session, policy, audit, limits, existing=True)
+            session = self._session(Opening(self.namespaces, location), access)
+        return self._guarded(session, access, existing=True)
 
-    def load(  # noqa: PLR0913
+    def load(
         self,
         situation: Situation,
         location: str | None = None,
         replace: str | None = None,
-        *,
-        policy: Policy | None = None,
-        audit: Audit | None = None,
-        limits: Limits | None = None,
-        isolation: Isolation = "process",
+        **access: Unpack[Access],
     ) -> Database:
         """Write a situation into its own namespace, all or nothing, and open it read-only.
 
@@ -138,8 +144,8 @@ class Backend:
             Where to; None for memory, with embedded engines.
         replace
             The namespace whose other content may be dropped.
-        policy, audit, limits, isolation
-            See `open`.
+        access
+            Policy, audit, limits and isolation.
 
         Raises
         ------
@@ -157,19 +163,12 @@ class Backend:
             else:
                 namespace = self._loaded(situation, location, replace)
                 opening = Opening(self.namespaces, location, namespace)
-            session = self._session(opening, isolation)
-        return self._guarded(session, policy, audit, limits)
+            session = self._session(opening, access)
+        return self._guarded(session, access)
 
     @contextmanager
-    def scratch(  # noqa: PLR0913
-        self,
-        script: str,
-        location: str | None = None,
-        *,
-        policy: Policy | None = None,
-        audit: Audit | None = None,
-        limits: Limits | None = None,
-        isolation: Isolation = "process",
+    def scratch(
+        self, script: str, location: str | None = None, **access: Unpack[Access]
     ) -> Iterator[Database]:
         """Run a script in a new database, open it read-only, and drop it at the end.
 
@@ -181,8 +180,8 @@ class Backend:
             Statements in the engine's language that create and fill tables.
         location
             The server; None for memory, with embedded engines.
-        policy, audit, limits, isolation
-            See `open`.
+        access
+            Policy, audit, limits and isolation.
 
         Raises
         ------
@@ -192,24 +191,16 @@ class Backend:
             As `open`, or the server cannot create databases.
         """
         if location is None:
-            session = self._session(Opening(self._in_memory(), content=script), isolation)
-            database = self._guarded(session, policy, audit, limits, existing=True)
-            try:
+            session = self._session(Opening(self._in_memory(), content=script), access)
+            with closing(self._guarded(session, access, existing=True)) as database:
                 yield database
-            finally:
-                database.close()
             return
         name = f"dqa_scratch_{uuid4().hex[:12]}"
         with self._started().connect(location) as namespaces:
             url = namespaces.make_scratch(name, script)
         try:
-            database = self.open(
-                url, policy=policy, audit=audit, limits=limits, isolation=isolation
-            )
-            try:
+            with closing(self.open(url, **access)) as database:
                 yield database
-            finally:
-                database.close()
         finally:
             with self._started().connect(location) as namespaces:
                 namespaces.drop_scratch(name)
@@ -246,11 +237,9 @@ class Backend:
         if self.embedded:
             with self._started().connect(location) as namespaces:
                 return namespaces.examine()
-        session = self._session(Opening(self.namespaces, location, is_whole=True), "process")
-        try:
+        opening = Opening(self.namespaces, location, is_whole=True)
+        with closing(self._session(opening, {})) as session:
             return session.examine()
-        finally:
-            session.close()
 
     @property
     def is_installed(self) -> bool:
@@ -293,8 +282,8 @@ class Backend:
 
         return pause_file(Path(namespaces.location)) if self.embedded else nullcontext()
 
-    def _session(self, opening: Opening, isolation: Isolation) -> Session:
-        if isolation == "process":
+    def _session(self, opening: Opening, access: Access) -> Session:
+        if access.get("isolation", "process") == "process":
             from dqa.databases.worker_pool import IsolatedSession
 
             self._require_installed()
@@ -303,13 +292,7 @@ class Backend:
         return opening.open()
 
     def _guarded(
-        self,
-        session: Session,
-        policy: Policy | None,
-        audit: Audit | None,
-        limits: Limits | None,
-        *,
-        existing: bool = False,
+        self, session: Session, access: Access, *, existing: bool = False
     ) -> GuardedDatabase:
         """Put the guard in front of a session.
 
@@ -320,7 +303,10 @@ class Backend:
             database = front(session)
             if existing and holds_store(session):
                 database.hide_store()
-            return database.restrict(policy, audit, limits, checked=existing)
+            return database.restrict(
+                *(access.get("policy"), access.get("audit"), access.get("limits")),
+                checked=existing,
+            )
         except BaseException:
             session.close()
             raise

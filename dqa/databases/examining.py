@@ -24,8 +24,10 @@ DOCUMENTED = (
 )
 NO_TIME_LIMIT = "a statement that its client has left behind runs without an end"
 NO_DISK_LIMIT = "one query that sorts or joins may fill the server's disk"
-ONE_MORE_DEFENCE = "the guard and the read-only session keep it from writing; a role without the "
-ONE_MORE_DEFENCE += "right is one more line of defence"
+ONE_MORE_DEFENCE = (
+    "the guard and the read-only session keep it from writing; a role without the right is one "
+    "more line of defence"
+)
 
 _LIMITS = Limits(rows=10_000, bytes=4_000_000, seconds=30.0, cell=100_000)
 _ENDLESS = 1 << 50

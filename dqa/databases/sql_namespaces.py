@@ -212,9 +212,9 @@ class SqlNamespaces(Namespaces):
         """Create the namespace and fill it."""
         schema = self.schema_of(tag.namespace)
         with self.connected() as connection:
+            if schema is not None:
+                connection.execute(self.definition(schema))
             try:
-                if schema is not None:
-                    connection.execute(self.definition(schema))
                 write_tables(
                     within(connection, schema),
                     situation,

@@ -144,7 +144,10 @@ class SqlNamespaces(Namespaces):
                 f"{where} refuses the connection: {problem}. Check user, password and the "
                 "database's name."
             )
-        return DatabaseUnavailableError(f"{where} cannot be reached: {problem}.")
+        problem = problem.partition(" Is the server")[0].rstrip(".")  # as libpq asks, too
+        return DatabaseUnavailableError(
+            f"{where} cannot be reached: {problem}. Is the server running there?"
+        )
 
     @classmethod
     def _translate(cls, error: Exception, where: str) -> DqaError:

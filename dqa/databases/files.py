@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError, InfrastructureError, UsageError
 from dqa.core.examination import Examination
 from dqa.core.files import make_private_folder
 from dqa.core.paths import told_problem
@@ -97,7 +98,12 @@ def _signature(path: Path) -> str | None:
         with path.open("rb") as file:
             head = file.read(16)
     except OSError as error:
-        raise UsageError(f"'{path}' cannot be read: {error.strerror}.") from error
+        problem = f"'{path}' cannot be read: {error.strerror}."
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise InfrastructureError(
+                f"{problem} Close other files, or allow more open files (ulimit -n)."
+            ) from error
+        raise UsageError(problem) from error
     return next(
         (kind for (start, magic), kind in _SIGNATURES.items() if head.startswith(magic, start)),
         None,

@@ -74,6 +74,8 @@ class SqlNamespaces(Namespaces):
         SQLAlchemy's name of dialect and driver; None for that of the URL.
     foreign_keys
         As `write_tables` takes it.
+    numbers_rows
+        Whether a column stores the order of rows, as the engine does not.
     has_tag_table
         Whether the tag is a row of a table.
     has_atomic_definitions
@@ -90,6 +92,7 @@ class SqlNamespaces(Namespaces):
     dialect: ClassVar[str]
     driver: ClassVar[str | None] = None
     foreign_keys: ClassVar[ForeignKeys] = "omitted"
+    numbers_rows: ClassVar[bool] = False
     has_tag_table: ClassVar[bool] = True
     has_atomic_definitions: ClassVar[bool] = False
     no_right: ClassVar[frozenset[str | int]] = frozenset()
@@ -223,6 +226,7 @@ class SqlNamespaces(Namespaces):
                     situation,
                     tag if self.has_tag_table else None,
                     foreign_keys=self.foreign_keys,
+                    numbered=self.numbers_rows,
                     fill=self.fill,
                 )
                 self.finish(connection, situation, tag)

@@ -17,7 +17,14 @@ from dqa.core import situation as content
 from dqa.core.errors import DataError
 from dqa.databases.failures import one_line
 from dqa.databases.namespaces import LoadedSituation
-from dqa.databases.tables import CONSTRAINTS, ForeignKeys, define_tables, define_tag, tag_row
+from dqa.databases.tables import (
+    CONSTRAINTS,
+    ROW_COLUMN,
+    ForeignKeys,
+    define_tables,
+    define_tag,
+    tag_row,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,8 +37,10 @@ def insert_rows(connection: Connection, table: Table, rows: content.Table) -> No
     """Insert rows by the driver's `executemany`, which takes them faster than Core does."""
     statement, is_positional = _insert_statement(connection.dialect, table, schema_of(connection))
     values: Any = list(plain_rows(rows))
+    if ROW_COLUMN in table.columns:
+        values = [(*row, number) for number, row in enumerate(values)]
     if not is_positional:
-        values = [dict(zip(rows.schema.column_names, row, strict=True)) for row in values]
+        values = [dict(zip(table.columns.keys(), row, strict=True)) for row in values]
     connection.exec_driver_sql(statement, values)
 
 
@@ -58,12 +67,13 @@ def schema_of(connection: Connection) -> str | None:
     return names.get(None)
 
 
-def write_tables(
+def write_tables(  # noqa: PLR0913
     connection: Connection,
     situation: content.Situation,
     tag: LoadedSituation | None,
     *,
     foreign_keys: ForeignKeys,
+    numbered: bool = False,
     fill: Fill = insert_rows,
 ) -> None:
     """Create the tables of a situation, fill them and write the tag.
@@ -81,6 +91,8 @@ def write_tables(
         The row of the tag table; None for no such table.
     foreign_keys
         How to write the foreign keys; ``"unchecked"`` ones follow the rows.
+    numbered
+        Whether a column stores the order of rows.
     fill
         How to insert rows.
 
@@ -89,7 +101,8 @@ def write_tables(
     DataError
         A key occurs twice, or the database cannot hold a value.
     """
-    metadata, tag_table = define_tables(situation.schema, foreign_keys), define_tag()
+    metadata = define_tables(situation.schema, foreign_keys, numbered=numbered)
+    tag_table = define_tag()
     driver: Any = connection.dialect.loaded_dbapi
     if tag is not None:
         tag_table.create(connection, checkfirst=False)

@@ -12,6 +12,7 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKeyConstraint,
+    Integer,
     MetaData,
     String,
     Table,
@@ -22,7 +23,7 @@ from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.schema import AddConstraint, CreateTable
-from sqlalchemy.types import TypeEngine
+from sqlalchemy.types import TypeEngine, UserDefinedType
 
 from dqa.core.schema import sql_name
 from dqa.core.situation import Schema, StoredType
@@ -30,6 +31,8 @@ from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 
 CONSTRAINTS = "constraints"
 """Key of `MetaData.info`: the statements that add the unchecked foreign keys."""
+ROW_COLUMN = "dqa_row"
+"""The number of a row in its table, on servers that store no order of rows."""
 REFERENCES = "references "
 """How the comment of a referring column begins: ``references table.column``."""
 
@@ -38,6 +41,18 @@ ForeignKeys: TypeAlias = Literal["declared", "unchecked", "commented", "omitted"
 the engine does not enforce, as constraints that are not checked against existing rows, as comments,
 or not at all."""
 
+
+class _Invisible(UserDefinedType[int]):
+    """A number that ``SELECT *`` does not return (MySQL, MariaDB)."""
+
+    cache_ok = True
+
+    def get_col_spec(self, **_: object) -> str:
+        """Return the type in SQL."""
+        return "INT NOT NULL DEFAULT 0 INVISIBLE"
+
+
+_ROW_NUMBER = Integer().with_variant(_Invisible(), "mysql")
 _TYPES: Mapping[StoredType, TypeEngine[Any]] = {
     "text": Text().with_variant(mysql.LONGTEXT(), "mysql"),
     "float": Double(),
@@ -82,14 +97,14 @@ def literal_insert(table: Table, rows: Sequence[Mapping[str, Any]], dialect: str
 
 
 @lru_cache(maxsize=64)
-def define_tables(schema: Schema, foreign_keys: ForeignKeys) -> MetaData:
-    """Return the tables of a schema. Databases enforce primary keys."""
+def define_tables(schema: Schema, foreign_keys: ForeignKeys, *, numbered: bool) -> MetaData:
+    """Return the tables of a schema, with a column `ROW_COLUMN` if rows are `numbered`."""
     metadata = MetaData()
     references = list(_references(schema))
     in_keys = {(table.name, column) for table in schema.tables for column in table.key}
     in_keys |= {end for reference in references for end in reference}
     for table in schema.tables:
-        columns = (
+        columns = [
             Column(
                 column.name,
                 _KEY_TEXT
@@ -100,7 +115,9 @@ def define_tables(schema: Schema, foreign_keys: ForeignKeys) -> MetaData:
                 quote=True,
             )
             for column in table.columns
-        )
+        ]
+        if numbered:
+            columns.append(Column(ROW_COLUMN, _ROW_NUMBER))
         Table(table.name, metadata, *columns, quote=True)
     for (table_name, column_name), (other, other_column) in references:
         source = metadata.tables[table_name].c[column_name]

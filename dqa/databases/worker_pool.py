@@ -311,6 +311,11 @@ class IsolatedSession(Session):
         described: DatabaseSchema = found
         return described
 
+    def row_order(self, table: str) -> bytes | None:
+        """Return the order of a table's rows, as a worker reads it."""
+        order: bytes | None = self._request((bytes, type(None)), "order", table)
+        return order
+
     def examine(self) -> Examination:
         """Examine a server in a worker."""
         examined: Examination = self._request(Examination, "examine")

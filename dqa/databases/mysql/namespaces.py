@@ -38,6 +38,7 @@ class MysqlNamespaces(SqlNamespaces):
     driver = "mysql+pymysql"
     # Each foreign key costs an index, and real data breaks it; the schema reader reads comments.
     foreign_keys = "commented"
+    numbers_rows = True
     no_right = frozenset({1044, 1142, 1227, 1370, 1410, 1290, 1836})
     no_room = FULL
     no_access = frozenset({1044, 1045, 1049, 1130, 1698})
@@ -76,8 +77,9 @@ class MysqlNamespaces(SqlNamespaces):
         InnoDB stores a table in the order of its key, and fills it fastest in that order.
         """
         target = f"{quote('mysql', schema_of(connection) or '')}.{quote('mysql', table.name)}"
-        names = quote("mysql", *rows.schema.column_names)
-        lines = sorted(map(",".join, zip(*map(_literals, rows.columns.values()), strict=True)))
+        names = quote("mysql", *table.columns.keys())
+        columns = [*map(_literals, rows.columns.values()), map(str, range(len(rows)))]
+        lines = sorted(map(",".join, zip(*columns, strict=True)))
         driver: Any = connection.connection.driver_connection
         for start in range(0, len(lines), _CHUNK):
             values = "),(".join(lines[start : start + _CHUNK])

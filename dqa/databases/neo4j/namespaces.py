@@ -22,6 +22,8 @@ from dqa.databases.neo4j.server import Address, Server
 from dqa.databases.neo4j.session import GraphNamespace, Neo4jSession
 from dqa.databases.neo4j.writer import TAG, drop, prepare, write
 
+_ORDER = "order_"
+
 
 class Neo4jNamespaces(Namespaces):
     """The loaded situations of a database.
@@ -106,7 +108,12 @@ class Neo4jNamespaces(Namespaces):
             self._server.rows("RETURN 1")
         else:
             tag = self._tags.get(namespace) or self._tag(namespace)
-            opened = GraphNamespace(tag["place"], json.loads(tag["schema"]))
+            orders = {
+                key.removeprefix(_ORDER): bytes(value)
+                for key, value in tag.items()
+                if key.startswith(_ORDER)
+            }
+            opened = GraphNamespace(tag["place"], json.loads(tag["schema"]), orders)
         self.is_handed_over = True
         return Neo4jSession(self._server, opened)
 

@@ -20,6 +20,7 @@ from dqa.core.cypher import quote_name
 from dqa.core.errors import DataError
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Situation, StoredType
 from dqa.databases.graphs import require_graph
+from dqa.databases.row_order import pack_order
 
 if TYPE_CHECKING:
     import neo4j
@@ -90,7 +91,9 @@ def prepare(situation: Situation, namespace: str) -> Prepared:
                     f"'{edge.table}' ends at {label} {min(lost, key=str)!r}, which is not there."
                 )
     unique, indexed = _identifying(schema.nodes, keys)
-    return Prepared(namespace, nodes, edges, unique, indexed, _tag(situation, namespace))
+    return Prepared(
+        namespace, nodes, edges, unique, indexed, _tag(situation, namespace, nodes, edges)
+    )
 
 
 def write(prepared: Prepared, driver: neo4j.Driver, database: str | None) -> None:
@@ -194,7 +197,15 @@ def _identifying(
     return tuple(unique), tuple(indexed)
 
 
-def _tag(situation: Situation, namespace: str) -> dict[str, Any]:
+def _tag(
+    situation: Situation,
+    namespace: str,
+    nodes: Sequence[tuple[NodeSchema, list[_Row]]],
+    edges: Sequence[tuple[EdgeSchema, list[_Row]]],
+) -> dict[str, Any]:
+    tables = [(node.table, rows) for node, rows in nodes]
+    tables += [(edge.table, rows) for edge, rows in edges]
+    orders = {f"order_{table}": pack_order(rows) for table, rows in tables}
     return {
         "place": namespace,
         "state": "loaded",
@@ -203,6 +214,7 @@ def _tag(situation: Situation, namespace: str) -> dict[str, Any]:
         "content_hash": situation.content_hash,
         "rows": situation.row_count,
         "schema": _described(situation),
+        **orders,
     }
 
 

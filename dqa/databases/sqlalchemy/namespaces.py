@@ -26,6 +26,7 @@ class SqlalchemyNamespaces(SqlNamespaces):
 
     title = "The database"
     dialect = "ansi"
+    numbers_rows = True
 
     @property
     def _has_schemas(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict, Unpack
+from typing import Any, TypeAlias, Unpack
 from uuid import uuid4
 
 from dqa import plugins
@@ -16,7 +16,7 @@ from dqa.core.database import DEFAULT_LIMITS, Database, Isolation, Limits
 from dqa.core.errors import UsageError
 from dqa.core.files import DATA_BYTES, read_text
 from dqa.core.situation import Situation
-from dqa.databases.base import Backend
+from dqa.databases.base import Access, Backend
 from dqa.guard import Audit, Policy
 from dqa.loaders.places import whole_url
 
@@ -25,13 +25,6 @@ Content: TypeAlias = "str | Path | Mapping[str, Any] | Situation"
 
 _SCRIPTS = frozenset({".sql", ".cypher", ".cql"})
 _URL = re.compile(r"[A-Za-z][\w+.-]*://\S+")
-
-
-class _Restrictions(TypedDict):
-    policy: Policy | None
-    audit: Audit | None
-    limits: Limits
-    isolation: Isolation
 
 
 @contextmanager
@@ -88,7 +81,7 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
         return
     backend = plugins.backend(engine)
     where = None if location is None else whole_url(location)
-    given: _Restrictions = {
+    given: Access = {
         "policy": policy_of(policy),
         "audit": audit_of(audit),
         "limits": limits,
@@ -137,7 +130,7 @@ def _loaded(
     situation: Situation,
     backend: Backend,
     location: str | None,
-    **given: Unpack[_Restrictions],
+    **given: Unpack[Access],
 ) -> Iterator[Database]:
     """Load a situation; on a server under a name of its own, as others may hold the same one."""
     if location is not None:

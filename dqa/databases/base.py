@@ -1,20 +1,19 @@
-"""A kind of database: it opens databases, and loads situations into new ones.
+"""A backend: it opens databases of one kind, and loads situations into them.
 
-A new backend is a package with two things: an entry `Backend`, which says what it is called and
-which locations are its own, and a class of `dqa.databases.namespaces.Namespaces`, which lists,
-reads, creates, drops and opens namespaces. What is done with them, in which order and with which
-errors, is the same for all and is here.
+A backend is an entry `Backend` (its name, and which locations belong to it) and a subclass of
+`dqa.databases.namespaces.Namespaces`. The order of the steps and the errors are the same for all
+backends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 from uuid import uuid4
 
 from dqa.core.distribution import install_command
@@ -43,39 +42,51 @@ _LOCKS: dict[str, AbstractContextManager[object]] = {}
 """Locks of embedded databases, by location."""
 
 
+class Access(TypedDict, total=False):
+    """Who may do what with an opened database.
+
+    Attributes
+    ----------
+    policy
+        What may be read; None for everything.
+    audit
+        Who sees the statements; None for no one.
+    limits
+        The default limits of a statement.
+    isolation
+        Where statements run: ``"none"`` is for trusted data and statements.
+    """
+
+    policy: Policy | None
+    audit: Audit | None
+    limits: Limits | None
+    isolation: Isolation
+
+
 @dataclass(frozen=True)
 class Backend:
     """A kind of database (entry point `dqa.databases`).
 
-    Whoever opens a database says what of it may be read (`policy`; everything, if None), who
-    watches its statements (`audit`; nobody) and what one may cost whose caller does not say
-    (`limits`; the defaults).
-
     Attributes
     ----------
     name
-        What it is registered as.
+        Its name in the registry.
     kind, dialect
         Of its databases; the dialect is one of `guard.DIALECTS`.
     namespaces
-        The subclass of `Namespaces`, as ``package.module:Class``; imported when it is needed, so
-        that naming a backend loads no engine.
+        The subclass of `Namespaces`, as ``package.module:Class``, imported on first use.
     accepts
-        Whether a location (a URL or a path to an existing file) is one of this backend's.
+        Whether a location (a URL or a path to an existing file) belongs to this backend.
     embedded
-        Whether its databases live in this process, so that situations can be loaded into memory.
-    driver
-        The package without which nothing can be opened; the extra `extra` brings it.
-    extra
-        The extra that installs the driver; by default what the backend is called.
+        Whether its engine runs in this process and can hold a database in memory.
+    driver, extra
+        The package it needs, and the extra that installs it (the backend's name by default).
     example
-        A location, for who gives none to a server.
+        A location, for messages.
     reader
-        What takes a server's URL apart, and raises `UsageError` where that cannot be done; written
-        as `namespaces` is.
+        The parser of a server's URL, as ``package.module:function``; raises `UsageError`.
     front
-        The subclass of `GuardedDatabase` that its sessions are put behind, where it needs one of
-        its own; written as `namespaces` is.
+        The subclass of `GuardedDatabase` for its sessions, as ``package.module:Class``.
     """
 
     name: str
@@ -90,74 +101,59 @@ class Backend:
     reader: str = "dqa.databases.servers:parse_url"
     front: str = "dqa.guard:GuardedDatabase"
 
-    def open(
-        self,
-        location: str,
-        *,
-        policy: Policy | None = None,
-        audit: Audit | None = None,
-        limits: Limits | None = None,
-        isolation: Isolation = "process",
-    ) -> GuardedDatabase:
+    def open(self, location: str, **access: Unpack[Access]) -> GuardedDatabase:
         """Open an existing database, or the namespace that the location names, read-only.
 
         Parameters
         ----------
         location
             Where it is.
-        policy, audit, limits
-            What of it may be read, who watches, and what a statement may cost.
-        isolation
-            Where statements run: ``"none"`` is for data and statements of one's own.
+        access
+            Policy, audit, limits and isolation.
 
         Raises
         ------
         MissingKeyError
             The driver is not installed.
         UsageError
-            The location is wrong, or names what is not there; user or password are wrong; the
-            server is too old; the policy names what the database does not have.
+            The location or the login is wrong, the server is too old, or the policy names what
+            the database does not have.
         DataError
-            The file is no database of this kind.
+            The file is not a database of this kind.
         DatabaseUnavailableError
-            The server cannot be reached, or another process keeps the file to itself.
+            The server cannot be reached, or another process has locked the file.
         """
         with self._one_at_a_time(location):
-            session = self._session(Opening(self.namespaces, location), isolation)
-        return self._guarded(session, policy, audit, limits, existing=True)
+            session = self._session(Opening(self.namespaces, location), access)
+        return self._guarded(session, access, existing=True)
 
-    def load(  # noqa: PLR0913
+    def load(
         self,
         situation: Situation,
         location: str | None = None,
         replace: str | None = None,
-        *,
-        policy: Policy | None = None,
-        audit: Audit | None = None,
-        limits: Limits | None = None,
-        isolation: Isolation = "process",
+        **access: Unpack[Access],
     ) -> Database:
-        """Write a situation into a namespace of its own, all or nothing, and open that read-only.
+        """Write a situation into its own namespace, all or nothing, and open it read-only.
 
         Parameters
         ----------
         situation
-            What to write. Where the database holds it already, nothing is written.
+            What to write, unless the database already holds it.
         location
-            Where to; None means in memory, for embedded databases.
+            Where to; None for memory, with embedded engines.
         replace
-            The namespace to drop first where it holds something else.
-        policy, audit, limits, isolation
-            As `open` takes them.
+            The namespace whose other content may be dropped.
+        access
+            Policy, audit, limits and isolation.
 
         Raises
         ------
         UsageError
-            The namespace holds something else and `replace` does not name it, the user may not
-            write, or as `open`.
+            The namespace holds another content, the user may not write, or as `open`.
         DataError
-            The database cannot hold the situation: a key occurs twice, a value is none of its
-            types', or the tables do not read as a graph.
+            The database cannot hold the situation: a key occurs twice, a value does not fit, or
+            the tables do not form a graph.
         DatabaseUnavailableError
             As `open`, or the disk is full.
         """
@@ -167,75 +163,60 @@ class Backend:
             else:
                 namespace = self._loaded(situation, location, replace)
                 opening = Opening(self.namespaces, location, namespace)
-            session = self._session(opening, isolation)
-        return self._guarded(session, policy, audit, limits)
+            session = self._session(opening, access)
+        return self._guarded(session, access)
 
     @contextmanager
-    def scratch(  # noqa: PLR0913
-        self,
-        script: str,
-        location: str | None = None,
-        *,
-        policy: Policy | None = None,
-        audit: Audit | None = None,
-        limits: Limits | None = None,
-        isolation: Isolation = "process",
+    def scratch(
+        self, script: str, location: str | None = None, **access: Unpack[Access]
     ) -> Iterator[Database]:
-        """Run a script in a new database, open that read-only, and drop it in the end.
+        """Run a script in a new database, open it read-only, and drop it at the end.
 
-        The script is the caller's own and is not guarded: the engine runs it as it is.
+        The script is the caller's own: the guard does not check it.
 
         Parameters
         ----------
         script
-            Statements that make tables and fill them, in the engine's own language.
+            Statements in the engine's language that create and fill tables.
         location
-            The server; None means in memory, for embedded databases.
-        policy, audit, limits, isolation
-            As `open` takes them.
+            The server; None for memory, with embedded engines.
+        access
+            Policy, audit, limits and isolation.
 
         Raises
         ------
         DataError
             The engine refuses the script.
         UsageError, MissingKeyError, DatabaseUnavailableError
-            As `open`, or the server has no databases of their own.
+            As `open`, or the server cannot create databases.
         """
         if location is None:
-            made = self._session(Opening(self._in_memory(), content=script), isolation)
-            database = self._guarded(made, policy, audit, limits, existing=True)
-            try:
+            session = self._session(Opening(self._in_memory(), content=script), access)
+            with closing(self._guarded(session, access, existing=True)) as database:
                 yield database
-            finally:
-                database.close()
             return
         name = f"dqa_scratch_{uuid4().hex[:12]}"
         with self._started().connect(location) as namespaces:
-            place = namespaces.make_scratch(name, script)
+            url = namespaces.make_scratch(name, script)
         try:
-            database = self.open(
-                place, policy=policy, audit=audit, limits=limits, isolation=isolation
-            )
-            try:
+            with closing(self.open(url, **access)) as database:
                 yield database
-            finally:
-                database.close()
         finally:
             with self._started().connect(location) as namespaces:
                 namespaces.drop_scratch(name)
 
     def require_readable(self, location: str) -> None:
-        """Raise `UsageError` where a URL cannot be read; nothing is opened or connected to."""
+        """Raise `UsageError` for a malformed URL, without a connection."""
         if not self.embedded and self.is_installed:
             find_named(self.reader)(location)
 
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
-        """List the situations that the database holds, by namespace."""
+        """List the situations in the database, by namespace."""
         with self._started().connect(location) as namespaces:
             return tuple(namespaces.situations())
 
     def unload(self, location: str, namespace: str) -> LoadedSituation:
-        """Drop a namespace and return what it held; `UsageError` where it holds no situation."""
+        """Drop a namespace and return what it held; `UsageError` if that is not a situation."""
         with self._one_at_a_time(location), self._started().connect(location) as namespaces:
             name = namespaces.resolve(namespace)
             with self._released(namespaces), namespaces.locked(name):
@@ -249,41 +230,38 @@ class Backend:
         return content
 
     def examine(self, location: str | None = None) -> Examination:
-        """Connect and look: `DqaError` says what is wrong with the connection."""
+        """Connect and describe the database; `DqaError` if that fails."""
         if location is None:
             self._in_memory()
             return Examination(self._started().engine_version())
         if self.embedded:
             with self._started().connect(location) as namespaces:
                 return namespaces.examine()
-        session = self._session(Opening(self.namespaces, location, is_whole=True), "process")
-        try:
+        opening = Opening(self.namespaces, location, is_whole=True)
+        with closing(self._session(opening, {})) as session:
             return session.examine()
-        finally:
-            session.close()
 
     @property
     def is_installed(self) -> bool:
-        """Whether the driver is there."""
+        """Whether the driver is installed."""
         return self.driver is None or find_spec(self.driver) is not None
 
     def start(self) -> None:
-        """Import the engine and open it for the first time, once and in one thread."""
+        """Import the engine and open it for the first time."""
         self._started()
 
     def _started(self) -> type[Namespaces]:
-        """Return the class of namespaces; embedded engines race where two threads start them."""
+        """Return the class of namespaces; one thread starts an embedded engine."""
         self._require_installed()
         with _STARTING:
-            found = _STARTED.get(self.namespaces)
-            if found is None:
-                found = find_named(self.namespaces)
+            if self.namespaces not in _STARTED:
+                found: type[Namespaces] = find_named(self.namespaces)
                 found.start()
                 _STARTED[self.namespaces] = found
-            return found
+            return _STARTED[self.namespaces]
 
     def _loaded(self, situation: Situation, location: str, replace: str | None) -> str:
-        """Write a situation where it is not there already, and return its namespace."""
+        """Write a situation unless the database holds it, and return its namespace."""
         with self._started().connect(location) as namespaces:
             tag = tag_of(situation, namespaces.name_for(situation))
             if not hold_same(namespaces.read(tag.namespace), tag):
@@ -292,20 +270,20 @@ class Backend:
             return tag.namespace
 
     def _one_at_a_time(self, location: str | None) -> AbstractContextManager[object]:
-        """Let one thread open or write an embedded database of a location at a time."""
+        """Let one thread at a time open or write an embedded database."""
         if location is None or not self.embedded:
             return nullcontext()
         with _STARTING:
             return _LOCKS.setdefault(location, RLock())
 
     def _released(self, namespaces: Namespaces) -> AbstractContextManager[None]:
-        """Keep this process's workers from a file that is about to be written."""
+        """Stop this process's workers from using a file during a write."""
         from dqa.databases.worker_pool import pause_file
 
         return pause_file(Path(namespaces.location)) if self.embedded else nullcontext()
 
-    def _session(self, opening: Opening, isolation: Isolation) -> Session:
-        if isolation == "process":
+    def _session(self, opening: Opening, access: Access) -> Session:
+        if access.get("isolation", "process") == "process":
             from dqa.databases.worker_pool import IsolatedSession
 
             self._require_installed()
@@ -314,25 +292,21 @@ class Backend:
         return opening.open()
 
     def _guarded(
-        self,
-        session: Session,
-        policy: Policy | None,
-        audit: Audit | None,
-        limits: Limits | None,
-        *,
-        existing: bool = False,
+        self, session: Session, access: Access, *, existing: bool = False
     ) -> GuardedDatabase:
-        """Return a session behind the guard; closed where the policy does not fit it.
+        """Put the guard in front of a session.
 
-        An `existing` database is somebody's own: names of a policy have to be in it, and runs may
-        be kept there.
+        A user's own database (`existing`) may hold runs, and must have what the policy names.
         """
         try:
             front: type[GuardedDatabase] = find_named(self.front)
             database = front(session)
             if existing and holds_store(session):
                 database.hide_store()
-            return database.restrict(policy, audit, limits, checked=existing)
+            return database.restrict(
+                *(access.get("policy"), access.get("audit"), access.get("limits")),
+                checked=existing,
+            )
         except BaseException:
             session.close()
             raise
@@ -345,10 +319,10 @@ class Backend:
             )
 
     def _in_memory(self) -> str:
-        """Return the class of namespaces of an engine that has databases in memory."""
+        """Return the class of namespaces, which must support memory."""
         if not self.embedded:
             raise UsageError(
-                f"A {self.name} database is not in memory: name where it is, as {self.example}."
+                f"A {self.name} database is not in memory: name its location, as {self.example}."
             )
         return self.namespaces
 
@@ -356,8 +330,8 @@ class Backend:
 def _fill(
     namespaces: Namespaces, situation: Situation, tag: LoadedSituation, replace: str | None
 ) -> None:
-    """Write a situation, if need be in place of what may be dropped."""
-    content = namespaces.read(tag.namespace)  # again: somebody may have loaded it meanwhile
+    """Write a situation, if allowed in place of another content."""
+    content = namespaces.read(tag.namespace)  # another process may have loaded it
     if hold_same(content, tag):
         return
     if content is None:

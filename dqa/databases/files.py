@@ -1,4 +1,4 @@
-"""Databases that are files: whose file a location names, and files that are namespaces."""
+"""Databases in files: which engine a file belongs to, and files as namespaces."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
-from dqa.core.errors import DataError, DqaError, InfrastructureError, UsageError
+from dqa.core.errors import DataError, InfrastructureError, UsageError
 from dqa.core.examination import Examination
 from dqa.core.files import make_private_folder
 from dqa.core.paths import told_problem
+from dqa.databases.failures import one_line
 from dqa.databases.namespaces import (
     ForeignContent,
     LoadedSituation,
@@ -36,73 +37,73 @@ _SIGNATURES = {
     (0, b"KUZU"): "ladybug",
     (8, b"DUCK"): "duckdb",
 }
-"""By where in a file it is and what is there."""
+"""Engines by the first bytes of their files: where they begin, and what they are."""
 
 
 def is_ours(location: str, kind: str, suffixes: tuple[str, ...]) -> bool:
-    """Whether `location` is for the backend `kind`: by URL scheme, content, or else file suffix."""
+    """Whether a location belongs to a backend: by URL scheme, content, or else file suffix."""
     if "://" in location:
         return location.startswith(f"{kind}://")
     path = Path(location)
-    try:
-        signature = _signature(path) if path.is_file() else None
-    except OSError as error:
-        raise _unreadable(path, error) from error
+    signature = _signature(path) if path.is_file() else None
     return signature == kind if signature else path.suffix.lower() in suffixes
 
 
 def file_path(location: str, kind: str) -> Path:
-    """Return the path that a location names; `UsageError` where it names none."""
+    """Return the path in a location; `UsageError` for another URL."""
     prefix = f"{kind}:///"
     text = location.removeprefix(prefix)
     if not text or "://" in text:
-        raise UsageError(f"'{location}' names no file; write a path or {prefix}path.")
+        raise UsageError(f"'{location}' does not name a file; write a path or {prefix}path.")
     return Path(text)
 
 
 def existing_file(path: Path, kind: str) -> Path:
-    """Return `path`, which must be a database file of this kind.
+    """Return the path of a database file.
 
     Raises
     ------
     UsageError
         There is no such file.
     DataError
-        The file is there and no database of this kind.
+        The file is not a database of this kind.
     """
     if not path.exists():
         raise UsageError(f"There is no database file '{path}'. Name one that exists.")
     if not path.is_file():
-        raise UsageError(f"'{path}' is no file; name a {kind} database file.")
-    try:
-        signature = _signature(path)
-    except OSError as error:
-        raise _unreadable(path, error) from error
+        raise UsageError(f"'{path}' is not a file; name a {kind} database file.")
+    signature = _signature(path)
     if signature != kind:
-        is_what = f"a {signature} database" if signature else "no database file"
-        raise DataError(f"'{path}' is {is_what}, where a {kind} database is expected.")
+        found = f"a {signature} database" if signature else "not a database file"
+        raise DataError(f"'{path}' is {found}; a {kind} database is expected.")
     return path
 
 
 def require_folder(path: Path) -> None:
-    """Raise `UsageError` unless the folder in which a file is to be made exists."""
+    """Raise `UsageError` unless the folder of a new file exists."""
     if not path.parent.is_dir():
-        raise UsageError(f"There is no folder '{path.parent}' to make a database in.")
+        raise UsageError(f"There is no folder '{path.parent}' for a new database.")
 
 
-def _unreadable(path: Path, error: OSError) -> DqaError:
-    """Return what is told of a file that cannot be read."""
-    if error.errno in (errno.EMFILE, errno.ENFILE):
-        return InfrastructureError(
-            f"'{path}' cannot be opened: {error.strerror}. Close other files and databases, or "
-            "allow more open files (ulimit -n)."
-        )
-    return UsageError(f"'{path}' cannot be read: {error.strerror}.")
+def is_sqlite(path: Path) -> bool:
+    """Whether a file is an SQLite database; an empty one is."""
+    with path.open("rb") as file:
+        head = file.read(len(_SQLITE))
+    return head in {b"", _SQLITE}
 
 
 def _signature(path: Path) -> str | None:
-    with path.open("rb") as file:
-        head = file.read(16)
+    """Return the engine of a file by its first bytes."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        problem = f"'{path}' cannot be read: {error.strerror}."
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise InfrastructureError(
+                f"{problem} Close other files, or allow more open files (ulimit -n)."
+            ) from error
+        raise UsageError(problem) from error
     return next(
         (kind for (start, magic), kind in _SIGNATURES.items() if head.startswith(magic, start)),
         None,
@@ -110,12 +111,12 @@ def _signature(path: Path) -> str | None:
 
 
 class FileNamespaces(Namespaces):
-    """A file that is one namespace: its path is the namespace's name.
+    """A file that is one namespace, which has the name of the file.
 
     Parameters
     ----------
     path
-        The file, which need not be there.
+        The file, which may be missing.
 
     Attributes
     ----------
@@ -131,19 +132,19 @@ class FileNamespaces(Namespaces):
 
     @classmethod
     def connect(cls, location: str) -> AbstractContextManager[Self]:
-        """Name the file; nothing of it is opened yet."""
+        """Give the namespaces; the file is not opened yet."""
         return nullcontext(cls(file_path(location, cls.kind)))
 
     @abstractmethod
     def _read_tag(self) -> LoadedSituation | None:
-        """Return what the file's tag says; None where it has none or cannot be read."""
+        """Return the tag; None for a file without one."""
 
     @abstractmethod
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
         """Write a situation and its tag into a new file."""
 
     def names(self) -> Iterable[str]:
-        """Return the file, which must be there."""
+        """Return the existing file."""
         return [self.select()]
 
     def read(self, namespace: str) -> NamespaceContent:
@@ -151,20 +152,20 @@ class FileNamespaces(Namespaces):
         if namespace != self.location or not self._path.exists():
             return None
         if not self._path.is_file():
-            raise UsageError(f"'{self._path}' is no file; name a {self.kind} database file.")
-        return self._read_tag() or ForeignContent("what is not of this project")
+            raise UsageError(f"'{self._path}' is not a file; name a {self.kind} database file.")
+        return self._read_tag() or ForeignContent("content that is not of this project")
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Write the file, which appears only with everything in it."""
+        """Write the file, which appears when it is complete."""
         try:
             self._put(situation, tag, replace=False)
         except FileExistsError:
-            content = self.read(tag.namespace)  # perhaps what another has just loaded
+            content = self.read(tag.namespace)  # perhaps another process has just loaded it
             if not hold_same(content, tag):
                 raise in_the_way(tag.namespace, content) from None
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Write the file in place of the one that is there, at once."""
+        """Replace the file when the new one is complete."""
         self._put(situation, tag, replace=True)
 
     def drop(self, namespace: str) -> None:
@@ -172,27 +173,26 @@ class FileNamespaces(Namespaces):
         Path(namespace).unlink()
 
     def select(self) -> str:
-        """Return the file, which must be there."""
+        """Return the existing file."""
         return str(existing_file(self._path, self.kind))
 
     def examine(self) -> Examination:
-        """Open the file and look."""
+        """Describe the file."""
         self.open(self.select()).close()
         return Examination(self.engine_version(), may_write=os.access(self._path, os.W_OK))
 
     def name_for(self, situation: Situation) -> str:  # noqa: ARG002
-        """Return the file, whatever is to be in it."""
+        """Return the file."""
         return self.location
 
     def resolve(self, namespace: str) -> str:
-        """Return the file's path as it was given, where another spelling means the same file."""
+        """Return the path of the location if the namespace names the same file."""
         named = Path(namespace.removeprefix(f"{self.kind}:///"))
         return self.location if named.resolve() == self._path.resolve() else namespace
 
     def _put(self, situation: Situation, tag: LoadedSituation, *, replace: bool) -> None:
         require_folder(self._path)
-        # In a folder of its own, so that nobody else can open the file, nor what the engine writes
-        # beside it, before its mode is set.
+        # No one else can open the new file before its mode is set.
         folder = self._path.with_name(f".{self._path.name}.{uuid4().hex}")
         new = folder / self._path.name
         try:
@@ -202,20 +202,13 @@ class FileNamespaces(Namespaces):
             if replace:
                 new.replace(self._path)
             else:
-                # A link, unlike a rename, leaves alone what somebody made there in the meantime.
-                self._path.hardlink_to(new)
+                self._path.hardlink_to(new)  # fails if the file exists by now
         except FileExistsError:
             raise
         except (OSError, RuntimeError) as error:
-            told = told_problem(error, self._path) if isinstance(error, OSError) else None
-            said = " ".join(str(error).split())
-            raise UsageError(told or f"'{self._path}' cannot be written: {said}.") from error
+            problem = told_problem(error, self._path) if isinstance(error, OSError) else None
+            raise UsageError(
+                problem or f"'{self._path}' cannot be written: {one_line(error)}."
+            ) from error
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def is_sqlite(path: Path) -> bool:
-    """Whether a file is a SQLite database; an empty one becomes it when it is written to."""
-    with path.open("rb") as file:
-        head = file.read(len(_SQLITE))
-    return head in {b"", _SQLITE}

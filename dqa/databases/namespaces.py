@@ -1,10 +1,9 @@
-"""Namespaces: how situations are kept apart inside a database, the same way in every backend.
+"""Namespaces: a database holds many situations, each in a namespace of its own.
 
-A namespace holds one situation: a schema (PostgreSQL, DuckDB), a database (MySQL), a label (Neo4j)
-or a whole file (SQLite, LadybugDB). It is named after scenario, situation and content hash, and
-carries a tag that is written last. So a situation that is there is recognised and used again, one
-that is half there cannot be seen and is replaced, and what is not of this project is never touched.
-`Namespaces` is what a backend fills in.
+A namespace is a schema (PostgreSQL, DuckDB), a database (MySQL), a label (Neo4j) or a whole file
+(SQLite, LadybugDB). Its name contains scenario, situation and content hash. A tag is written last.
+So a loaded situation is found again, a half-written one is invisible and replaced, and foreign
+content is never touched. A backend implements `Namespaces`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dqa.core.errors import UsageError
@@ -31,14 +30,14 @@ _LONGEST_WORDS = 43
 
 @dataclass(frozen=True, slots=True)
 class LoadedSituation:
-    """A situation that a database holds: what the tag of its namespace says.
+    """A situation in a database, as the tag of its namespace describes it.
 
     Attributes
     ----------
     namespace
-        The schema, label or file that holds it and nothing else.
+        The schema, database, label or file with nothing else in it.
     scenario, name
-        The situation's.
+        Names of the scenario and the situation.
     content_hash
         `Situation.content_hash` of what was loaded.
     rows
@@ -54,21 +53,21 @@ class LoadedSituation:
 
 @dataclass(frozen=True, slots=True)
 class ForeignContent:
-    """Something that is not of this project."""
+    """Something that this project did not load."""
 
     description: str = "tables that are not of this project"
 
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedLoad:
-    """The tables of a load that never ended, and perhaps others."""
+    """The tables of an unfinished load, and perhaps others."""
 
     tables: frozenset[str]
     description: str = "a load that was never finished"
 
 
 NamespaceContent: TypeAlias = LoadedSituation | UnfinishedLoad | ForeignContent | None
-"""What a namespace holds; None for nothing that is in the way of a load."""
+"""What a namespace holds; None if a load can create it."""
 
 
 class Namespaces(ABC):
@@ -77,7 +76,7 @@ class Namespaces(ABC):
     Attributes
     ----------
     location
-        What to call where they are; never holds a password.
+        The location without a password, for messages.
     """
 
     location: str
@@ -85,46 +84,40 @@ class Namespaces(ABC):
     @classmethod
     @abstractmethod
     def connect(cls, location: str) -> AbstractContextManager[Self]:
-        """Connect for what is no query; a driver's errors come out of it as this project's."""
+        """Connect outside of a session, and translate the driver's errors."""
 
-    @classmethod  # noqa: B027  (not every engine has to be)
+    @classmethod  # noqa: B027  (most engines need no start)
     def start(cls) -> None:
-        """Open an embedded engine for the first time; nobody else does meanwhile."""
+        """Open an embedded engine for the first time, in one thread."""
 
     @classmethod
     def load_in_memory(cls, situation: Situation) -> Session:
-        """Write a situation into memory, for embedded engines, and return that."""
+        """Write a situation into the memory of an embedded engine."""
         raise NotImplementedError
 
     @classmethod
     def run_script(cls, script: str) -> Session:
-        """Run a script in a new database in memory, for embedded engines, and return that.
-
-        Raises
-        ------
-        DataError
-            The engine refuses it.
-        """
+        """Run a script in the memory of an embedded engine; `DataError` if it refuses it."""
         raise NotImplementedError
 
     def make_scratch(self, name: str, script: str) -> str:
-        """Make a database of its own on a server, run a script in it, and return its URL.
+        """Create a database on a server, run a script in it, and return its URL.
 
         Raises
         ------
         DataError
-            The server refuses the script; the database is gone again.
+            The server refuses the script; the database is dropped.
         UsageError
-            The server has no databases of their own.
+            The server cannot create databases.
         """
         del name, script
         raise UsageError(
-            f"{self.location} has one database for everybody, so a script cannot have its own: "
-            "give a situation instead."
+            f"{self.location} has a single database, so a script cannot have its own: give a "
+            "situation instead."
         )
 
     def drop_scratch(self, name: str) -> None:
-        """Drop what `make_scratch` made."""
+        """Drop the database of `make_scratch`."""
         raise NotImplementedError
 
     @classmethod
@@ -134,7 +127,7 @@ class Namespaces(ABC):
 
     @abstractmethod
     def names(self) -> Iterable[str]:
-        """Return the namespaces that may be of this project, in order."""
+        """Return the names of namespaces that this project may have created, sorted."""
 
     @abstractmethod
     def read(self, namespace: str) -> NamespaceContent:
@@ -142,32 +135,38 @@ class Namespaces(ABC):
 
     @abstractmethod
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Make the namespace, fill it, and write its tag last; `DataError` where it cannot be."""
+        """Create the namespace, fill it, and write its tag last.
+
+        Raises
+        ------
+        DataError
+            The database cannot hold the situation.
+        """
 
     @abstractmethod
     def drop(self, namespace: str) -> None:
-        """Drop a namespace with all that is in it."""
+        """Drop a namespace with its content."""
 
     @abstractmethod
     def select(self) -> str | None:
-        """Return the namespace that the location names, None for all that there is.
+        """Return the namespace that the location names; None for the whole database.
 
         Raises
         ------
         UsageError
-            It is not there, or cannot be opened.
+            There is no such namespace, or it is incomplete.
         """
 
     @abstractmethod
     def open(self, namespace: str | None) -> Session:
-        """Return a read-only session of a namespace that is there; None for all that there is."""
+        """Return a read-only session of an existing namespace, or of the whole database."""
 
     def examine(self) -> Examination:
-        """Open the file of an embedded engine and look; a server's session does so itself."""
+        """Describe the file of an embedded engine; a server's session describes the server."""
         raise NotImplementedError
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Create a namespace where another content is."""
+        """Replace another content of a namespace."""
         self.drop(tag.namespace)
         self.create(situation, tag)
 
@@ -176,15 +175,15 @@ class Namespaces(ABC):
         return namespace_for(situation)
 
     def resolve(self, namespace: str) -> str:
-        """Return a namespace as `names` spells it."""
+        """Return a namespace in the spelling of `names`."""
         return namespace
 
     def locked(self, namespace: str) -> AbstractContextManager[object]:  # noqa: ARG002
-        """Keep others of this project from changing a namespace while the context lasts."""
+        """Let no other load change a namespace during the context."""
         return nullcontext()
 
     def situations(self) -> Iterator[LoadedSituation]:
-        """Yield what is loaded, by namespace."""
+        """Yield the loaded situations, by namespace."""
         for name in self.names():
             content = self.read(name)
             if isinstance(content, LoadedSituation):
@@ -194,8 +193,8 @@ class Namespaces(ABC):
 def namespace_for(situation: Situation) -> str:
     """Return the name of a situation's namespace: ``dqa_suppliers_q1_0123456789ab``.
 
-    Lower case letters, digits and underscores, at most 60 characters: a valid unquoted name in
-    every database. The hash keeps situations of one name apart.
+    It has lower case letters, digits and underscores, and at most 60 characters, so no database
+    needs quotes for it.
     """
     return join_name(situation.schema.scenario, situation.name, situation.content_hash)
 
@@ -231,19 +230,12 @@ def tagged_content(
 
 
 def tag_to_json(tag: LoadedSituation) -> str:
-    """Return a tag as the text of a comment; the namespace is what the comment is on."""
-    return json.dumps(
-        {
-            "scenario": tag.scenario,
-            "name": tag.name,
-            "content_hash": tag.content_hash,
-            "rows": tag.rows,
-        }
-    )
+    """Return a tag as a comment on its namespace."""
+    return json.dumps({name: value for name, value in asdict(tag).items() if name != "namespace"})
 
 
 def tag_from_json(namespace: str, text: str | None) -> LoadedSituation | None:
-    """Return the tag that a comment is, or None where it is something else."""
+    """Return the tag in a comment, or None for another comment."""
     try:
         held = json.loads(text or "")
         return LoadedSituation(
@@ -265,23 +257,24 @@ def tag_of(situation: Situation, namespace: str) -> LoadedSituation:
 
 
 def hold_same(content: NamespaceContent, tag: LoadedSituation) -> bool:
-    """Whether a namespace holds the situation that a tag is of."""
+    """Whether a namespace holds the situation of a tag."""
     return isinstance(content, LoadedSituation) and content.content_hash == tag.content_hash
 
 
 def is_left_over(content: NamespaceContent, situation: Situation) -> bool:
-    """Whether a namespace holds nothing but what an unfinished load of a situation has made."""
-    ours = {TAG_TABLE, *situation.tables}
-    return isinstance(content, UnfinishedLoad) and content.tables <= ours
+    """Whether a namespace holds only tables of an unfinished load of a situation."""
+    return isinstance(content, UnfinishedLoad) and content.tables <= {
+        TAG_TABLE,
+        *situation.tables,
+    }
 
 
 def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:
-    """Return the error of a namespace that holds something else."""
+    """Return the error for a namespace with another content."""
+    what = "nothing" if content is None else getattr(content, "description", None)
     if isinstance(content, LoadedSituation):
-        what = f"situation '{content.name}' of another content"
-    else:
-        what = content.description if content is not None else "nothing"
+        what = f"situation '{content.name}' with another content"
     return UsageError(
-        f"'{namespace}' holds {what}, and nothing is overwritten; "
-        f"to drop all that is in it and load anew, write --replace {namespace}."
+        f"'{namespace}' holds {what}, and nothing is overwritten; to drop all of it and load "
+        f"again, write --replace {namespace}."
     )

@@ -1,4 +1,4 @@
-"""How a session is opened, as data that can be sent to the process that opens it."""
+"""How to open a session, as data that a worker process receives."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Opening:
     namespaces
         The subclass of `Namespaces`, as ``package.module:Class``.
     location
-        Where the database is; None for one in memory.
+        Where the database is; None for memory.
     namespace
-        The namespace to open there; None for the one that the location names.
+        The namespace to open; None for the one that the location names.
     content
-        What a database in memory is to hold: a situation, or a script.
+        The situation or script for a database in memory.
     is_whole
-        Whether to open all that a server has, whatever the location names.
+        Whether to open the whole server, whatever the location names.
     """
 
     namespaces: str
@@ -41,22 +41,23 @@ class Opening:
         Raises
         ------
         DqaError
-            As `dqa.databases.base.Backend.open` says.
+            See `dqa.databases.base.Backend.open`.
         """
         kind = find_named(self.namespaces)
+        session: Session
         if self.location is None:
-            make = kind.run_script if isinstance(self.content, str) else kind.load_in_memory
-            made: Session = make(self.content)
-            return made
+            create = kind.run_script if isinstance(self.content, str) else kind.load_in_memory
+            session = create(self.content)
+            return session
         with kind.connect(self.location) as namespaces:
             wanted = self.namespace
             if wanted is None and not self.is_whole:
                 wanted = namespaces.select()
-            opened: Session = namespaces.open(wanted)
-        return opened
+            session = namespaces.open(wanted)
+        return session
 
 
-def find_named(reference: str) -> Any:  # noqa: ANN401  (whatever has that name)
-    """Return what ``package.module:Name`` names."""
+def find_named(reference: str) -> Any:  # noqa: ANN401  (any object)
+    """Return the object that ``package.module:Name`` names."""
     module, _, name = reference.partition(":")
     return vars(import_module(module))[name]

@@ -1,4 +1,4 @@
-"""Whether a database that is opened holds runs or a memory, which no agent is to read unasked."""
+"""Whether an opened database contains runs or a memory, which agents must not read by default."""
 
 from __future__ import annotations
 
@@ -18,27 +18,26 @@ _LIMITS: Final = Limits(rows=1, bytes=1 << 10, seconds=30.0)
 
 
 def holds_store(session: Session) -> bool:
-    """Whether a store of runs or a memory lies among the tables or labels that a session reads.
+    """Whether a session can read the tables or labels of a run store or a memory.
 
-    Tables are found by a statement each, as reading a schema of thousands of tables takes seconds.
+    One statement per table is faster than reading a schema of thousands of tables.
 
     Raises
     ------
     DatabaseUnavailableError
         The server does not answer.
     """
-    if session.kind == "graph":
-        # Of a situation its own nodes alone are seen; an embedded graph holds no memory.
+    if session.kind == "graph":  # a loaded situation shows its own nodes alone
         may_hold = session.dialect == "neo4j" and session.namespace is None
-        return may_hold and _is_there(session, _GRAPH_PROBE, least=1)
-    return any(_is_there(session, probe) for probe in _PROBES)
+        return may_hold and _finds(session, _GRAPH_PROBE, least=1)
+    return any(_finds(session, probe) for probe in _PROBES)
 
 
-def _is_there(session: Session, probe: str, least: int = 0) -> bool:
-    """Whether a probe runs, and returns as many rows at least."""
+def _finds(session: Session, probe: str, least: int = 0) -> bool:
+    """Whether a probe runs and returns at least as many rows."""
     try:
         return len(session.run(probe, _LIMITS).rows) >= least
-    except StatementTimeoutError:  # only a table that is there can be locked
+    except StatementTimeoutError:  # another session has locked the existing table
         return True
-    except QueryError:  # there is no such table, or nobody here may read it
+    except QueryError:  # there is no such table, or the role may not read it
         return False

@@ -1,8 +1,4 @@
-"""Scripts that make tables of plain Python values, in the SQL of any engine.
-
-They are for small tables that somebody writes down, such as a test's. What is large is loaded as a
-situation.
-"""
+"""Scripts that create small tables, such as a test's, from plain Python values."""
 
 from __future__ import annotations
 
@@ -31,7 +27,7 @@ from dqa.databases.tables import create_table, literal_insert
 Columns: TypeAlias = Mapping[str, Sequence[Any]]
 """A table as a dict of columns."""
 RowsOfDicts: TypeAlias = Sequence[Mapping[str, Any]]
-"""A table as rows; a name that a row leaves out is NULL there."""
+"""A table as rows; a missing name is NULL."""
 
 _CHUNK = 500
 """Rows of one INSERT."""
@@ -44,11 +40,11 @@ _KINDS: tuple[tuple[type, TypeEngine[Any]], ...] = (
     (date, Date()),
     (str, Text()),
 )
-"""By what a value is, in this order: True is an int as well, and a datetime a date."""
+"""Column types by Python types, in this order: True is also an int, and a datetime a date."""
 
 
 def table_script(tables: Mapping[str, Columns | RowsOfDicts], dialect: str) -> str:
-    """Return the script that makes tables and fills them, row by row in their order.
+    """Return the script that creates and fills tables.
 
     A column has the type of its values: bool, int, float, Decimal, str, date or datetime; ints
     among floats are floats. None and NaN are NULL.
@@ -109,7 +105,7 @@ def _columns(name: str, content: object) -> Mapping[str, Sequence[Any]]:
 
 
 def _plain(values: Sequence[Any]) -> list[Any]:
-    """Return values as Python's own, whatever array they come in; NaN is none."""
+    """Return an array's values as Python values; NaN is None."""
     to_list = getattr(values, "tolist", None)
     listed = list(values) if to_list is None else to_list()
     return [None if isinstance(value, float) and value != value else value for value in listed]  # noqa: PLR0124

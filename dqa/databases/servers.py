@@ -1,17 +1,17 @@
-"""What backends of servers share: URLs without secrets, and drivers that may be missing."""
+"""URLs of servers: parsed in one place, and shown without their passwords."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dqa.core.errors import DatabaseUnavailableError, UsageError
+from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
 POOL: Mapping[str, int] = {"pool_size": 8, "max_overflow": 24, "pool_timeout": 60}
-"""Connections kept and allowed: servers have a hundred for everybody."""
+"""Connections of a session: a server has about a hundred for all of its users."""
 
 DRIVERS: Mapping[str, str] = {
     "mariadb": "mysql+pymysql",
@@ -19,7 +19,7 @@ DRIVERS: Mapping[str, str] = {
     "postgres": "postgresql+psycopg",
     "postgresql": "postgresql+psycopg",
 }
-"""The drivers that our extras install, for URLs of kept databases that name none."""
+"""The drivers of our extras, for URLs of stores without a driver."""
 
 
 def has_scheme(location: str, *names: str) -> bool:
@@ -29,7 +29,7 @@ def has_scheme(location: str, *names: str) -> bool:
 
 
 def parse_url(location: str) -> URL:
-    """Return a location as a URL; `UsageError` where it is none."""
+    """Return a location as a URL; `UsageError` for a malformed one."""
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -37,8 +37,8 @@ def parse_url(location: str) -> URL:
         url = make_url(location)
     except (ArgumentError, ValueError):
         url = None
-    if url is None or "@" in (url.host or ""):  # the rest of a password, cut at its first @
-        # The text itself may hold a password where nobody can find it.
+    if url is None or "@" in (url.host or ""):  # the rest of a password with an @
+        # The message does not repeat the text, which may contain the password anywhere.
         raise UsageError(
             "The database URL cannot be read; write scheme://user:password@host:port/database, "
             "with %40 for an @ within the password."
@@ -47,7 +47,7 @@ def parse_url(location: str) -> URL:
 
 
 def split_namespace(url: URL) -> tuple[URL, str | None]:
-    """Return the URL for SQLAlchemy, and the schema that ``?schema=`` names in it."""
+    """Return the URL without ``?schema=``, and the schema that it names."""
     namespace = url.query.get("schema")
     if namespace is not None and not isinstance(namespace, str):
         raise UsageError(f"{display_name(url)} names several schemas; name one.")
@@ -60,20 +60,8 @@ def schema_names(text: str) -> tuple[str, ...]:
 
 
 def display_name(url: URL, namespace: str | None = None) -> str:
-    """Return what to call a database: user, host and name, and nothing secret."""
+    """Return a database's name for messages: user, host and database, without secrets."""
     user = f"{url.username}@" if url.username else ""
     port = f":{url.port}" if url.port else ""
     schema = f"?schema={namespace}" if namespace else ""
     return f"{url.get_backend_name()}://{user}{url.host or ''}{port}/{url.database or ''}{schema}"
-
-
-def failed_load(
-    where: str, problem: str, *, missing_right: str | None, is_full: bool
-) -> UsageError | DatabaseUnavailableError:
-    """Return the error of a server that failed outside of a query."""
-    if missing_right is not None:
-        return UsageError(
-            f"{where} cannot be written: {problem}. Ask for the right to {missing_right}."
-        )
-    full = " The server has no room left." if is_full else ""
-    return DatabaseUnavailableError(f"{where} failed: {problem}.{full}")

@@ -205,7 +205,7 @@ def test_what_is_no_store_is_named(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE shop (name TEXT)")
     (tmp_path / "damaged.db").write_bytes(b"SQLite format 3\x00" + os.urandom(2000))
     for name, problem in {
-        "text.db": r"text\.db is no SQLite database",
+        "text.db": r"text\.db",
         "other.db": "holds no runs",
         "none.db": "does not exist",
         "damaged.db": r"damaged\.db",

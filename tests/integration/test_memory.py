@@ -12,21 +12,21 @@ from sqlalchemy import text
 import dqa
 from dqa.core.errors import DatabaseUnavailableError, RefusedStatementError, UsageError
 from dqa.core.run_stores import MEMORY_LABELS
-from dqa.databases.kept import Kept, open_kept, write
 from dqa.databases.neo4j.server import Address, Server
 from dqa.databases.servers import DRIVERS, parse_url
+from dqa.databases.store_locations import StoreLocation, open_store, write
 from dqa.guard import Policy
 from dqa_ldm2 import open_memory
 from dqa_ldm2.memory.tables import METADATA
 from tests.ldm2.memory_contract import FORMED, MemoryContract, placed, state
 
 
-def kept(location: str) -> Kept:
+def kept(location: str) -> StoreLocation:
     """Return a server's database, for what the tests themselves write."""
     url = parse_url(location)
     if "+" not in url.drivername:
         url = url.set(drivername=DRIVERS[url.drivername])
-    return Kept(url.render_as_string(hide_password=False), None, "memory", "")
+    return StoreLocation(url.render_as_string(hide_password=False), None, "memory", "")
 
 
 @pytest.mark.parametrize("server", ["mysql", "postgres"])
@@ -38,7 +38,7 @@ class TestRelationalServers(MemoryContract):
         """Return the URL of a database, from which the memory is dropped at the end."""
         url: str = request.getfixturevalue(f"{server}_url")
         yield url
-        engine = open_kept(kept(url), writing=True)
+        engine = open_store(kept(url), writing=True)
         with write(engine) as connection:
             METADATA.drop_all(connection)
         engine.dispose()
@@ -58,7 +58,7 @@ class TestRelationalServers(MemoryContract):
 
     def test_a_database_with_tables_of_its_own_is_refused(self, location: str) -> None:
         """It may be the one that is asked."""
-        engine = open_kept(kept(location), writing=True)
+        engine = open_store(kept(location), writing=True)
         with write(engine) as connection:
             connection.execute(text("CREATE TABLE orders_of_a_shop (id INTEGER)"))
         try:

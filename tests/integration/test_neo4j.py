@@ -26,7 +26,7 @@ from dqa.databases.neo4j.server import Address, Server
 from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
 from tests.databases.conftest import small_situation
-from tests.databases.test_writers import shuffled
+from tests.databases.test_loading import shuffled
 from tests.integration.conftest import EVERY, Target, targeted
 
 ENDLESS = "UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y RETURN count(x + y)"

@@ -22,7 +22,7 @@ from dqa.evaluation.results import Outcome
 from dqa.evaluation.stores import database as stores
 from dqa.loaders.readback import read_situation
 from tests.databases.conftest import small_situation
-from tests.databases.test_writers import shuffled
+from tests.databases.test_loading import shuffled
 from tests.integration.conftest import OwnServer, started
 from tests.integration.second_line import attack
 from tests.integration.test_advice import documented, made

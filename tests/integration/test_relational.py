@@ -23,7 +23,8 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.situation import Cell, Situation, Table
-from dqa.databases.namespaces import namespace_for
+from dqa.databases.namespaces import namespace_for, tag_of
+from dqa.databases.opening import find_named
 from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
 from tests.integration.conftest import EVERY, Target
@@ -196,6 +197,18 @@ def test_nothing_of_others_is_touched(occupied: tuple[Target, Situation, sa.Engi
     with engine.connect() as connection:
         assert connection.execute(sa.text(f"SELECT a FROM {namespace}.precious")).scalar() == 7
     assert read_back(server.load(situation, namespace), situation) == situation
+
+
+def test_a_schema_that_appears_during_a_load_is_left_alone(
+    occupied: tuple[Target, Situation, sa.Engine],
+) -> None:
+    """A load that finds it when it creates its namespace fails and drops nothing."""
+    server, situation, engine = occupied
+    namespace, kind = namespace_for(situation), find_named(server.backend.namespaces)
+    with pytest.raises(UsageError), kind.connect(server.url) as namespaces:
+        namespaces.create(situation, tag_of(situation, namespace))
+    with engine.connect() as connection:
+        assert connection.execute(sa.text(f"SELECT a FROM {namespace}.precious")).scalar() == 7
 
 
 def test_a_world_that_breaks_its_keys_leaves_nothing(target: Target) -> None:

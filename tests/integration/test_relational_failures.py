@@ -65,7 +65,6 @@ def test_an_unreachable_host(server: Target) -> None:
     url = asked(server, password=SECRET, host="127.0.0.1", port=9)
     message = complaint(lambda: server.backend.load(world(), url), DatabaseUnavailableError)
     assert "127.0.0.1:9" in message
-    assert "cannot be reached" in message
 
 
 def test_an_unknown_host(server: Target) -> None:

@@ -47,14 +47,14 @@ def test_what_is_no_memory_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
         shop.execute("CREATE TABLE orders (id)")
     for location, create, error, says in (
         (str(tmp_path), False, UsageError, "is a folder"),
-        (str(tmp_path / "text.db"), False, DataError, "no SQLite database"),
-        (str(tmp_path / "text.db"), True, DataError, "no SQLite database"),
+        (str(tmp_path / "text.db"), False, DataError, "text.db"),
+        (str(tmp_path / "text.db"), True, DataError, "text.db"),
         (str(tmp_path / "shop.db"), False, UsageError, "holds no memory"),
         (str(tmp_path / "shop.db"), True, UsageError, r"tables of its own \(orders\)"),
         ("sqlite://", True, UsageError, "name a file"),
         (str(tmp_path / "no" / "memory.db"), True, UsageError, "folder does not exist"),
-        ("duckdb:///x.duckdb", True, UsageError, "knows no such database"),
-        ("nonsense://host/x", False, UsageError, "knows no such database"),
+        ("duckdb:///x.duckdb", True, UsageError, "SQLAlchemy"),
+        ("nonsense://host/x", False, UsageError, "SQLAlchemy"),
         ("/proc/memory.db", True, UsageError, "cannot be|may not"),
     ):
         with pytest.raises(error, match=says):

@@ -209,6 +209,27 @@ def test_each_mistake_is_found_at_its_line(  # noqa: PLR0917  (one column each)
 
 
 @pytest.mark.slow
+def test_an_error_of_the_engine_is_not_reported_as_a_timeout(folder: Path, tmp_path: Path) -> None:
+    """A view that fails when it is read, as a materialized view WITH NO DATA does."""
+    file = tmp_path / "failing.db"
+    with sqlite3.connect(file) as opened:
+        opened.executescript(
+            "CREATE TABLE branch (id INTEGER PRIMARY KEY, name TEXT, region TEXT, staff INTEGER);"
+            "INSERT INTO branch VALUES (1, 'a', 'N', 1);"
+            "CREATE TABLE data (id INTEGER, branch_id INTEGER, amount REAL);"
+            "INSERT INTO data VALUES (-9223372036854775807 - 1, 1, 1.0);"
+            "CREATE VIEW sale AS SELECT abs(id) AS id, branch_id, amount FROM data;"
+        )
+    opened.close()
+    (finding,) = (
+        found
+        for found in dqa.check_scenario(folder, str(file)).findings
+        if "key of 'sale'" in found.problem
+    )
+    assert "integer overflow" in finding.problem
+    assert "10 s" not in finding.problem
+
+
 def test_a_million_rows_are_too_many_to_choose_from(folder: Path, firm: Path) -> None:
     """The statement is ended at the limit, and its line told."""
     many = (

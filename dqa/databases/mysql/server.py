@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +10,7 @@ from pymysql.connections import Connection
 from sqlalchemy import URL
 
 from dqa.core.database import Limits
-from dqa.core.errors import DatabaseUnavailableError, UsageError
-from dqa.databases.failures import one_line
 from dqa.databases.rows import MOST_COUNTED
-from dqa.databases.servers import display_name
 
 CONNECT_SECONDS = 10.0
 _SESSION_MEMORY = 1 << 30
@@ -67,13 +63,6 @@ def code_of(error: Exception) -> int:
     return code if isinstance(code, int) else 0
 
 
-def fetch_all(connection: Connection[Any], statement: str, *values: object) -> list[Any]:
-    """Return all rows of a statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values or None)
-        return list(cursor.fetchall())
-
-
 def encryption(url: URL) -> dict[str, bool]:
     """Return the options of encryption if the URL has none.
 
@@ -101,42 +90,3 @@ def connect(url: URL, **options: object) -> Connection[Any]:
     # Statements have limits of their own.
     connection._read_timeout = None  # type: ignore[attr-defined]  # noqa: SLF001
     return connection
-
-
-def new_connection(url: URL, client_flag: int = 0) -> Connection[Any]:
-    """Connect outside of a pool."""
-    try:
-        return connect(url, client_flag=client_flag)
-    except pymysql.err.MySQLError as error:
-        code, problem = code_of(error), one_line(error)
-        if code in _ADVICE:
-            raise UsageError(
-                f"{display_name(url)} does not let you in: {problem}. {_ADVICE[code]}"
-            ) from None
-        raise DatabaseUnavailableError(
-            f"{display_name(url)} cannot be reached: {problem}. Is the server running there?"
-        ) from None
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from None
-
-
-_ADVICE = {
-    1044: "Ask for rights on that database.",
-    1045: "Check user and password.",
-    1049: "Name a database that exists, or none to load into the server.",
-    1130: "Ask for rights to connect from here.",
-    1698: "Check user and password.",
-}
-
-
-def find_flavour(connection: Connection[Any], url: URL) -> Flavour:
-    """Return which of the two servers this is; `UsageError` if it is too old."""
-    text = str(fetch_all(connection, "SELECT VERSION()")[0][0])
-    flavour = MARIADB if "mariadb" in text.lower() else MYSQL
-    version = tuple(int(part) for part in re.findall(r"\d+", text)[:3])
-    if version < flavour.least:
-        least = ".".join(map(str, flavour.least))
-        raise UsageError(
-            f"{display_name(url)} is {flavour.title} {text}; at least {least} is needed."
-        )
-    return flavour

@@ -21,7 +21,7 @@ from pymysql.err import MySQLError
 from sqlalchemy import URL
 
 from dqa.core.database import Limits
-from dqa.core.errors import UsageError
+from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import (
     Catalogue,
@@ -33,7 +33,7 @@ from dqa.databases.examining import asker
 from dqa.databases.failures import driver_reads, one_line, with_version
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.mysql.advice import examine
-from dqa.databases.mysql.server import Flavour, code_of, connect, new_connection
+from dqa.databases.mysql.server import Flavour, code_of, connect
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.servers import display_name
 from dqa.databases.sql_session import (
@@ -138,11 +138,15 @@ def _descriptor(connection: Connection) -> int:
 
 
 def _end(url: URL, mark: str, has_connected: Callable[[], None]) -> None:
-    with suppress(UsageError, MySQLError):
-        other = new_connection(url)
-        has_connected()
-        with other, other.cursor() as cursor:
-            cursor.execute(f"KILL CONNECTION {int(mark):d}")
+    try:
+        other = connect(url)
+    except MySQLError as error:
+        if code_of(error) not in _CLIENT:
+            return  # the server answers, but refuses the login
+        raise DatabaseUnavailableError(str(error)) from error
+    has_connected()
+    with suppress(MySQLError), other, other.cursor() as cursor:
+        cursor.execute(f"KILL CONNECTION {int(mark):d}")
 
 
 def _prepare(flavour: Flavour, connection: Connection, limits: Limits) -> None:

@@ -7,8 +7,13 @@ from typing import Final
 
 from sqlalchemy import Engine
 
-from dqa.databases import kept
-from dqa.databases.kept import Kept, is_transient, write
+from dqa.databases.store_locations import (
+    StoreLocation,
+    is_transient,
+    open_store,
+    translate_errors,
+    write,
+)
 from dqa.evaluation.stores.places import StorePlace
 
 __all__ = ["is_transient", "open_engine", "told", "write"]
@@ -31,7 +36,7 @@ def open_engine(place: StorePlace, *, writing: bool) -> Engine:
     MissingKeyError
         The database's driver is not installed.
     """
-    return kept.open_kept(_kept(place), writing=writing)
+    return open_store(_location(place), writing=writing)
 
 
 def told(place: StorePlace, *, under_way: bool = False) -> AbstractContextManager[None]:
@@ -44,8 +49,8 @@ def told(place: StorePlace, *, under_way: bool = False) -> AbstractContextManage
     under_way
         Whether a run is being written, which the same command goes on with.
     """
-    return kept.told(_kept(place), under_way=under_way)
+    return translate_errors(_location(place), under_way=under_way)
 
 
-def _kept(place: StorePlace) -> Kept:
-    return Kept(place.url, place.file, "store", _NAME_A_STORE, _STAYS)
+def _location(place: StorePlace) -> StoreLocation:
+    return StoreLocation(place.url, place.file, "store", _NAME_A_STORE, _STAYS)

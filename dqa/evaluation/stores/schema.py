@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, String, column, inspect, select, tabl
 from dqa.core.distribution import own_version
 from dqa.core.errors import UsageError
 from dqa.core.run_stores import VERSION_TABLE, is_store_table
-from dqa.databases.kept import alone
+from dqa.databases.store_locations import lock_schema
 from dqa.evaluation.stores.engine import open_engine, write
 from dqa.evaluation.stores.places import StorePlace
 from dqa.evaluation.stores.tables import RUNS
@@ -48,7 +48,7 @@ def require_schema(engine: Engine, place: StorePlace, *, making: bool) -> None:
         raise UsageError(f"{place.store} holds no runs: name a store of 'dqa eval --out'.")
     writable = engine if making else open_engine(place, writing=True)
     try:
-        with write(writable) as connection, alone(connection, _LOCK, "dqa_store"):
+        with write(writable) as connection, lock_schema(connection, _LOCK, "dqa_store"):
             _migrate(connection, place)
     finally:
         if writable is not engine:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from dqa.core.cypher import quote_name
 from dqa.core.database import Database, Limits
-from dqa.core.errors import QueryError
+from dqa.core.errors import QueryError, StatementTimeoutError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
+from dqa.core.text import visible
 from dqa.loaders.inspection.findings import Findings, Level, nearest
 from dqa.loaders.inspection.quoting import ascii_lower
 from dqa.scenarios.column_types import can_hold, column_type
@@ -90,9 +91,12 @@ class SchemaCheck:
             "HAVING COUNT(*) > 1) twice"
         )
         shown, place = ", ".join(table.key), (*here, "key")
-        if twice is None:
-            problem = f"whether ({shown}) tells the rows of '{table.name}' apart was not found out"
-            self._tell("note", place, f"{problem} within {self.seconds:g} s")
+        if isinstance(twice, QueryError):
+            reason = f"the database says: {visible(str(twice))}"
+            if isinstance(twice, StatementTimeoutError):
+                reason = f"that takes longer than {self.seconds:g} s"
+            problem = f"whether ({shown}) is a key of '{table.name}' could not be checked"
+            self._tell("note", place, f"{problem}: {reason}")
         elif twice:
             named = ", ".join(f'"{key}"' for key in info.key)
             mend = f"the database's key is [{named}]" if info.key else "name columns that do"
@@ -116,7 +120,7 @@ class SchemaCheck:
             twice = self._count(
                 f"MATCH (n:{label}) WITH n.{key} AS k, count(*) AS c WHERE c > 1 RETURN count(k)"
             )
-            if twice:
+            if isinstance(twice, int) and twice:
                 problem = f"'{node.key}' is no key of '{node.label}': {twice:,} of its values"
                 self._tell("error", (*here, "key"), f"{problem} are those of several nodes")
 
@@ -191,12 +195,12 @@ class SchemaCheck:
         told = f"{_field(place)}: {problem}"
         self.found.add(level, str(where.file), where.line, told, swap=swap)
 
-    def _count(self, statement: str) -> int | None:
-        """Return the number that a statement counts; None where it takes too long."""
+    def _count(self, statement: str) -> int | QueryError:
+        """Return the number that a statement counts, or why it cannot be counted."""
         try:
             rows = self.database.query(statement, Limits(rows=1, seconds=self.seconds)).rows
-        except QueryError:  # too slow, or a policy that lets nobody count
-            return None
+        except QueryError as error:
+            return error
         return int(str(rows[0][0]))
 
 

@@ -60,11 +60,11 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
         return _open_file(Path(url.database), create=create)
     if "+" not in url.drivername:
         url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
-    from dqa.databases.kept import Kept
+    from dqa.databases.store_locations import StoreLocation
     from dqa_ldm2.memory.relational import RelationalMemory
 
-    kept = Kept(url.render_as_string(hide_password=False), None, "memory", _HINT, _STAYS)
-    return RelationalMemory(kept, making=create)
+    server = url.render_as_string(hide_password=False)
+    return RelationalMemory(StoreLocation(server, None, "memory", _HINT, _STAYS), making=create)
 
 
 def require_place(location: str | Path) -> None:
@@ -88,7 +88,7 @@ def require_place(location: str | Path) -> None:
 
 
 def _open_file(file: Path, *, create: bool) -> Memory:
-    from dqa.databases.kept import Kept
+    from dqa.databases.store_locations import StoreLocation
     from dqa_ldm2.memory.relational import RelationalMemory
 
     if file.is_dir():
@@ -103,8 +103,8 @@ def _open_file(file: Path, *, create: bool) -> Memory:
         require_room(file)
     else:
         may_write = os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
-    kept = Kept(f"sqlite:///{file.absolute()}", file, "memory", _HINT, _STAYS)
-    return RelationalMemory(kept, making=create, may_write=may_write or create)
+    location = StoreLocation(f"sqlite:///{file.absolute()}", file, "memory", _HINT, _STAYS)
+    return RelationalMemory(location, making=create, may_write=may_write or create)
 
 
 def _open_graph(location: str, *, create: bool) -> Memory:

@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from dqa import plugins
 from dqa.core.errors import UsageError
-from dqa.databases.kept import Kept, open_kept, told, write
+from dqa.databases.store_locations import StoreLocation, open_store, translate_errors, write
 from dqa.guard import GuardedDatabase, Policy
 from dqa_ldm2.memory.base import Difference, Making, Origin, Placed, Remembered, Version
 from dqa_ldm2.memory.keeping import (
@@ -105,13 +105,13 @@ class RelationalMemory(RetrievingMemory):
         The server cannot be reached.
     """
 
-    def __init__(self, place: Kept, *, making: bool, may_write: bool = True) -> None:
+    def __init__(self, place: StoreLocation, *, making: bool, may_write: bool = True) -> None:
         super().__init__()
         self.location = place.shown
         self._place = place
         self._may_write = may_write
-        with told(place):
-            self._engine: Engine = open_kept(place, writing=may_write)
+        with translate_errors(place):
+            self._engine: Engine = open_store(place, writing=may_write)
             try:
                 self._check(making=making)
             except BaseException:
@@ -292,7 +292,7 @@ class RelationalMemory(RetrievingMemory):
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with told(self._place), self._engine.connect() as connection:
+        with translate_errors(self._place), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
@@ -303,7 +303,7 @@ class RelationalMemory(RetrievingMemory):
                 f"{self.location} may not be written by this user: ask for the right, or name "
                 "another memory."
             )
-        with told(self._place, under_way=True), write(self._engine) as connection:
+        with translate_errors(self._place, under_way=True), write(self._engine) as connection:
             connection.execute(select(MEMORY.c.id).with_for_update())
             yield connection
         self._look_again()

@@ -24,8 +24,12 @@ from sqlalchemy import (
 from dqa.core.distribution import own_version
 from dqa.core.errors import DataError, UsageError
 from dqa.core.run_stores import MEMORY_TABLE, is_store_table
-from dqa.databases.kept import Kept, alone
-from dqa.databases.kept_columns import OPTIONS, text
+from dqa.databases.store_locations import (
+    LONG_TEXT,
+    TABLE_OPTIONS,
+    StoreLocation,
+    lock_schema,
+)
 from dqa_ldm2.memory.keeping import SCHEMA_VERSION, other_version
 
 METADATA: Final = MetaData()
@@ -42,7 +46,7 @@ MEMORY: Final = Table(
     Column("next_tuple", BigInteger, nullable=False),  # no id is given twice
     Column("next_type", BigInteger, nullable=False),
     Column("next_batch", BigInteger, nullable=False),
-    **OPTIONS,
+    **TABLE_OPTIONS,
 )
 """One row."""
 
@@ -51,13 +55,13 @@ VERSIONS: Final = Table(
     METADATA,
     Column("number", BigInteger, primary_key=True, autoincrement=False),
     Column("making", String(20), nullable=False),
-    Column("source", text(), nullable=False),
-    Column("model", text(), nullable=False),
+    Column("source", LONG_TEXT, nullable=False),
+    Column("model", LONG_TEXT, nullable=False),
     Column("added", BigInteger, nullable=False),
-    Column("batches", text(), nullable=False),  # a JSON list
+    Column("batches", LONG_TEXT, nullable=False),  # a JSON list
     Column("undone_after", BigInteger),  # the newest version when it was undone
     Column("revision", BigInteger, nullable=False),  # in which it was changed last
-    **OPTIONS,
+    **TABLE_OPTIONS,
 )
 
 GOAL_TYPES: Final = Table(
@@ -65,8 +69,8 @@ GOAL_TYPES: Final = Table(
     METADATA,
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("batch", BigInteger, nullable=False, index=True),
-    Column("name", text(), nullable=False),
-    **OPTIONS,
+    Column("name", LONG_TEXT, nullable=False),
+    **TABLE_OPTIONS,
 )
 
 OBSERVATION_TYPES: Final = Table(
@@ -74,8 +78,8 @@ OBSERVATION_TYPES: Final = Table(
     METADATA,
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("goal_type_id", BigInteger, nullable=False, index=True),
-    Column("name", text(), nullable=False),
-    **OPTIONS,
+    Column("name", LONG_TEXT, nullable=False),
+    **TABLE_OPTIONS,
 )
 
 TUPLES: Final = Table(
@@ -87,18 +91,18 @@ TUPLES: Final = Table(
     Column("since", BigInteger, nullable=False),  # the first version after which it was there
     Column("goal_type_id", BigInteger, nullable=False),
     Column("observation_type_id", BigInteger, nullable=False, index=True),
-    Column("goal", text(), nullable=False),
-    Column("history", text(), nullable=False),
-    Column("observation", text(), nullable=False),
-    Column("action", text(), nullable=False),
-    Column("source", text(), nullable=False),
+    Column("goal", LONG_TEXT, nullable=False),
+    Column("history", LONG_TEXT, nullable=False),
+    Column("observation", LONG_TEXT, nullable=False),
+    Column("action", LONG_TEXT, nullable=False),
+    Column("source", LONG_TEXT, nullable=False),
     Column("step", Integer, nullable=False),
     Column("reward", Double),
     Column("digest", String(64), nullable=False),  # of state and action
     Column("live", SmallInteger),  # 1, or NULL where it is no more: NULLs are never the same
     UniqueConstraint("batch", "digest", "live", name=f"{MEMORY_TABLE}_once"),
     Index(f"{MEMORY_TABLE}_by_goal_type", "goal_type_id", "live"),
-    **OPTIONS,
+    **TABLE_OPTIONS,
 )
 
 REPEATS: Final = Table(
@@ -106,16 +110,16 @@ REPEATS: Final = Table(
     METADATA,
     Column("version", BigInteger, nullable=False),
     Column("tuple_id", BigInteger, nullable=False, index=True),
-    Column("source", text(), nullable=False),
+    Column("source", LONG_TEXT, nullable=False),
     Column("step", Integer, nullable=False),
     Column("reward", Double),
-    **OPTIONS,
+    **TABLE_OPTIONS,
 )
 """What an addition brought that was there already: when the earlier one is undone, it is there anew
 as this one's, `since` then."""
 
 
-def require_tables(connection: Connection, place: Kept, *, making: bool) -> None:
+def require_tables(connection: Connection, place: StoreLocation, *, making: bool) -> None:
     """Make a memory's tables where there are none, or see that they are those of this version.
 
     Parameters
@@ -135,7 +139,7 @@ def require_tables(connection: Connection, place: Kept, *, making: bool) -> None
         A table of it is missing.
     """
     if making and not inspect(connection).has_table(MEMORY.name):
-        with alone(connection, _LOCK, "dqa_memory"):
+        with lock_schema(connection, _LOCK, "dqa_memory"):
             _make(connection, place)
     names = set(inspect(connection).get_table_names())
     if MEMORY.name not in names:
@@ -154,7 +158,7 @@ def require_tables(connection: Connection, place: Kept, *, making: bool) -> None
         )
 
 
-def _make(connection: Connection, place: Kept) -> None:
+def _make(connection: Connection, place: StoreLocation) -> None:
     names = inspect(connection).get_table_names()
     others = sorted(name for name in names if not is_store_table(name))
     if others:

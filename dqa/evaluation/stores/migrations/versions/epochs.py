@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 from sqlalchemy import Column, Integer, inspect
 
-from dqa.databases.kept_columns import text
+from dqa.databases.store_locations import LONG_TEXT
 
 revision = "0002"
 down_revision = "0001"
@@ -16,7 +16,7 @@ def upgrade() -> None:
     there = {column["name"] for column in inspect(op.get_bind()).get_columns("dqa_results")}
     for column in (
         Column("epoch", Integer, nullable=False, server_default="1"),
-        Column("situation", text()),
+        Column("situation", LONG_TEXT),
     ):
         if column.name not in there:  # a server may have been stopped in between
             op.add_column("dqa_results", column)

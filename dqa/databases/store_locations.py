@@ -1,0 +1,261 @@
+"""Databases in which the project stores its own data (runs, memories): SQLite files and servers.
+
+Several processes may write one of them. What the driver raises becomes an error with a remedy.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    QueuePool,
+    Text,
+    create_engine,
+    event,
+    text,
+)
+from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
+from sqlalchemy.exc import (
+    IntegrityError,
+    InterfaceError,
+    NoSuchModuleError,
+    OperationalError,
+    ProgrammingError,
+    SQLAlchemyError,
+)
+
+from dqa.core.distribution import install_command
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    DataError,
+    DqaError,
+    InfrastructureError,
+    MissingKeyError,
+    UsageError,
+)
+from dqa.core.files import open_private
+from dqa.core.paths import problem_of_path
+from dqa.core.secrets import redact
+from dqa.databases.failures import one_line
+from dqa.databases.files import is_sqlite
+
+LONG_TEXT: Final = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
+LONG_BLOB: Final = LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
+NUMBER: Final = BigInteger().with_variant(Integer(), "sqlite")
+"""A number that the database generates."""
+TABLE_OPTIONS: Final[Mapping[str, Any]] = {
+    "mysql_charset": "utf8mb4",
+    "mysql_collate": "utf8mb4_bin",
+    "mysql_engine": "InnoDB",
+}
+"""Options of every table: names that differ in case are two names."""
+
+_BUSY_SECONDS: Final = 60.0
+"""How long a process waits for another one that writes a file."""
+_WRITES: Final = "dqa_writes"
+_PERMANENT: Final = ("readonly", "is full", "unable to open", "malformed")
+"""What SQLite says of failures that do not pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLocation:
+    """Where a store is, and how messages describe it.
+
+    Attributes
+    ----------
+    url
+        Its URL with the password, which is never shown.
+    file
+        The SQLite file; None for a server.
+    what
+        What messages call it: ``"store"``.
+    hint
+        A sentence that says what to name instead.
+    after_outage
+        A sentence about what the store still holds after an outage of its server.
+    """
+
+    url: str = field(repr=False)
+    file: Path | None
+    what: str
+    hint: str
+    after_outage: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Its name without the password."""
+        return redact(self.url) if self.file is None else str(self.file)
+
+
+def open_store(location: StoreLocation, *, writing: bool) -> Engine:
+    """Connect to a store; create a missing SQLite file for writing.
+
+    Raises
+    ------
+    UsageError
+        There is no such file, or the user may not write it.
+    DataError
+        The file is not an SQLite database.
+    MissingKeyError
+        The driver is not installed.
+    """
+    if location.file is not None:
+        return _open_file(location.file, location, writing=writing)
+    try:
+        engine = create_engine(location.url, pool_pre_ping=True, pool_size=4, max_overflow=12)
+    except NoSuchModuleError as error:
+        raise UsageError(
+            f"{location.shown}: SQLAlchemy has no such dialect ({one_line(error)})."
+        ) from error
+    except ImportError as error:
+        raise MissingKeyError(
+            f"{location.shown} needs a driver that is not installed ({error.name}): "
+            f"{install_command('servers')}."
+        ) from error
+    if engine.dialect.name in {"mysql", "mariadb"}:  # the default would hide new claims
+        engine = engine.execution_options(isolation_level="READ COMMITTED")
+    return engine
+
+
+@contextmanager
+def write(engine: Engine) -> Iterator[Connection]:
+    """Give a transaction that writes; a file has one at a time."""
+    with engine.execution_options(**{_WRITES: True}).begin() as connection:
+        yield connection
+
+
+@contextmanager
+def lock_schema(connection: Connection, number: int, name: str) -> Iterator[None]:
+    """Let one process at a time change the tables of a server; a file has one writer anyway."""
+    dialect = connection.dialect.name
+    if dialect == "postgresql":
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({number})"))
+        yield
+    elif dialect in {"mysql", "mariadb"}:  # where definitions commit by themselves
+        connection.execute(text(f"SELECT GET_LOCK('{name}_{number}', 120)"))
+        try:
+            yield
+        finally:
+            connection.execute(text(f"SELECT RELEASE_LOCK('{name}_{number}')"))
+    else:
+        yield
+
+
+def is_transient(error: SQLAlchemyError) -> bool:
+    """Whether the same transaction may succeed later."""
+    return (
+        isinstance(error, OperationalError | InterfaceError)
+        and not isinstance(error, IntegrityError)
+        and not any(words in str(error.orig) for words in _PERMANENT)
+    )
+
+
+@contextmanager
+def translate_errors(location: StoreLocation, *, under_way: bool = False) -> Iterator[None]:
+    """Turn a driver's errors into errors with a remedy.
+
+    Parameters
+    ----------
+    location
+        The store.
+    under_way
+        Whether the command can resume its work.
+    """
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise _translate(location, error, under_way=under_way) from error
+
+
+def _translate(location: StoreLocation, error: SQLAlchemyError, *, under_way: bool) -> DqaError:
+    problem = one_line(error)
+    if location.file is not None:
+        return _translate_file(location, problem)
+    if isinstance(error, ProgrammingError):
+        return UsageError(f"{location.shown} cannot be used as a {location.what}: {problem}.")
+    message = f"{location.shown} cannot be used: {problem}."
+    after = f" {location.after_outage}" if under_way and location.after_outage else ""
+    return DatabaseUnavailableError(message + after)
+
+
+def _translate_file(location: StoreLocation, problem: str) -> DqaError:
+    file, what = location.file, location.what
+    if any(words in problem for words in ("not a database", "malformed", "encrypted")):
+        return DataError(f"{file} is not a {what}, or is damaged ({problem}). {location.hint}")
+    if "readonly" in problem or "read-only" in problem:
+        return _may_not_write(location)
+    if "is full" in problem:
+        return InfrastructureError(
+            f"{file} cannot be written: the disk is full. Free some space, and try again."
+        )
+    return InfrastructureError(f"{file} cannot be used: {problem}.")
+
+
+def _may_not_write(location: StoreLocation) -> UsageError:
+    return UsageError(
+        f"{location.file} may not be written by this user: ask for the right, or name another "
+        f"{location.what}."
+    )
+
+
+def _open_file(file: Path, location: StoreLocation, *, writing: bool) -> Engine:
+    _require_file(file, location, writing=writing)
+    may_write = os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
+    if writing and not may_write:
+        raise _may_not_write(location)
+    wal = file.with_name(f"{file.name}-wal")
+    mode = "rw"
+    if not may_write:  # a file with an open journal cannot be read as an immutable one
+        mode = "ro" if wal.exists() and wal.stat().st_size else "ro&immutable=1"
+    uri = f"file:{quote(str(file.absolute()))}?mode={mode}"
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        if writing:  # readers do not wait, and a committed transaction survives a kill
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+        else:
+            connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _begin(connection: Connection) -> None:
+    # A transaction that reads first and then writes would fail if another one has written.
+    writes = connection.get_execution_options().get(_WRITES)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _require_file(file: Path, location: StoreLocation, *, writing: bool) -> None:
+    """Require an SQLite file; only its owner may read a new one."""
+    try:
+        if not writing and not file.exists():
+            raise UsageError(f"{file} does not exist. {location.hint}")
+        if writing:
+            with suppress(FileExistsError):
+                os.close(open_private(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        if not file.is_file():
+            raise UsageError(f"{file} is not a file. {location.hint}")
+        if not is_sqlite(file):
+            raise DataError(f"{file} is not an SQLite database. {location.hint}")
+    except DqaError:
+        raise
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(file, error, writing=writing)}.") from error

@@ -1,0 +1,312 @@
+"""Loading situations: nothing is lost, all or nothing, found again, nothing foreign touched."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import duckdb
+import ladybug
+import numpy as np
+import pytest
+
+from dqa import plugins
+from dqa.core.database import Limits
+from dqa.core.errors import DataError, QueryError, UsageError
+from dqa.core.situation import Schema, Situation, Table
+from dqa.databases.base import Backend
+from dqa.databases.namespaces import LoadedSituation, namespace_for, tag_from_json, tag_to_json
+from dqa.loaders.readback import read_situation
+from dqa.loaders.release import read_release
+from tests.databases.conftest import BACKENDS
+
+DELETE = {
+    "duckdb": "DELETE FROM flow",
+    "ladybug": "MATCH (n) DETACH DELETE n",
+    "sqlite": "DELETE FROM flow",
+}
+SIGNATURES = {"duckdb": b"checksumDUCK", "ladybug": b"LBUG", "sqlite": b"SQLite format 3\0"}
+one_situation_each = pytest.mark.parametrize(
+    "backend", [BACKENDS["ladybug"], BACKENDS["sqlite"]], ids=["ladybug", "sqlite"]
+)
+
+
+def shuffled(buildings: int) -> Situation:
+    """Return a Building world whose rows are in a random order, seeded."""
+    schema, draw = plugins.scenario("building").schema, np.random.default_rng(3)
+    ids, goods = draw.permutation(buildings), draw.permutation(50)
+    edges = {"goods_id": draw.permutation(np.arange(buildings) % 50), "building_id": ids}
+    columns: dict[str, dict[str, Any]] = {
+        "goods": {
+            "goods_name": [f"goods '{code}' \\ \"é\" 100%s :x" for code in goods],
+            "code": goods,
+            "base_price": draw.random(50),
+            "current_price": np.full(50, np.nan),
+            "pop_demand": draw.random(50) * 1e300,
+        },
+        "building": {"id": ids, "name": ["mill"] * buildings, "level": ids * 10**15},
+        "supply": {
+            **edges,
+            "max_supply": draw.random(buildings),
+            "current_output": draw.random(buildings) * 5e-324,
+            "level": ids,
+        },
+        "demand": {
+            **edges,
+            "max_demand": draw.random(buildings),
+            "current_input": np.full(buildings, 0.1 + 0.2),
+            "level": -ids,
+        },
+    }
+    tables = {table.name: Table(table, columns[table.name]) for table in schema.tables}
+    return Situation(schema, "shuffled", tables)
+
+
+def changed(situation: Situation) -> Situation:
+    """Return the same world with one other number."""
+    country = situation["country"]
+    return situation.replace(country=country.replace(development=country["development"] + 1.0))
+
+
+def require_equal(backend: Backend, situation: Situation, location: str | None = None) -> None:
+    """Load a situation and compare what is read back."""
+    with closing(backend.load(situation, location)) as database:
+        found = read_situation(database, situation.schema, situation.name)
+        assert found == situation
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a path whose name needs escapes."""
+    return tmp_path / "it's a \\ world.db"
+
+
+@pytest.mark.parametrize(
+    "every",
+    [pytest.param(16, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.deep)],
+)
+def test_released_databases_come_back_equal(
+    backend: Backend, every: int, release_dir: Path
+) -> None:
+    """All values of all rows; a sample, or every database."""
+    situations = {s.content_hash: s for s in read_release(release_dir).situations.values()}
+    assert len(situations) > 30
+    for situation in list(situations.values())[::every]:
+        require_equal(backend, situation)
+
+
+@pytest.mark.parametrize("buildings", [0, 1, 2_000])
+def test_any_size_comes_back_equal(backend: Backend, buildings: int) -> None:
+    """Empty tables, shuffled keys, quotes and marks in texts, extreme and missing numbers."""
+    require_equal(backend, shuffled(buildings))
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_a_key_that_occurs_twice_is_refused_and_leaves_nothing(
+    backend: Backend, in_file: bool, tmp_path: Path
+) -> None:
+    """The error names the situation; no half-written file stays."""
+    situation = shuffled(3)
+    doubled = situation.replace(building=situation["building"].replace(id=[1, 1, 2]))
+    with pytest.raises(DataError, match="shuffled"):
+        backend.load(doubled, str(tmp_path / "x.db") if in_file else None)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_graph_needs_every_table_mapped() -> None:
+    """A table that the graph would lose is an error."""
+    situation = shuffled(2)
+    schema = situation.schema
+    partial = Schema(schema.scenario, schema.tables, schema.nodes, schema.edges[:1])
+    with pytest.raises(DataError, match="supply"):
+        BACKENDS["ladybug"].load(Situation(partial, "partial", situation.tables))
+
+
+@pytest.mark.deep
+def test_many_databases_fit_in_one_process() -> None:
+    """Each takes little address space, so an evaluation can hold all of its databases open."""
+    situation = shuffled(1)
+    databases = [BACKENDS["ladybug"].load(situation) for _ in range(40)]
+    for database in databases:
+        assert database.query("MATCH (b:Building) RETURN count(*)").rows == ((1,),)
+        database.close()
+
+
+def test_loading_takes_little_more_than_the_bare_driver() -> None:
+    """Of SQLite, without a worker process; both take milliseconds."""
+    situation = shuffled(2_000)
+
+    def bare() -> None:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            for name, table in situation.tables.items():
+                columns = table.schema.column_names
+                key = f", PRIMARY KEY ({', '.join(table.schema.key)})" if table.schema.key else ""
+                connection.execute(f"CREATE TABLE {name} ({', '.join(columns)}{key})")
+                marks = ", ".join("?" * len(columns))
+                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", table.rows())
+            connection.commit()
+
+    def ours() -> None:
+        BACKENDS["sqlite"].load(situation, isolation="none").close()
+
+    def seconds(act: Callable[[], None]) -> float:
+        started = process_time()
+        act()
+        return process_time() - started
+
+    ours()
+    assert min(seconds(ours) for _ in range(9)) < 3 * min(seconds(bare) for _ in range(9))
+
+
+def test_a_loaded_file_is_opened_by_path_and_by_url(
+    backend: Backend, situation: Situation, file: Path
+) -> None:
+    """With everything in it, and read-only even without the guard."""
+    file = file.with_name("it's a world.db")  # DuckDB takes a backslash for a slash
+    backend.load(situation, str(file)).close()
+    for location in (str(file), f"{backend.name}:///{file}"):
+        assert backend.accepts(location)
+        with closing(backend.open(location)) as database:
+            found = read_situation(database, situation.schema, "again")
+            assert found == situation
+            with pytest.raises(QueryError):
+                database._session.run(DELETE[backend.name], Limits())
+
+
+def test_wrong_files_and_folders_are_refused_and_left_alone(
+    backend: Backend, situation: Situation, tmp_path: Path
+) -> None:
+    """A text, an empty file, a folder, damage, what is missing: each is an error that names it."""
+    for name, content in {
+        "text.db": b"no database at all, whatever it is called",
+        "empty.db": b"",
+        "damaged.db": SIGNATURES[backend.name] + b"\x07" * 5_000,
+    }.items():
+        file = tmp_path / name
+        file.write_bytes(content)
+        with pytest.raises(DataError, match=name):
+            backend.open(str(file))
+        if name == "text.db":
+            with pytest.raises(UsageError, match=name):
+                backend.load(situation, str(file))
+        assert file.read_bytes() == content
+    for missing in (tmp_path, tmp_path / "missing.db"):
+        with pytest.raises(UsageError, match=missing.name):
+            backend.open(str(missing))
+    with pytest.raises(UsageError, match="missing"):
+        backend.load(situation, str(tmp_path / "missing" / "x.db"))
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_the_content_of_a_file_decides_which_backend_opens_it(
+    backend: Backend, situation: Situation, tmp_path: Path
+) -> None:
+    """Its name does so only before the file exists."""
+    others = [other for other in BACKENDS.values() if other is not backend]
+    file = str(tmp_path / "a.db")
+    backend.load(situation, file).close()
+    assert backend.accepts(file)
+    assert not any(other.accepts(file) for other in others)
+    with pytest.raises(DataError, match=backend.name):
+        others[0].open(file)
+    assert not backend.accepts("mysql://localhost/x")
+
+
+@one_situation_each
+def test_a_file_is_recognised_by_its_content(
+    backend: Backend, situation: Situation, file: Path
+) -> None:
+    """Loading again writes nothing, and the tag is in no query and no schema."""
+    backend.load(situation, str(file)).close()
+    before = file.stat()
+    with closing(backend.load(situation, f"{backend.name}:///{file}")) as database:
+        assert (file.stat().st_mtime_ns, file.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+        with closing(backend.load(situation)) as in_memory:
+            assert database.schema() == in_memory.schema()
+        assert "dqa" not in database.schema().to_text()
+    (held,) = backend.loaded(str(file))
+    assert (held.namespace, held.name, held.rows) == (str(file), "small", 10)
+    assert held.content_hash == situation.content_hash
+    assert [left.name for left in file.parent.iterdir()] == [file.name]
+
+
+@one_situation_each
+def test_another_situation_replaces_a_file_only_by_name(
+    backend: Backend, situation: Situation, file: Path
+) -> None:
+    """The error names the situation in the file."""
+    other = changed(situation)
+    backend.load(situation, str(file)).close()
+    for replace in (None, str(file.with_name("other.db"))):
+        with pytest.raises(UsageError, match="small"):
+            backend.load(other, str(file), replace)
+    with closing(backend.load(other, str(file), str(file))) as database:
+        assert read_situation(database, other.schema, other.name) == other
+
+
+@one_situation_each
+def test_a_file_of_another_owner_is_left_alone(
+    backend: Backend, situation: Situation, file: Path
+) -> None:
+    """It holds no situation: nothing is listed, loaded over or deleted."""
+    if backend.name == "sqlite":
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute("CREATE TABLE mine (id INTEGER)")
+    else:
+        with ladybug.Database(str(file)) as made, ladybug.Connection(made) as to:
+            to.execute("CREATE NODE TABLE mine (id INT64 PRIMARY KEY)")
+    assert backend.loaded(str(file)) == ()
+    with pytest.raises(UsageError):
+        backend.load(situation, str(file))
+    with pytest.raises(UsageError):
+        backend.unload(str(file), str(file))
+    with closing(backend.open(str(file))) as database:
+        assert "mine" in database.schema().to_text()
+
+
+@one_situation_each
+def test_unload_deletes_only_the_file_it_names(
+    backend: Backend, situation: Situation, file: Path
+) -> None:
+    """It returns what was in the file."""
+    backend.load(situation, str(file)).close()
+    with pytest.raises(UsageError):
+        backend.unload(str(file), "other")
+    assert backend.unload(str(file), str(file)).name == "small"
+    assert not list(file.parent.iterdir())
+
+
+def test_a_duckdb_file_holds_several_situations(situation: Situation, tmp_path: Path) -> None:
+    """One needs no name, of two one must be named; tables of others and half loads are kept."""
+    backend, file, other = BACKENDS["duckdb"], tmp_path / "x.duckdb", changed(situation)
+    backend.load(situation, str(file)).close()
+    backend.open(str(file)).close()
+    name = namespace_for(other)
+    with closing(duckdb.connect(str(file))) as connection:
+        connection.execute(f"CREATE SCHEMA {name}; CREATE TABLE {name}.mine (a INT)")
+    with pytest.raises(UsageError, match=name):
+        backend.load(other, str(file))
+    with closing(duckdb.connect(str(file))) as connection:
+        connection.execute(f"DROP TABLE {name}.mine; CREATE TABLE {name}.flow (a INT)")
+        columns = "scenario TEXT, name TEXT, content_hash TEXT, row_count BIGINT"
+        connection.execute(f"CREATE TABLE {name}.dqa_tag ({columns})")
+    assert len(backend.loaded(str(file))) == 1
+    backend.load(other, str(file)).close()  # replaces the unfinished load
+    with pytest.raises(UsageError, match="schema"):
+        backend.open(str(file))
+    with closing(backend.open(f"duckdb:///{file}?schema={name}")) as opened:
+        assert read_situation(opened, other.schema, other.name) == other
+    assert backend.unload(str(file), namespace_for(situation)).name == "small"
+    assert [held.namespace for held in backend.loaded(str(file))] == [name]
+
+
+def test_a_tag_is_read_from_a_comment() -> None:
+    """Another comment is no tag."""
+    tag = LoadedSituation("here", "locating", "small", "abc", 10)
+    assert tag_from_json("here", tag_to_json(tag)) == tag
+    for other in (None, "", "a comment", "[]", '{"name": "small"}'):
+        assert tag_from_json("here", other) is None

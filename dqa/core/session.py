@@ -113,10 +113,6 @@ class Session(ABC):
     def read_schema(self) -> DatabaseSchema:
         """Read the whole schema; `DatabaseUnavailableError` where that fails."""
 
-    def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
-        """Return the order of a table's rows, where no statement can tell it: see `row_order`."""
-        return None
-
     def examine(self) -> Examination:
         """Return what a server says of itself, of who is connected and of its limits.
 

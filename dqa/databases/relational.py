@@ -30,7 +30,7 @@ from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.leaving import OverdueError, empty_unused
 from dqa.databases.namespaces import TAG_TABLE
 from dqa.databases.rows import fetch_rows
-from dqa.databases.tables import REFERENCES, ROW_COLUMN
+from dqa.databases.tables import REFERENCES
 from dqa.databases.watchdog import WATCHDOG
 
 _POOL = "pool"
@@ -267,7 +267,6 @@ def _reflect(engine: Engine, namespace: str | None) -> DatabaseSchema:
             columns=tuple(
                 Field(c["name"], _type_of(c, engine), comment=own_comment(c.get("comment")))
                 for c in columns[table]
-                if c["name"] != ROW_COLUMN
             ),
             key=tuple(keys[table]["constrained_columns"]) if table in keys else (),
             references=tuple(references(table)),

@@ -111,7 +111,6 @@ def _answer_requests(connection: Connection, session: Session) -> None:
     does: dict[str, Callable[..., Any]] = {
         "run": lambda statement, *limits: session.run(statement, LimitsLeft(*limits)),
         "schema": lambda: (session.read_schema(), session.namespace),
-        "order": session.row_order,
         "examine": session.examine,
         "end": session.end_statements,
     }

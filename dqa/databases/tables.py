@@ -1,9 +1,4 @@
-"""How a situation's tables are defined in SQL, whatever the dialect, and the tag beside them.
-
-SQLAlchemy spells the definitions and quotes the names. Row order is content: a backend names what
-tells it, and where a server keeps no order of its own, a column `ROW_COLUMN` does, which no schema
-shows.
-"""
+"""SQLAlchemy's tables for a situation and its tag, and names quoted for a dialect."""
 
 from __future__ import annotations
 
@@ -17,7 +12,6 @@ from sqlalchemy import (
     Column,
     Double,
     ForeignKeyConstraint,
-    Integer,
     MetaData,
     String,
     Table,
@@ -27,33 +21,22 @@ from sqlalchemy import (
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.default import DefaultDialect
-from sqlalchemy.schema import CreateTable, ExecutableDDLElement
-from sqlalchemy.types import TypeEngine, UserDefinedType
+from sqlalchemy.schema import AddConstraint, CreateTable
+from sqlalchemy.types import TypeEngine
 
 from dqa.core.schema import sql_name
-from dqa.core.situation import Schema, StoredType, TableSchema
+from dqa.core.situation import Schema, StoredType
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 
-TAG_COLUMNS = ("scenario", "name", "content_hash", "row_count")
-ROW_COLUMN = "dqa_row"
-"""The number of a row within its table, where the server needs one to know."""
+CONSTRAINTS = "constraints"
+"""Key of `MetaData.info`: the statements that add the unchecked foreign keys."""
 REFERENCES = "references "
-"""How the comment of a column begins that refers to another: ``references table.column``."""
+"""How the comment of a referring column begins: ``references table.column``."""
 
-ForeignKeys: TypeAlias = Literal["declared", "commented", "omitted"]
-"""What becomes of the foreign keys that the graph reading implies. Real data breaks them; so where
-a server would enforce them they are comments, for whoever reads the schema, or left out."""
-
-
-class _Invisible(UserDefinedType[int]):
-    """A number that ``SELECT *`` does not show."""
-
-    cache_ok = True
-
-    def get_col_spec(self, **_: object) -> str:
-        """Return the type as MySQL and MariaDB spell it."""
-        return "INT NOT NULL DEFAULT 0 INVISIBLE"
-
+ForeignKeys: TypeAlias = Literal["declared", "unchecked", "commented", "omitted"]
+"""How to write the foreign keys of the graph reading, which real data breaks: as declarations that
+the engine does not enforce, as constraints that are not checked against existing rows, as comments,
+or not at all."""
 
 _TYPES: Mapping[StoredType, TypeEngine[Any]] = {
     "text": Text().with_variant(mysql.LONGTEXT(), "mysql"),
@@ -61,120 +44,105 @@ _TYPES: Mapping[StoredType, TypeEngine[Any]] = {
     "integer": BigInteger(),
     "boolean": Boolean(),
 }
-# An index of MySQL's holds 3,072 bytes, and a character takes four of them; what else there is may
-# index no text without a length.
+# MySQL's indexes hold at most 3,072 bytes; other servers cannot index a text without a length.
 _KEY_TEXT = String(255).with_variant(Text(), "sqlite", "postgresql")
-_ROW_NUMBER = Integer().with_variant(_Invisible(), "mysql")
 
-# For a driver that marks parameters by % every other % would be doubled.
+# With the parameter style "named", SQLAlchemy does not double a % in a name.
 _DIALECTS: Mapping[str, Dialect] = {
     "ansi": DefaultDialect(paramstyle="named"),
     "mysql": mysql.dialect(paramstyle="named"),
     "postgres": postgresql.dialect(paramstyle="named"),  # type: ignore[no-untyped-call]
     "sqlite": sqlite.dialect(paramstyle="named"),
 }
-# DuckDB reads names and types as PostgreSQL writes them.
-_SPELLED_AS = {"duckdb": "postgres", "mariadb": "mysql"}
+_SAME_SPELLING = {"duckdb": "postgres", "mariadb": "mysql"}
 
 
 def quote(dialect: str, *names: str) -> str:
-    """Return names quoted for a dialect and, where there are several, separated by commas."""
-    preparer = _DIALECTS[_SPELLED_AS.get(dialect, dialect)].identifier_preparer
-    return ", ".join(map(preparer.quote_identifier, names))
+    """Return names quoted for a dialect, separated by commas."""
+    return ", ".join(map(_dialect(dialect).identifier_preparer.quote_identifier, names))
 
 
 def quote_if_needed(dialect: str, name: str) -> str:
     """Return a name as a statement of a dialect has to spell it, quoted where it must be."""
-    preparer = _DIALECTS[_SPELLED_AS.get(dialect, dialect)].identifier_preparer
+    preparer = _dialect(dialect).identifier_preparer
     is_plain = sql_name(name) == name and preparer.quote(name) == name
     return name if is_plain else preparer.quote_identifier(name)
 
 
-def spell(element: ExecutableDDLElement, dialect: str) -> str:
-    """Return a definition as a statement of a dialect."""
-    return str(element.compile(dialect=_DIALECTS[_SPELLED_AS.get(dialect, dialect)]))
-
-
-def create_table(table: Table, dialect: str, *, foreign_keys: bool = False) -> str:
-    """Return the statement that makes a table, with or without its foreign keys."""
-    return spell(
-        CreateTable(table, include_foreign_key_constraints=None if foreign_keys else []), dialect
-    )
+def create_table(table: Table, dialect: str) -> str:
+    """Return the statement that creates a table."""
+    return str(CreateTable(table).compile(dialect=_dialect(dialect)))
 
 
 def literal_insert(table: Table, rows: Sequence[Mapping[str, Any]], dialect: str) -> str:
-    """Return the statement that fills a table, with every value spelt out."""
-    made = (
-        insert(table)
-        .values(rows)
-        .compile(
-            dialect=_DIALECTS[_SPELLED_AS.get(dialect, dialect)],
-            compile_kwargs={"literal_binds": True},
-        )
-    )
-    return str(made)
+    """Return the statement that fills a table, with every value as a literal."""
+    options = {"literal_binds": True}
+    statement = insert(table).values(rows)
+    return str(statement.compile(dialect=_dialect(dialect), compile_kwargs=options))
 
 
 @lru_cache(maxsize=64)
-def define_tables(
-    schema: Schema, foreign_keys: ForeignKeys, *, namespace: str | None = None, numbered: bool
-) -> Mapping[str, Table]:
-    """Return the tables of a schema by name; `numbered` ones have a column `ROW_COLUMN`.
-
-    Primary keys are enforced.
-    """
-    metadata = MetaData(schema=namespace)
-    links = [(table.name, *link) for table in schema.tables for link in _references(table, schema)]
+def define_tables(schema: Schema, foreign_keys: ForeignKeys) -> MetaData:
+    """Return the tables of a schema. Databases enforce primary keys."""
+    metadata = MetaData()
+    references = list(_references(schema))
     in_keys = {(table.name, column) for table in schema.tables for column in table.key}
-    in_keys |= {(table, column) for table, column, _, _ in links}
-    in_keys |= {(other, column) for _, _, other, column in links}
-    made = {
-        table.name: Table(table.name, metadata, *_columns(table, in_keys, numbered), quote=True)
-        for table in schema.tables
-    }
-    for table, column, other, other_column in links:
-        source, target = made[table].c[column], made[other].c[other_column]
-        if foreign_keys == "declared":
-            link = ForeignKeyConstraint([source], [target], postgresql_not_valid=True)
-            made[table].append_constraint(link)
-        elif foreign_keys == "commented":
+    in_keys |= {end for reference in references for end in reference}
+    for table in schema.tables:
+        columns = (
+            Column(
+                column.name,
+                _KEY_TEXT
+                if column.stored == "text" and (table.name, column.name) in in_keys
+                else _TYPES[column.stored],
+                primary_key=column.name in table.key,
+                autoincrement=False,
+                quote=True,
+            )
+            for column in table.columns
+        )
+        Table(table.name, metadata, *columns, quote=True)
+    for (table_name, column_name), (other, other_column) in references:
+        source = metadata.tables[table_name].c[column_name]
+        if foreign_keys == "commented":
             source.comment = f"{REFERENCES}{other}.{other_column}"
-    return made
+        elif foreign_keys != "omitted":
+            target = metadata.tables[other].c[other_column]
+            link = ForeignKeyConstraint([source], [target], postgresql_not_valid=True)
+            metadata.tables[table_name].append_constraint(link)
+            if foreign_keys == "unchecked":  # which takes it out of CREATE TABLE
+                metadata.info.setdefault(CONSTRAINTS, []).append(AddConstraint(link))
+    return metadata
 
 
-def define_tag(namespace: str | None = None) -> Table:
-    """Return the table with the tag."""
-    types = {"row_count": BigInteger()}
-    columns = (Column(name, types.get(name, Text()), quote=True) for name in TAG_COLUMNS)
-    return Table(TAG_TABLE, MetaData(schema=namespace), *columns, quote=True)
+def _references(schema: Schema) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Yield the referring column and the column it refers to, as the graph reading has them."""
+    for edge in schema.edges:
+        for label, column in (edge.source, edge.target):
+            node = schema.node(label)
+            yield (edge.table, column), (node.table, node.key_column)
+
+
+def define_tag() -> Table:
+    """Return the table with the tag: one row, or none while the situation is loaded."""
+    return _TAG
+
+
+_TAG = Table(
+    TAG_TABLE,
+    MetaData(),
+    Column("scenario", Text(), quote=True),
+    Column("name", Text(), quote=True),
+    Column("content_hash", Text(), quote=True),
+    Column("row_count", BigInteger(), quote=True),
+    quote=True,
+)
 
 
 def tag_row(tag: LoadedSituation) -> tuple[str, str, str, int]:
-    """Return a tag's row, in the order of `TAG_COLUMNS`."""
+    """Return a tag as the row of its table."""
     return tag.scenario, tag.name, tag.content_hash, tag.rows
 
 
-def _columns(
-    table: TableSchema, in_keys: set[tuple[str, str]], numbered: bool
-) -> Iterator[Column[Any]]:
-    for column in table.columns:
-        is_key_text = column.stored == "text" and (table.name, column.name) in in_keys
-        yield Column(
-            column.name,
-            _KEY_TEXT if is_key_text else _TYPES[column.stored],
-            primary_key=column.name in table.key,
-            autoincrement=False,
-            quote=True,
-        )
-    if numbered:
-        yield Column(ROW_COLUMN, _ROW_NUMBER)
-
-
-def _references(table: TableSchema, schema: Schema) -> Iterator[tuple[str, str, str]]:
-    """Yield ``(column, table, column)`` for what the graph reading says of a table's columns."""
-    for edge in schema.edges:
-        if edge.table != table.name:
-            continue
-        for label, column in (edge.source, edge.target):
-            node = schema.node(label)
-            yield column, node.table, node.key_column
+def _dialect(name: str) -> Dialect:
+    return _DIALECTS[_SAME_SPELLING.get(name, name)]

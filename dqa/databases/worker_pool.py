@@ -305,11 +305,6 @@ class IsolatedSession(Session):
         found, self.namespace = self._request("schema")
         return _schema_reader().validate_python(found)
 
-    def row_order(self, table: str) -> bytes | None:
-        """Return the order of a table's rows, as a worker reads it."""
-        order = self._request("order", table)
-        return None if order is None else bytes.fromhex(order)
-
     def examine(self) -> Examination:
         """Examine a server in a worker."""
         return TypeAdapter(Examination).validate_python(self._request("examine"))

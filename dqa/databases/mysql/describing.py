@@ -11,7 +11,6 @@ from typing import Any
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.databases.namespaces import TAG_TABLE
 from dqa.databases.relational import commented_reference, own_comment
-from dqa.databases.tables import ROW_COLUMN
 
 TABLES = (
     "SELECT table_name, table_type, table_comment FROM information_schema.tables "
@@ -46,7 +45,7 @@ def schema_of(
     for table, column, other, other_column in links:
         references.setdefault(table, []).append((column, other, other_column))
     for table, name, kind, comment in columns:
-        if table not in fields or name == ROW_COLUMN:
+        if table not in fields:
             continue
         refers = commented_reference(name, comment)
         references.setdefault(table, []).extend(refers)

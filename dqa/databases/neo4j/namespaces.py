@@ -22,8 +22,6 @@ from dqa.databases.neo4j.server import Address, Server
 from dqa.databases.neo4j.session import GraphNamespace, Neo4jSession
 from dqa.databases.neo4j.writer import TAG, drop, prepare, write
 
-_ORDER = "order_"
-
 
 class Neo4jNamespaces(Namespaces):
     """The loaded situations of a database.
@@ -108,12 +106,7 @@ class Neo4jNamespaces(Namespaces):
             self._server.rows("RETURN 1")
         else:
             tag = self._tags.get(namespace) or self._tag(namespace)
-            orders = {
-                key.removeprefix(_ORDER): bytes(value)
-                for key, value in tag.items()
-                if key.startswith(_ORDER)
-            }
-            opened = GraphNamespace(tag["place"], json.loads(tag["schema"]), orders)
+            opened = GraphNamespace(tag["place"], json.loads(tag["schema"]))
         self.is_handed_over = True
         return Neo4jSession(self._server, opened)
 

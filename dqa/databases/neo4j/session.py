@@ -60,7 +60,6 @@ class GraphNamespace:
 
     label: str
     schema: Mapping[str, Any]
-    orders: Mapping[str, bytes]
 
 
 class _UnsentError(Exception):
@@ -110,18 +109,6 @@ class Neo4jSession(Session):
     def examine(self) -> Examination:
         """Return what the server says of itself, of the user and of its limits."""
         return examine(self._told)
-
-    def row_order(self, table: str) -> bytes:
-        """Return the order in which the rows of a loaded table stood, as `pack_order` tells it.
-
-        Raises
-        ------
-        DataError
-            This is no loaded situation, or it has no such table.
-        """
-        if self._situation is None or table not in self._situation.orders:
-            raise DataError(f"Database '{self.name}' keeps no order of the rows of '{table}'.")
-        return self._situation.orders[table]
 
     def close(self) -> None:
         """Close all connections."""

@@ -20,7 +20,6 @@ from dqa.core.cypher import quote_name
 from dqa.core.errors import DataError
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Situation, StoredType
 from dqa.databases.graphs import require_graph
-from dqa.databases.row_order import pack_order
 
 if TYPE_CHECKING:
     import neo4j
@@ -91,9 +90,7 @@ def prepare(situation: Situation, namespace: str) -> Prepared:
                     f"'{edge.table}' ends at {label} {min(lost, key=str)!r}, which is not there."
                 )
     unique, indexed = _identifying(schema.nodes, keys)
-    return Prepared(
-        namespace, nodes, edges, unique, indexed, _tag(situation, namespace, nodes, edges)
-    )
+    return Prepared(namespace, nodes, edges, unique, indexed, _tag(situation, namespace))
 
 
 def write(prepared: Prepared, driver: neo4j.Driver, database: str | None) -> None:
@@ -197,15 +194,7 @@ def _identifying(
     return tuple(unique), tuple(indexed)
 
 
-def _tag(
-    situation: Situation,
-    namespace: str,
-    nodes: Sequence[tuple[NodeSchema, list[_Row]]],
-    edges: Sequence[tuple[EdgeSchema, list[_Row]]],
-) -> dict[str, Any]:
-    tables = [(node.table, rows) for node, rows in nodes]
-    tables += [(edge.table, rows) for edge, rows in edges]
-    orders = {f"order_{table}": pack_order(rows) for table, rows in tables}
+def _tag(situation: Situation, namespace: str) -> dict[str, Any]:
     return {
         "place": namespace,
         "state": "loaded",
@@ -214,7 +203,6 @@ def _tag(
         "content_hash": situation.content_hash,
         "rows": situation.row_count,
         "schema": _described(situation),
-        **orders,
     }
 
 

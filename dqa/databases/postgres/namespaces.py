@@ -2,165 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any
 
-import psycopg
-from psycopg import Connection
-from sqlalchemy import URL
-from sqlalchemy.schema import DropSchema
+from psycopg import sql
+from sqlalchemy import URL, Connection, Table, text
 
-from dqa.core.errors import DatabaseUnavailableError, UsageError
-from dqa.core.situation import Situation
-from dqa.databases.failures import one_line, refused_script
-from dqa.databases.faults import Fault
+from dqa.core import situation as content
+from dqa.core.errors import UsageError
 from dqa.databases.namespaces import (
     ForeignContent,
     LoadedSituation,
     NamespaceContent,
-    Namespaces,
     tag_from_json,
+    tag_to_json,
 )
-from dqa.databases.postgres.codes import fault_of
-from dqa.databases.postgres.session import (
-    CONNECT_SECONDS,
-    PostgresSession,
-    code_of,
-    message_of,
-)
-from dqa.databases.postgres.writer import write
-from dqa.databases.servers import display_name, failed_load, parse_url, split_namespace
-from dqa.databases.tables import quote, spell
+from dqa.databases.postgres.session import CONNECT_SECONDS, PostgresSession
+from dqa.databases.sql_namespaces import LOCK_SECONDS, SqlNamespaces
+from dqa.databases.sql_writer import plain_rows, schema_of
 
-_LOCK_SECONDS = 120
 _SYSTEM = frozenset({"pg_catalog", "information_schema"})
 _OLDEST = 14
 """The first version that tells its clients whether a session is read-only."""
 
 
-class PostgresNamespaces(Namespaces):
-    """The schemas of a database.
+def _copy(connection: Connection, table: Table, rows: content.Table) -> None:
+    """Insert rows by COPY."""
+    target = sql.Identifier(schema_of(connection) or "", table.name)
+    names = sql.SQL(", ").join(map(sql.Identifier, rows.schema.column_names))
+    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(target, names)
+    driver: Any = connection.connection.driver_connection
+    with driver.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in plain_rows(rows):
+            copy.write_row(row)
 
-    Parameters
-    ----------
-    connection
-        To the database, committing by itself.
-    url
-        Where it is.
-    wanted
-        The schema that the location names.
-    """
 
-    def __init__(self, connection: Connection[Any], url: URL, wanted: str | None) -> None:
-        self.location = display_name(url)
-        self._connection = connection
-        self._url = url
-        self._wanted = wanted
+class PostgresNamespaces(SqlNamespaces):
+    """The schemas of a database."""
+
+    title = "PostgreSQL"
+    dialect = "postgres"
+    driver = "postgresql+psycopg"
+    foreign_keys = "unchecked"
+    fill = staticmethod(_copy)
+    has_tag_table = False
+    has_atomic_definitions = True
+    no_right = frozenset({"42501", "25006"})
+    no_room = frozenset({"53100"})
+    drop_option = " WITH (FORCE)"
+    right = "make schemas: GRANT CREATE ON DATABASE"
 
     @classmethod
-    @contextmanager
-    def connect(cls, location: str) -> Iterator[Self]:
-        """Give the schemas of a database; the server's errors come out as this project's."""
-        url, wanted = split_namespace(parse_url(location).set(drivername="postgresql+psycopg"))
-        with _connection(url) as connection:
-            try:
-                yield cls(connection, url, wanted)
-            except psycopg.Error as error:
-                code, right = code_of(error), "make schemas: GRANT CREATE ON DATABASE"
-                raise failed_load(
-                    *(display_name(url), message_of(error)),
-                    missing_right=right if fault_of(code) is Fault.REFUSED else None,
-                    is_full=code == "53100",
-                ) from error
+    def connect_options(cls, url: URL) -> Mapping[str, Any]:  # noqa: ARG003
+        """Return a time limit, and no look for the types of extensions."""
+        return {
+            "connect_args": {"connect_timeout": CONNECT_SECONDS},
+            "isolation_level": "READ COMMITTED",
+            "use_native_hstore": False,
+        }
 
-    def make_scratch(self, name: str, script: str) -> str:
-        """Make a database, and run a script in it."""
-        self._connection.execute(f"CREATE DATABASE {quote('postgres', name)}".encode())
-        url = self._url.set(database=name)
-        try:
-            with _connection(url) as connection:
-                connection.execute(script.encode())
-        except psycopg.Error as error:
-            self.drop_scratch(name)
-            raise refused_script("PostgreSQL", error) from error
-        return url.render_as_string(hide_password=False)
+    @classmethod
+    def require_version(cls, connection: Connection, where: str) -> None:
+        """Raise `UsageError` if the server is too old."""
+        version = connection.dialect.server_version_info or (_OLDEST,)
+        if version[0] < _OLDEST:
+            raise UsageError(f"{where} is PostgreSQL {version[0]}; at least {_OLDEST} is needed.")
 
-    def drop_scratch(self, name: str) -> None:
-        """Drop the database, whoever is connected to it."""
-        self._connection.execute(f"DROP DATABASE {quote('postgres', name)} WITH (FORCE)".encode())
-
-    def names(self) -> Iterable[str]:
-        """Return the schemas whose names begin as ours do."""
-        found = self._connection.execute(
-            r"SELECT nspname FROM pg_namespace WHERE nspname LIKE 'dqa\_%' ORDER BY nspname"
-        )
-        return [str(name) for (name,) in found.fetchall()]
+    @classmethod
+    def is_refused_login(cls, error: Exception) -> bool:
+        """Whether the server answers a login with an error, which has no code."""
+        return "FATAL: " in str(error)
 
     def read(self, namespace: str) -> NamespaceContent:
         """Return what a schema holds."""
-        found = self._connection.execute(
-            "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s",
-            (namespace,),
-        ).fetchone()
+        statement = text(
+            "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = :name"
+        )
+        found = self._connection.execute(statement, {"name": namespace}).first()
         return None if found is None else tag_from_json(namespace, found[0]) or ForeignContent()
 
-    def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Make the schema, within the transaction of `locked`."""
-        write(self._connection, tag, situation)
-
-    def drop(self, namespace: str) -> None:
-        """Drop a schema, within the transaction of `locked`."""
-        self._connection.execute(spell(DropSchema(namespace, cascade=True), "postgres").encode())
-
-    def select(self) -> str | None:
-        """Return the schema of ``?schema=``, which must be there."""
-        if self._wanted is not None and self.read(self._wanted) is None:
-            raise UsageError(
-                f"{self.location} has no schema '{self._wanted}' that this user may see."
-            )
-        return self._wanted
-
-    def open(self, namespace: str | None) -> PostgresSession:
-        """Return a schema, or what the user's own search path names."""
-        session = PostgresSession(self._url, namespace)
-        if namespace is None:
-            ((path,),) = self._connection.execute("SELECT current_schemas(false)").fetchall()
-            session.schemas = tuple(name for name in path if name not in _SYSTEM)
-            # Where it is not named, the catalogue comes first, whose names the guard knows.
-            session.search_path = tuple(name for name in path if name != "pg_catalog")
-        return session
+    def finish(
+        self, connection: Connection, situation: content.Situation, tag: LoadedSituation
+    ) -> None:
+        """Collect statistics, and write the tag as the comment of the schema."""
+        driver: Any = connection.connection.driver_connection
+        for name in situation.tables:
+            driver.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(tag.namespace, name)))
+        comment = sql.Literal(tag_to_json(tag))
+        schema = sql.Identifier(tag.namespace)
+        driver.execute(sql.SQL("COMMENT ON SCHEMA {} IS {}").format(schema, comment))
 
     @contextmanager
     def locked(self, namespace: str) -> Iterator[None]:
-        """Lock a schema's name in a transaction that ends with the context."""
-        with self._connection.transaction():
-            self._connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'")
-            self._connection.execute(
-                "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (namespace,)
-            )
-            yield
+        """Lock a schema's name until the transaction ends."""
+        self._connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
+        self._connection.execute(
+            text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))"), {"name": namespace}
+        )
+        yield
 
-
-def _connection(url: URL) -> Connection[Any]:
-    """Connect outside of any pool."""
-    where = display_name(url)
-    arguments, options = url.get_dialect()().create_connect_args(url)
-    wanted = {**options, "autocommit": True, "connect_timeout": CONNECT_SECONDS}
-    try:
-        connection = psycopg.connect(*arguments, **wanted)
-    except psycopg.OperationalError as error:
-        problem = one_line(error).rpartition("FATAL: ")
-        if problem[1]:
-            raise UsageError(
-                f"{where} does not let you in: {problem[2].strip()}. "
-                "Check user, password and the database's name."
-            ) from None
-        raise DatabaseUnavailableError(f"{where} cannot be reached: {problem[2]}.") from None
-    except psycopg.Error as error:
-        raise UsageError(f"{where} cannot be used: {one_line(error)}.") from None
-    version = connection.info.server_version // 10_000
-    if version < _OLDEST:
-        connection.close()
-        raise UsageError(f"{where} is PostgreSQL {version}; at least {_OLDEST} is needed.")
-    return connection
+    def open(self, namespace: str | None) -> PostgresSession:
+        """Return a session of a schema, or of the user's own search path."""
+        session = PostgresSession(self._url, namespace)
+        if namespace is None:
+            path = self._connection.exec_driver_sql("SELECT current_schemas(false)").scalar_one()
+            session.schemas = tuple(name for name in path if name not in _SYSTEM)
+            # The catalogue comes first if the path does not name it; the guard knows its names.
+            session.search_path = tuple(name for name in path if name != "pg_catalog")
+        return session

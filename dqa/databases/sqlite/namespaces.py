@@ -1,4 +1,4 @@
-"""SQLite's namespaces: a file each, with the tag in a table; and situations in memory."""
+"""SQLite's namespaces: one per file, with the tag in a table; and situations in memory."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from contextlib import closing
 from itertools import count
 from pathlib import Path
 
+from sqlalchemy.dialects import sqlite
+
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.situation import Situation
 from dqa.databases.failures import refused_script
 from dqa.databases.files import FileNamespaces
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
+from dqa.databases.sql_writer import core_connection, write_tables
 from dqa.databases.sqlite.session import SqliteSession
-from dqa.databases.sqlite.writer import write
-from dqa.databases.tables import TAG_COLUMNS
 
+_DIALECT = sqlite.dialect(dbapi=sqlite3)
 _numbers = count(1)
 
 
@@ -32,32 +34,28 @@ class SqliteFile(FileNamespaces):
     @classmethod
     def load_in_memory(cls, situation: Situation) -> SqliteSession:
         """Write a situation into memory that all connections of this process share."""
-        # The memdb file system shares a database without the locks of SQLite's shared cache; a name
-        # is used once.
-        uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
-        keeper = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        uri, connection = _new_memory()
         try:
-            write(situation, keeper)
+            _write(connection, situation, None)
         except DataError:
-            keeper.close()
+            connection.close()
             raise
-        return SqliteSession(f"{uri}&mode=ro", situation.name, keeper)
+        return SqliteSession(f"{uri}&mode=ro", situation.name, connection)
 
     @classmethod
     def run_script(cls, script: str) -> SqliteSession:
         """Run a script in memory that all connections of this process share."""
-        uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
-        keeper = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        uri, connection = _new_memory()
         try:
-            keeper.executescript(script)
-            keeper.commit()
+            connection.executescript(script)
+            connection.commit()
         except sqlite3.Error as error:
-            keeper.close()
+            connection.close()
             raise refused_script("SQLite", error) from error
-        return SqliteSession(f"{uri}&mode=ro", "temporary", keeper)
+        return SqliteSession(f"{uri}&mode=ro", "temporary", connection)
 
     def open(self, namespace: str | None) -> SqliteSession:  # noqa: ARG002
-        """Open the file; `DataError` where it is damaged."""
+        """Open the file; `DataError` for a damaged one."""
         database = SqliteSession(_uri(self._path), str(self._path))
         database.file = self._path
         try:
@@ -70,18 +68,31 @@ class SqliteFile(FileNamespaces):
         return database
 
     def _read_tag(self) -> LoadedSituation | None:
-        statement = f"SELECT {', '.join(TAG_COLUMNS)} FROM {TAG_TABLE}"  # noqa: S608
         try:
             with closing(sqlite3.connect(_uri(self._path), uri=True)) as connection:
-                row = connection.execute(statement).fetchone()
+                row = connection.execute(f"SELECT * FROM {TAG_TABLE}").fetchone()  # noqa: S608
         except sqlite3.Error:  # another database, or none
             return None
         return LoadedSituation(self.location, *row) if row else None
 
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
         with closing(sqlite3.connect(":memory:")) as connection:
-            write(situation, connection, tag)
+            _write(connection, situation, tag)
             path.write_bytes(connection.serialize())
+
+
+def _write(
+    connection: sqlite3.Connection, situation: Situation, tag: LoadedSituation | None
+) -> None:
+    with core_connection(_DIALECT, connection) as core:
+        write_tables(core, situation, tag, foreign_keys="declared")
+
+
+def _new_memory() -> tuple[str, sqlite3.Connection]:
+    """Return a new database in memory, which lives as long as its connection."""
+    # The memdb file system shares a database without the locks of SQLite's shared cache.
+    uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
+    return uri, sqlite3.connect(uri, uri=True, check_same_thread=False)
 
 
 def _uri(path: Path) -> str:

@@ -103,7 +103,7 @@ def _facts_of(session: Session) -> tuple[object, ...]:
         *(session.kind, session.dialect, session.language, session.name),
         *(session.namespace, session.schemas, session.search_path),
         None if session.file is None else str(session.file),
-        *(session.probe, session.sources),
+        session.sources,
     )
 
 
@@ -150,9 +150,7 @@ def _encode_error(error: DqaError) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return a record or bytes as JSON can hold them."""
-    if isinstance(value, bytes):
-        return value.hex()
+    """Return a record as JSON can hold it."""
     return {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
 
 

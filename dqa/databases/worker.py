@@ -47,7 +47,6 @@ class Facts(NamedTuple):
     schemas: list[str] | None
     search_path: list[str]
     file: str | None
-    probe: tuple[str, int, str] | None
     sources: list[tuple[str, list[int]]]
 
 

@@ -23,10 +23,9 @@ from dqa.core.database import Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
-from dqa.core.session import Probe, Session, Source
+from dqa.core.session import Session, Source
 from dqa.core.turns import waiting
 from dqa.databases.failures import timed_out, unanswered
-from dqa.databases.leaving import is_there
 from dqa.databases.opened_files import OpenedFiles
 from dqa.databases.opening import Opening
 from dqa.databases.worker import STARTING, Worker, WorkerBugError, decode_rows
@@ -123,7 +122,7 @@ class WorkerPool:
         Returns
         -------
         Event
-            Set when the server has answered.
+            Set when the server has let it in.
         """
         answered = Event()
         with self._changed:
@@ -162,11 +161,14 @@ class WorkerPool:
         try:
             until = monotonic() + max(_OPENING, 2 * self._opening_seconds)
             worker = Worker(self._opening, until)
+            answered.set()
             if mark is not None:
                 worker.send("end", mark, _OPENING)
-            if mark is None or worker.wait(until):
-                answered.set()
-        except (DqaError, WorkerBugError, TimeoutError) as error:
+                worker.wait(until)
+        except TimeoutError:
+            if worker is not None:
+                worker.kill()
+        except (DqaError, WorkerBugError) as error:
             problem = error
         finally:
             with self._changed:
@@ -232,15 +234,14 @@ class WorkerPool:
             return DatabaseUnavailableError(
                 f"Database '{name}' is busy: its file is being written."
             )
-        if self._busy == 0:
+        if self._busy >= MOST_WORKERS:
             return DatabaseUnavailableError(
-                f"Database '{name}' could not be opened within {seconds:.1f} seconds: it does not "
-                "answer, or this machine is too busy to start a process."
+                f"Database '{name}' is busy: {self._busy} other statements run. Ask from fewer "
+                "threads at once, or give statements more seconds."
             )
         return DatabaseUnavailableError(
-            f"Database '{name}' is busy: {self._busy} other statements run, and no worker was free "
-            f"for {seconds:.1f} seconds. Ask from fewer threads at once, or give statements more "
-            "seconds."
+            f"Database '{name}' could not be opened within {seconds:.1f} seconds: it does not "
+            "answer, or this machine is too busy to start a process."
         )
 
 
@@ -269,9 +270,6 @@ class IsolatedSession(Session):
         self.namespace, self.search_path = facts.namespace, tuple(facts.search_path)
         self.schemas = None if facts.schemas is None else tuple(facts.schemas)
         self.file = None if facts.file is None else Path(facts.file)
-        if facts.probe is not None:
-            host, port, greeting = facts.probe
-            self.probe = Probe(host, port, bytes.fromhex(greeting))
         self.sources = tuple(
             Source(path, (state[0], state[1], state[2], state[3])) for path, state in facts.sources
         )
@@ -343,16 +341,10 @@ class IsolatedSession(Session):
             ) from None
 
     def _overdue_error(self, answered: Event | None, limits: Limits) -> DqaError:
-        """Return the error of a statement past its limit; see whether its server answers.
-
-        A server that is only busy lets another worker in, or answers a greeting.
-        """
-        is_there_still = (
-            answered is None
-            or (self.probe is not None and is_there(self.probe, _ENDING))
-            or answered.wait(_ENDING if self.probe is None else 0.0)
-        )
-        return timed_out(limits, self.kind) if is_there_still else unanswered(self.name, limits)
+        """Return the error of a statement past its limit: a busy server lets another worker in."""
+        if answered is None or answered.wait(_ENDING):
+            return timed_out(limits, self.kind)
+        return unanswered(self.name, limits)
 
     @waiting()
     def _request(self, request: str, *arguments: object) -> Any:  # noqa: ANN401

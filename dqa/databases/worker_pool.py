@@ -34,11 +34,11 @@ MOST_WORKERS = 32
 """Workers of one session: statements that may run at once."""
 _MOST_STARTING = 4
 """Workers of one session that start at once: more would delay each other."""
-_OWN = 0.1
+_OWN = 0.2
 """Seconds beyond its limit that the engine has to stop a statement by itself."""
-GRACE = 0.3
+GRACE = 0.4
 """Seconds beyond its limit after which a statement's worker is killed."""
-_ENDING = 0.4
+_ENDING = 0.3
 """Seconds more within which a server has to answer anything."""
 _PATIENCE = 0.1
 """Seconds to wait for a busy worker, at most, before another one is started."""
@@ -64,6 +64,13 @@ class WorkerPool:
     opening
         The database that each worker opens; the first one does so at once.
 
+    Attributes
+    ----------
+    facts
+        The attributes of the session.
+    is_server
+        Whether a worker has connected to a server.
+
     Raises
     ------
     DqaError
@@ -80,7 +87,8 @@ class WorkerPool:
         self._idle = [first]
         self._busy = self._starting = 0
         self._problem: tuple[float, Exception] | None = None
-        self._is_paused = self._is_closed = self._is_server = False
+        self._is_paused = self._is_closed = False
+        self.is_server = False
 
     @cached_property
     def file(self) -> Path | None:
@@ -206,14 +214,14 @@ class WorkerPool:
                 has_room = self._busy + self._starting < MOST_WORKERS and not self._is_paused
                 may_grow = has_room and self._starting < _MOST_STARTING and not has_failed
                 if may_grow and now >= grows_at:
-                    if not (self._busy or self._starting or self._is_server):
+                    if not (self._busy or self._starting or self.is_server):
                         # An embedded database may take longer to open than its statement.
                         until += max(_REOPENING, 3 * self._opening_seconds)
                     self.start()
                 self._changed.wait((grows_at if now < grows_at < until else until) - now)
 
     def _add(self, worker: Worker) -> None:
-        self._is_server |= worker.mark is not None
+        self.is_server |= worker.mark is not None
         if not worker.is_over:
             self._idle.append(worker)
             if self._is_closed:
@@ -289,7 +297,8 @@ class IsolatedSession(Session):
             server does not answer.
         """
         self._files.require_same()
-        with self._pool.lease(monotonic() + limits.seconds + _FREE) as (worker, until):
+        free = _FREE if self._pool.is_server else _FREE + _ENDING
+        with self._pool.lease(monotonic() + limits.seconds + free) as (worker, until):
             own = limits.left(min(max(until - monotonic(), _LEAST), limits.seconds))
             try:
                 return self._run_on(worker, statement, own)
@@ -316,21 +325,19 @@ class IsolatedSession(Session):
         numbers = (limits.rows, limits.bytes, limits.seconds, limits.cell, limits.scans)
         most = _TIMES * limits.bytes + _SPARE
         answered: Event | None = None
+        worker.send("run", *(statement, *numbers, limits.told))
         try:
-            worker.send("run", *(statement, *numbers, limits.told))
             try:
-                reply = worker.wait(until + _OWN, most)
+                return decode_rows(worker.wait(until + _OWN, most))
             except TimeoutError:
                 if worker.mark is not None:
                     answered = self._pool.start(worker.mark)
-                reply = worker.wait(until + GRACE, most)
-            return decode_rows(reply)
+                return decode_rows(worker.wait(until + GRACE, most))
         except TimeoutError:
-            worker.kill()
-            raise self._overdue_error(answered, limits) from None
+            raise self._overdue_error(worker, answered, limits) from None
         except DqaError:
             if answered is not None:  # the new worker has ended the statement
-                raise self._overdue_error(answered, limits) from None
+                raise self._overdue_error(worker, answered, limits) from None
             if worker.is_over and worker.mark is not None:
                 self._pool.start(worker.mark)
             raise
@@ -339,9 +346,13 @@ class IsolatedSession(Session):
             raise DatabaseUnavailableError(
                 f"A worker process of database '{self.name}' sent an invalid result; it was ended."
             ) from None
+        finally:
+            if answered is not None:  # the new worker would end its next statement, too
+                worker.kill()
 
-    def _overdue_error(self, answered: Event | None, limits: Limits) -> DqaError:
+    def _overdue_error(self, worker: Worker, answered: Event | None, limits: Limits) -> DqaError:
         """Return the error of a statement past its limit: a busy server lets another worker in."""
+        worker.kill()
         if answered is None or answered.wait(_ENDING):
             return timed_out(limits, self.kind)
         return unanswered(self.name, limits)

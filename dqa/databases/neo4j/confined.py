@@ -27,10 +27,9 @@ class ConfinedGraph(GuardedDatabase):
         self._known: set[str] = set()
 
     def _scoped(self, policy: Policy) -> Policy:
-        label = self._session.namespace
-        *_, database = [None, *self._session.name.partition("://")[2].split("/")[1:]]
-        own = database if label is None else None
-        return replace(super()._scoped(policy), inside=label, database=own)
+        database = next(iter(self._session.search_path), None)
+        inside = self._session.namespace
+        return replace(super()._scoped(policy), inside=inside, database=database)
 
     def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:
         """Run a statement; hide denied labels of nodes, and warnings under a policy."""

@@ -98,8 +98,9 @@ class Neo4jNamespaces(Namespaces):
     def open(self, namespace: str | None) -> Neo4jSession:
         """Return a situation, or the whole database; the server belongs to it from now on."""
         if namespace is None:
-            self._server.rows("RETURN 1")
+            (found,) = self._server.rows("CALL db.info() YIELD name RETURN name")
             session = Neo4jSession(self._server)
+            session.search_path = (found["name"],)
         else:
             tag = f"MATCH (t:{TAG} {{place: $namespace}}) RETURN properties(t) AS tag"
             (found,) = self._server.rows(tag, namespace=namespace)

@@ -34,7 +34,7 @@ _MARK = "dqa"
 """The key of a transaction's metadata that holds the mark of its session."""
 _END = (
     "SHOW TRANSACTIONS YIELD transactionId AS id, metaData "
-    f"WHERE metaData.{_MARK} = $mark "
+    f"WHERE metaData.{_MARK} STARTS WITH $mark "
     "TERMINATE TRANSACTIONS id YIELD message RETURN message"
 )
 _SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
@@ -192,7 +192,7 @@ class Server:
                 session.close()
 
     def end_marked(self, mark: str, seconds: float) -> bool:
-        """End the transactions with a mark; return whether the server answers."""
+        """End the transactions whose mark begins so; return whether the server answers."""
         try:
             with self.reading(seconds) as (transaction, _):
                 transaction.run(_END, mark=mark).consume()

@@ -11,6 +11,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import count
+from threading import Timer
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
@@ -23,7 +25,7 @@ from dqa.core.errors import DataError, DqaError, UsageError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.failures import refused
+from dqa.databases.failures import refused, timed_out
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.neo4j.advice import examine
 from dqa.databases.neo4j.codes import fault_of, fault_of_driver
@@ -32,6 +34,8 @@ from dqa.databases.neo4j.server import FAILURES, Server, first_line
 from dqa.databases.neo4j.values import converter, values_of
 from dqa.databases.rows import collect
 
+_ENDING = 10.0
+"""Seconds for ending a statement at its limit, which another connection does."""
 _PAGE = 1_000
 """Most rows fetched at a time."""
 _REMEMBERED = 4_096
@@ -76,6 +80,7 @@ class Neo4jSession(Session):
         self._warnings: dict[str, str] = {}
         self._attempts = Attempts(self._run_once, "RETURN 1")
         self._mark = f"dqa-{uuid4().hex}"
+        self._numbers = count()
         self._is_announced = False
 
     def read_schema(self) -> DatabaseSchema:
@@ -113,10 +118,15 @@ class Neo4jSession(Session):
     def _run_once(self, statement: str, limits: Limits) -> Rows:
         is_sent = False
         fetch = min(limits.rows + 1, _PAGE)
+        mark = f"{self._mark}-{next(self._numbers)}-"
+        started = perf_counter()
+        # The server looks at its own time limit every two seconds only.
+        timer = Timer(limits.seconds, self._server.end_marked, (mark, _ENDING))
+        timer.daemon = True
+        timer.start()
         try:
-            with self._server.reading(limits.seconds, fetch, self._mark) as (transaction, leave):
+            with self._server.reading(limits.seconds, fetch, mark) as (transaction, leave):
                 is_sent = True
-                started = perf_counter()
                 self._require_reading(statement, transaction)
                 result = transaction.run(statement)
                 rows = collect(
@@ -130,7 +140,11 @@ class Neo4jSession(Session):
                     leave()  # a rollback would read all rows that are on their way
                 return replace(rows, warning=self._warnings.get(statement, ""))
         except FAILURES as error:
+            if isinstance(error, Neo4jError) and perf_counter() - started >= limits.seconds:
+                raise timed_out(limits, self.kind) from error
             raise self._error(error, limits, is_sent=is_sent) from error
+        finally:
+            timer.cancel()
 
     def _explained(self, plan: Mapping[str, Any], limits: Limits, started: float) -> Rows:
         """Return the plan that EXPLAIN asks for, which the server does not send as rows."""

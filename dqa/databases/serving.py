@@ -29,6 +29,11 @@ if sys.platform != "win32":
 
 MEMORY = 2 << 30
 """Bytes of address space that statements may take beyond what the opened database has (Linux)."""
+_FACTS = (
+    *("kind", "dialect", "language", "name", "namespace", "schemas", "search_path", "file"),
+    "sources",
+)
+"""The attributes of a session that its parent gets when it is open."""
 _CLOSING = 5
 """Seconds within which a session is closed: a server may not answer."""
 _STATM = Path("/proc/self/statm")
@@ -44,15 +49,15 @@ def serve(connection: Connection, opening: Opening, environment: Mapping[str, st
     _become_worker(environment)
     sessions: list[Session] = []
 
-    def start() -> Session:
+    def start() -> dict[str, object]:
         session = opening.open()
         limit_memory()
         session.announce = lambda mark: _send(connection, "announced", json.dumps(mark))
         sessions.append(session)
-        return session
+        return {name: getattr(session, name) for name in _FACTS}
 
     with suppress(EOFError, OSError):  # the parent has closed the connection
-        _answer(connection, lambda: _facts_of(start()), sessions)
+        _answer(connection, start, sessions)
         for session in sessions:
             try:
                 _answer_requests(connection, session)
@@ -95,16 +100,6 @@ def limit_memory(more: int = MEMORY) -> None:
     wanted = taken + more
     if hard == resource.RLIM_INFINITY or wanted < hard:
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
-
-
-def _facts_of(session: Session) -> tuple[object, ...]:
-    """Return the attributes of a session, in the order of `dqa.databases.worker.Facts`."""
-    return (
-        *(session.kind, session.dialect, session.language, session.name),
-        *(session.namespace, session.schemas, session.search_path),
-        None if session.file is None else str(session.file),
-        session.sources,
-    )
 
 
 def _answer_requests(connection: Connection, session: Session) -> None:
@@ -150,7 +145,9 @@ def _encode_error(error: DqaError) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return a record as JSON can hold it."""
+    """Return a path or a record as JSON can hold it."""
+    if isinstance(value, Path):
+        return str(value)
     return {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
 
 

@@ -6,10 +6,10 @@ import json
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from dqa.core import errors
-from dqa.core.database import Kind, Rows
+from dqa.core.database import Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError, UnknownReferenceError
 from dqa.core.interpreters import (
     describe_exit,
@@ -34,20 +34,6 @@ _FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
 
 class WorkerBugError(Exception):
     """An unexpected exception in a worker; its traceback is a note of this one."""
-
-
-class Facts(NamedTuple):
-    """The attributes of a worker's session; see `dqa.core.session.Session`."""
-
-    kind: Kind
-    dialect: str
-    language: str
-    name: str
-    namespace: str | None
-    schemas: list[str] | None
-    search_path: list[str]
-    file: str | None
-    sources: list[tuple[str, list[int]]]
 
 
 class Worker:
@@ -92,7 +78,7 @@ class Worker:
         )
         self._out_of_memory = _count_out_of_memory()
         try:
-            self.facts = Facts(*self._receive(min(until, started + STARTING), _LARGEST))
+            self.facts: dict[str, Any] = self._receive(min(until, started + STARTING), _LARGEST)
         except TimeoutError:
             self.kill()
             raise DatabaseUnavailableError(

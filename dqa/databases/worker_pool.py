@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from threading import Condition, Event, Lock, Thread
 from time import monotonic
@@ -68,6 +68,10 @@ class WorkerPool:
     ----------
     facts
         The attributes of the session.
+    name
+        The database's name.
+    file
+        The file that the database is read from, resolved; None for any other database.
     is_server
         Whether a worker has connected to a server.
 
@@ -83,17 +87,15 @@ class WorkerPool:
         self._changed = Condition()
         first = Worker(opening, monotonic() + STARTING)
         self.facts = first.facts
+        self.name: str = first.facts["name"]
+        file = first.facts["file"]
+        self.file = None if file is None else Path(file).resolve()
         self._opening_seconds = first.seconds
         self._idle = [first]
         self._busy = self._starting = 0
         self._problem: tuple[float, Exception] | None = None
         self._is_paused = self._is_closed = False
         self.is_server = False
-
-    @cached_property
-    def file(self) -> Path | None:
-        """The file that the database is read from, resolved; None for any other database."""
-        return None if self.facts.file is None else Path(self.facts.file).resolve()
 
     @contextmanager
     def lease(self, until: float) -> Iterator[tuple[Worker, float]]:
@@ -197,7 +199,7 @@ class WorkerPool:
         with self._changed:
             while True:
                 if self._is_closed:
-                    raise DatabaseUnavailableError(f"Database '{self.facts.name}' is closed.")
+                    raise DatabaseUnavailableError(f"Database '{self.name}' is closed.")
                 while self._idle and not self._is_paused:
                     worker = self._idle.pop()
                     if worker.is_ready():
@@ -237,18 +239,17 @@ class WorkerPool:
                 worker.kill(_ENDING)  # a writer of its file may come next
 
     def _busy_error(self, seconds: float) -> DatabaseUnavailableError:
-        name = self.facts.name
         if self._is_paused:
             return DatabaseUnavailableError(
-                f"Database '{name}' is busy: its file is being written."
+                f"Database '{self.name}' is busy: its file is being written."
             )
         if self._busy >= MOST_WORKERS:
             return DatabaseUnavailableError(
-                f"Database '{name}' is busy: {self._busy} other statements run. Ask from fewer "
-                "threads at once, or give statements more seconds."
+                f"Database '{self.name}' is busy: {self._busy} other statements run. Ask from "
+                "fewer threads at once, or give statements more seconds."
             )
         return DatabaseUnavailableError(
-            f"Database '{name}' could not be opened within {seconds:.1f} seconds: it does not "
+            f"Database '{self.name}' could not be opened within {seconds:.1f} seconds: it does not "
             "answer, or this machine is too busy to start a process."
         )
 
@@ -273,14 +274,11 @@ class IsolatedSession(Session):
         super().__init__()
         self._pool = WorkerPool(opening)
         finalize(self, self._pool.close)
-        facts = self._pool.facts
-        self.kind, self.dialect, self.language, self.name = facts[:4]
-        self.namespace, self.search_path = facts.namespace, tuple(facts.search_path)
-        self.schemas = None if facts.schemas is None else tuple(facts.schemas)
-        self.file = None if facts.file is None else Path(facts.file)
-        self.sources = tuple(
-            Source(path, (state[0], state[1], state[2], state[3])) for path, state in facts.sources
-        )
+        for name, value in self._pool.facts.items():
+            setattr(self, name, tuple(value) if isinstance(value, list) else value)
+        self.file = None if self.file is None else Path(self.file)
+        read: list[tuple[str, tuple[int, int, int, int]]] = self._pool.facts["sources"]
+        self.sources = tuple(Source(path, (*state,)) for path, state in read)
         self._files = OpenedFiles(self.file, self.sources)
         if self.file is not None:
             with _listing:

@@ -75,3 +75,15 @@ def test_roles_of_neo4js_enterprise_edition() -> None:
     assert advice.mend.startswith("REVOKE ROLE admin FROM `me`;")
     (advice,) = of_neo4j(["editor"], user="ann@example.org").advice
     assert advice.mend.startswith("REVOKE ROLE editor FROM `ann@example.org`;")
+
+
+def test_missing_limits_of_neo4j() -> None:
+    """A memory limit ends the searches of paths that a time limit does not stop."""
+    settings = {"db.memory.transaction.max": "0B", "db.transaction.timeout": "0s"}
+    seen = of_neo4j(["reader"], **settings)
+    assert [one.mend for one in seen.advice] == [
+        "neo4j.conf: db.transaction.timeout=60s",
+        "neo4j.conf: db.memory.transaction.max=512m",
+    ]
+    limited = {"db.memory.transaction.max": "512.00MiB", "db.transaction.timeout": "60s"}
+    assert of_neo4j(["reader"], **limited).advice == ()

@@ -28,7 +28,7 @@ if sys.platform != "win32":
     import resource
 
 MEMORY = 2 << 30
-"""Bytes of address space that statements may take beyond what the opened database has (Linux)."""
+"""Bytes of address space that statements may take in addition to the opened database (Linux)."""
 _FACTS = (
     *("kind", "dialect", "language", "name", "namespace", "schemas", "search_path", "file"),
     "sources",

@@ -23,13 +23,13 @@ from dqa.databases.opening import Opening
 from dqa.databases.serving import serve
 
 STARTING = 60.0
-"""Seconds within which a new worker has to be ready, whoever waits for it."""
+"""Seconds within which a new worker has to be ready."""
 _ENDING = 0.5
 """Seconds within which the system reports the exit code of a process."""
 _LARGEST = (1 << 31) - 1
 """Bytes of the largest reply that is not a result."""
 _FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
-"""The signals by which a process ends because of its own fault."""
+"""Signals that end a process because of its own fault."""
 
 
 class WorkerBugError(Exception):
@@ -117,7 +117,7 @@ class Worker:
         TimeoutError
             There is no reply yet.
         DqaError
-            As the session does, or the reason for which the worker ended.
+            As the session does, or the cause of the worker's end.
         WorkerBugError
             The session has a bug.
         """

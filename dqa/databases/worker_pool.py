@@ -1,7 +1,7 @@
 """Run the statements of a database in worker processes.
 
 A statement runs in a process of its own, and the caller waits for that with a deadline. Past the
-deadline the process is killed, and what it left on a server is ended there. So a call returns
+deadline the process is killed, and its statement is ended on the server. So a call returns
 within its limit and one second, whatever an engine, a driver or a server does.
 """
 

@@ -99,7 +99,7 @@ class LadybugFile(FileNamespaces):
 
 
 def _opened(path: Path, addresses: int) -> ladybug.Database:
-    """Open a file with a pool for its tables, each of which takes about a megabyte."""
+    """Open a file with a pool for its tables: each takes about a megabyte."""
     pool = _POOL
     while True:
         try:

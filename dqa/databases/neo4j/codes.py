@@ -1,7 +1,7 @@
 """The meaning of Neo4j's status codes (``Neo.CLASS.CATEGORY.TITLE``) and of its driver's errors.
 
-The classes say who may try again, and not what is at fault: a negative length of a text is a
-`DatabaseError`. What is not listed here is unclear, so a trivial statement decides.
+The classes do not show the cause: a negative length of a text is a `DatabaseError`. Other codes are
+unclear, so a trivial statement decides.
 https://neo4j.com/docs/status-codes/5/errors/all-errors/
 """
 

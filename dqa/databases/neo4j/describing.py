@@ -43,7 +43,7 @@ def schema_of_tag(schema: Mapping[str, Any]) -> DatabaseSchema:
 def read_schema(rows: _Rows) -> DatabaseSchema:
     """Return the labels and relationship types of a database, with their properties.
 
-    Names stand in alphabetical order. The labels of this project's situations are left out.
+    Names are in alphabetical order. The labels of this project's situations are left out.
 
     Parameters
     ----------

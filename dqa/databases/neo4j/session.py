@@ -44,7 +44,7 @@ _PROFILE = re.compile(
     r"((?>(?:\s|/\*.*?\*/|//[^\n]*\n|\bcypher\b|\bexplain\b|[0-9]+|\w+\s*=\s*\w+)*))profile\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""PROFILE, which excludes EXPLAIN, and what may stand before it."""
+"""PROFILE, which excludes EXPLAIN, and the text that may precede it."""
 _HARMLESS = re.compile(
     r"(?:explain\s+)?(?:call\s+dbms\.components\(\s*\)(?:\s*yield\s[\w\s,*]+)?"
     r"(?:\s*return\s[\w\s,*.]+)?$|show\s+(?:current\s+user|databases?)\b)",

@@ -32,7 +32,7 @@ def converter(hidden: str | None) -> Callable[[Any], Any]:
     """Return a function that turns a driver's value into lists, dictionaries and plain values.
 
     Nodes and relationships become their label (a list for several) and properties, paths their
-    nodes and relationships. Internal ids and the label `hidden` are left out. Properties stand in
+    nodes and relationships. Internal ids and the label `hidden` are left out. Properties are in
     alphabetical order, as the server's own order is arbitrary.
     """
 

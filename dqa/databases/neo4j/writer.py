@@ -4,7 +4,7 @@ Indexes come first, then nodes, then relationships, which find their ends by the
 nodes. The tag of a situation is locked while anything is written, so two loaders of one situation
 wait for each other. It says ``loaded`` only in the transaction that completes it. A situation of up
 to `_AT_ONCE` rows is written in that very transaction. Batches of a larger one are committed
-before, under a tag that says ``loading``; the next load removes what a crash leaves of them.
+before, under a tag that says ``loading``; the next load removes them after a crash.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def write(prepared: Prepared, driver: neo4j.Driver, database: str | None) -> Non
         (found,) = tag.run(_LOCK, namespace=namespace).data()
         if found["state"] == "loaded":
             return
-        # A node's labels stand in the order in which they were made: the namespace's is last.
+        # Labels of a node are in the order of their creation: the namespace's is last.
         tag.run(_LABELS, labels=[node.label for node, _ in prepared.nodes]).consume()
         for name in dict.fromkeys(node.key for node, _ in prepared.nodes):
             index = quote_name(f"{namespace}_{name}")

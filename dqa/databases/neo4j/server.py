@@ -193,13 +193,16 @@ class Server:
 
     def end_marked(self, mark: str, seconds: float) -> bool:
         """End the transactions whose mark begins so; return whether the server answers."""
+        other = Server(self.address)  # this driver may be closed before that is done
         try:
-            with self.reading(seconds) as (transaction, _):
+            with other.reading(seconds) as (transaction, _):
                 transaction.run(_END, mark=mark).consume()
         except Neo4jError:
             pass  # the server lacks this statement, or the user the right to it
         except (DriverError, OSError):
             return False
+        finally:
+            other.close()
         return True
 
     def writing(self) -> neo4j.Session:

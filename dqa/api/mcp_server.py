@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+from weakref import WeakValueDictionary
 
 from dqa.api.agent_tools import (
     AgentTool,
@@ -45,8 +46,8 @@ PATH = "/mcp"
 """Where the server is, over HTTP."""
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  (what is refused without names)
-_MOST_AT_ONCE = 16
-"""Calls that run at once; further ones wait."""
+_MOST_OF_CLIENT = 8
+"""Calls of one client that run at once. Its other calls wait, and those of other clients do not."""
 
 
 def mcp_server(
@@ -78,17 +79,18 @@ def mcp_server(
 
     tools = {tool.name: tool for tool in agent_tools(databases, limits=limits, decisions=decisions)}
     listed = [_listed(tool) for tool in tools.values()]
-    at_once = CapacityLimiter(_MOST_AT_ONCE)
+    clients: WeakValueDictionary[tuple[str, ...], CapacityLimiter] = WeakValueDictionary()
 
     async def list_tools(*_asked: object) -> ListToolsResult:
         return ListToolsResult(tools=listed)
 
-    async def call_tool(_context: object, asked: Any) -> CallToolResult:  # noqa: ANN401  (the SDK's)
+    async def call_tool(context: object, asked: Any) -> CallToolResult:  # noqa: ANN401  (the SDK's)
         tool = tools.get(asked.name)
         if tool is None:
             known = ", ".join(tools)
             raise MCPError(INVALID_PARAMS, f"There is no tool '{asked.name}'. There are: {known}.")
-        async with at_once:
+        client = clients.setdefault(_client_of(context), CapacityLimiter(_MOST_OF_CLIENT))
+        async with client:
             return await _on_thread(partial(_called, tool, asked.arguments or {}))
 
     return Server(
@@ -202,6 +204,15 @@ def _instructions(databases: Mapping[str, Database]) -> str:
         "Every statement is checked before it runs, bounded in rows, bytes and seconds, and "
         "written down where an audit is kept. An error says what to change."
     )
+
+
+def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
+    """Return the address of a client, its session and its credentials, as far as it has any."""
+    request = getattr(context, "request", None)
+    if request is None:  # over standard input and output there is one client
+        return ()
+    host = request.client.host if request.client else ""
+    return (host, *(request.headers.get(name, "") for name in ("mcp-session-id", "authorization")))
 
 
 def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:

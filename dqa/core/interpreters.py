@@ -1,4 +1,4 @@
-"""Starts every child process of this project; none imports from the current directory."""
+"""Start every child process of this project; none imports from the current directory."""
 
 from __future__ import annotations
 
@@ -18,21 +18,37 @@ from threading import Lock
 
 from dqa.core.errors import InfrastructureError
 
-_ENVIRONMENT = {"PYTHONSAFEPATH": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-"""Set while an interpreter starts: it imports nothing from the current directory, and linear
-algebra starts no threads, which a fork would lose."""
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""Several processes run at once, and a fork copies no threads of linear algebra."""
+_VARIABLES = frozenset(
+    {
+        *("APPDATA", "HOME", "LANG", "LD_LIBRARY_PATH", "LOCALAPPDATA", "LOGNAME", "NLS_LANG"),
+        *("PATH", "PATHEXT", "SSL_CERT_DIR", "SSL_CERT_FILE", "SYSTEMROOT", "TEMP", "TMP"),
+        *("TMPDIR", "TNS_ADMIN", "TZ", "USER", "USERNAME", "USERPROFILE"),
+    }
+)
+_PREFIXES = ("KRB5", "LC_", "ODBC", "PG", "PYTHON", "XDG_")
 _starting = Lock()
 _preloaded: set[str] = set()
-"""What the fork server imports."""
+"""The modules that the fork server imports."""
 
 
-def _get_context() -> ForkServerContext | SpawnContext:
+def _platform_context() -> ForkServerContext | SpawnContext:
     if sys.platform == "win32":
         return multiprocessing.get_context("spawn")
     return multiprocessing.get_context("forkserver")
 
 
-_CONTEXT = _get_context()
+_CONTEXT = _platform_context()
+
+
+def minimal_environment() -> dict[str, str]:
+    """Return the variables that engines and drivers need; an API key is not among them."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in _VARIABLES or name.startswith(_PREFIXES)
+    }
 
 
 def start_process(
@@ -41,22 +57,22 @@ def start_process(
     preload: Iterable[str] = (),
     daemon: bool = True,
 ) -> tuple[BaseProcess, Connection]:
-    """Start a process and return it with this end of a connection to it.
+    """Start a process with a minimal environment; return it and a connection to it.
 
     Parameters
     ----------
     target
-        What it runs: a function of a module, called with its end of the connection and `arguments`.
+        A function of a module. It is called with its end of the connection and `arguments`.
     preload
-        Modules that it imports in any case; one that is missing is passed over. Processes are
-        forked from a server that has imported them, which takes milliseconds.
+        Modules that the process needs. Processes are forked from a server that has imported
+        them, which takes milliseconds. A missing module is skipped.
     daemon
-        Whether the process is ended with this one. A process that starts others is no daemon.
+        Whether the process ends with this one. A process that starts others is not a daemon.
 
     Raises
     ------
     InfrastructureError
-        The operating system gives no process, or this process may start none.
+        The operating system refuses a process, or this process may not start one.
     """
     if daemon and multiprocessing.current_process().daemon:
         raise InfrastructureError(
@@ -66,7 +82,7 @@ def start_process(
         )
     try:
         ours, theirs = _CONTEXT.Pipe()
-        with theirs, _starting, _safe_environment(), _safe_path(), _without_main():
+        with theirs, _starting, _safe_start():
             if isinstance(_CONTEXT, ForkServerContext):
                 _preload(_CONTEXT, {target.__module__, *preload})
             process = _CONTEXT.Process(target=target, args=(theirs, *arguments), daemon=daemon)
@@ -86,36 +102,25 @@ def start_python(
     environment: Mapping[str, str] = os.environ,
     pass_fds: tuple[int, ...] = (),
 ) -> subprocess.Popen[bytes]:
-    """Start a Python that runs `main` of a module, and imports from where this process does.
-
-    Python puts the current directory first on the path of what runs by ``-c`` or ``-m``, so a file
-    ``json.py`` there would run instead of Python's own. ``-P`` prevents that, and the path is set
-    before the first import. Relative and empty entries, which depend on the current directory, are
-    left out of the path and of ``PYTHONPATH``. The folder of the script that the user runs is an
-    absolute entry. It stays, as this process imports from it too and the user's classes may be
-    there.
-
-    Linear algebra has one thread: several such processes run at once, and a fork copies no thread.
-    Output is discarded.
+    """Start a Python that runs `main` of a module, with the path of this process.
 
     Parameters
     ----------
     module
-        Whose `main` to run.
+        The module with `main`.
     *arguments
-        What it finds in `sys.argv`, which other users of this machine can see.
+        Its `sys.argv`, which other users of this machine can see.
     text
-        What it finds on standard input.
+        Its standard input. Its output is discarded.
     environment
         Its environment variables; by default those of this process.
     pass_fds
         The descriptors that it inherits.
     """
+    # Without -P, Python puts the current directory first on the path of what runs by -c or -m.
     path = ascii(_absolute(map(str, sys.path)))
-    inherited = environment.get("PYTHONPATH", "").split(os.pathsep)
-    own = {"PYTHONPATH": os.pathsep.join(_absolute(inherited))}
-    own |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     code = f"import sys; sys.path[:] = {path}; from {module} import main; main()"
+    own = {"PYTHONPATH": _safe_python_path(environment), **_ONE_THREAD}
     process = subprocess.Popen(  # noqa: S603  (this very Python, without a shell)
         [sys.executable, "-P", "-c", code, *arguments],
         stdin=subprocess.PIPE,
@@ -124,7 +129,7 @@ def start_python(
         pass_fds=pass_fds,
         env={**environment, **own},
     )
-    with suppress(BrokenPipeError):  # it has ended already, which the caller will see
+    with suppress(BrokenPipeError):  # it has ended, which the caller will see
         if process.stdin is not None:
             with process.stdin:
                 process.stdin.write(text)
@@ -144,12 +149,44 @@ def name_signal(code: int) -> str:
     """Return the name of the signal that ended a process, by its exit code; "" for no signal."""
     try:
         return "" if code >= 0 else signal.Signals(-code).name
-    except ValueError:  # real-time signals have no names
+    except ValueError:  # real-time signals lack names
         return f"signal {-code}"
 
 
 def _absolute(entries: Iterable[str]) -> list[str]:
+    """Return the entries of a path that do not depend on the current directory."""
     return [entry for entry in entries if Path(entry).is_absolute()]
+
+
+def _safe_python_path(environment: Mapping[str, str]) -> str:
+    return os.pathsep.join(_absolute(environment.get("PYTHONPATH", "").split(os.pathsep)))
+
+
+@contextmanager
+def _safe_start() -> Iterator[None]:
+    """Set what a child takes over: a minimal environment, a safe path, and no script to import.
+
+    `os.environ` itself does not change, so other threads see all variables.
+    """
+    main, path = sys.modules["__main__"], sys.path
+    own = {"PYTHONPATH": _safe_python_path(os.environ), "PYTHONSAFEPATH": "1", **_ONE_THREAD}
+    child = minimal_environment() | own
+    sys.modules["__main__"], sys.path = types.ModuleType("__main__"), _absolute(map(str, path))
+    try:
+        _change_variables(os.environ, child)
+        yield
+    finally:
+        sys.modules["__main__"], sys.path = main, path
+        _change_variables(child, os.environ)
+
+
+def _change_variables(before: Mapping[str, str], after: Mapping[str, str]) -> None:
+    """Change the variables that child processes inherit."""
+    for name in before.keys() - after.keys():
+        os.unsetenv(name)
+    for name, value in after.items():
+        if before.get(name) != value:
+            os.putenv(name, value)
 
 
 def _preload(context: ForkServerContext, modules: set[str]) -> None:
@@ -175,7 +212,7 @@ def _reset_fork_server() -> int | None:
     """Let multiprocessing start a new fork server; return the end that keeps the old one alive."""
     from multiprocessing import forkserver
 
-    server = forkserver._forkserver  # noqa: SLF001  (it has no public way)
+    server = forkserver._forkserver  # noqa: SLF001  (there is no public way)
     alive: int | None = server._forkserver_alive_fd  # type: ignore[attr-defined]  # noqa: SLF001
     server.__init__()  # type: ignore[misc]
     return alive
@@ -183,42 +220,3 @@ def _reset_fork_server() -> int | None:
 
 if sys.platform != "win32":
     os.register_at_fork(after_in_child=_forget_fork_server)
-
-
-@contextmanager
-def _safe_environment() -> Iterator[None]:
-    """Set the variables with which an interpreter starts."""
-    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    wanted = {**_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(_absolute(inherited))}
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
-def _safe_path() -> Iterator[None]:
-    """Leave out of the path, which a process inherits, what depends on the current directory."""
-    before = sys.path
-    sys.path = _absolute(map(str, before))
-    try:
-        yield
-    finally:
-        sys.path = before
-
-
-@contextmanager
-def _without_main() -> Iterator[None]:
-    """Keep a process that starts from importing the user's script."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main

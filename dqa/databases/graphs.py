@@ -1,4 +1,4 @@
-"""What writers of graphs share."""
+"""Checks that the writers of graphs share."""
 
 from __future__ import annotations
 

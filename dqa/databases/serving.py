@@ -1,20 +1,20 @@
-"""What runs in a worker process: one session, and its statements one after another."""
+"""The code of a worker process: one session, and its statements one after another."""
 
 from __future__ import annotations
 
+import json
 import os
-import pickle
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from math import ceil
+from dataclasses import fields
+from functools import partial
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
-from time import process_time
 from typing import Any
 
 from dqa.core import errors
@@ -28,23 +28,42 @@ if sys.platform != "win32":
     import resource
 
 MEMORY = 2 << 30
-"""Bytes of address space that statements may take beyond what the opened database has (Linux)."""
-_LATER = 5.0
-"""Seconds after a statement's limit at which the system ends a worker that was not killed."""
+"""Bytes of address space that statements may take in addition to the opened database (Linux)."""
+_FACTS = (
+    *("kind", "dialect", "language", "name", "namespace", "schemas", "search_path", "file"),
+    "sources",
+)
+"""The attributes of a session that its parent gets when it is open."""
+_CLOSING = 5
+"""Seconds within which a session is closed: a server may not answer."""
 _STATM = Path("/proc/self/statm")
 
 
 def serve(connection: Connection, opening: Opening, environment: Mapping[str, str]) -> None:
-    """Open a database and answer the parent until it closes the connection."""
+    """Open a database and answer requests until the parent closes the connection.
+
+    A request is a JSON list: a name and its arguments. A reply is a JSON list: its status
+    (``announced``, ``done``, ``failed``, ``crashed``), its content, and whether another request
+    may follow.
+    """
     _become_worker(environment)
-    # The parent may be gone, or may have killed what it no longer waits for.
-    with suppress(EOFError, OSError):
-        session = _open(connection, opening)
-        if session is not None:
+    sessions: list[Session] = []
+
+    def start() -> dict[str, object]:
+        session = opening.open()
+        limit_memory()
+        session.announce = lambda mark: _send(connection, "announced", json.dumps(mark))
+        sessions.append(session)
+        return {name: getattr(session, name) for name in _FACTS}
+
+    with suppress(EOFError, OSError):  # the parent has closed the connection
+        _answer(connection, start, sessions)
+        for session in sessions:
             try:
-                _answer(connection, session)
+                _answer_requests(connection, session)
             finally:
-                _arm(0.0)  # closing asks a server that may not answer
+                if sys.platform != "win32":
+                    signal.alarm(_CLOSING)
                 session.close()
 
 
@@ -60,7 +79,7 @@ def _become_worker(environment: Mapping[str, str]) -> None:
     Thread(target=_end_with_parent, name="dqa-parent", daemon=True).start()
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with suppress(OSError):  # the first process to end where memory runs out
+        with suppress(OSError):  # where memory runs out, the system ends this process first
             Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
 
 
@@ -70,78 +89,6 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def _open(connection: Connection, opening: Opening) -> Session | None:
-    """Open the session and send what it says of itself, or why it cannot be opened."""
-    try:
-        session = opening.open()
-        limit_memory()
-    except DqaError as error:
-        _send(connection, "failed", pack_error(error), is_last=True)
-    except MemoryError:
-        _send(connection, "failed", pack_error(out_of_memory()), is_last=True)
-    except Exception:  # noqa: BLE001  (the parent raises it where it can be seen)
-        _send(connection, "crashed", traceback.format_exc(), is_last=True)
-    else:
-        session.announce = lambda mark: _send(connection, "announced", mark)
-        _send(connection, "done", _facts_of(session))
-        return session
-    return None
-
-
-def _facts_of(session: Session) -> tuple[object, ...]:
-    """Return what a session says of itself, in the order of `dqa.databases.worker.Facts`."""
-    return (
-        *(session.kind, session.dialect, session.language, session.name),
-        *(session.namespace, session.schemas, session.search_path),
-        None if session.file is None else str(session.file),
-        None if session.probe is None else tuple(session.probe),
-        tuple(map(tuple, session.sources)),
-    )
-
-
-def _answer(connection: Connection, session: Session) -> None:
-    """Answer requests; end where nothing that follows could be trusted."""
-    does: dict[str, Callable[..., Any]] = {
-        "run": lambda statement, *limits: session.run(statement, LimitsLeft(*limits)),
-        "schema": lambda: (session.read_schema(), session.namespace),
-        "order": session.row_order,
-        "examine": session.examine,
-        "end": session.end_statements,
-    }
-    is_last = False
-    while not is_last:
-        wanted, seconds, *arguments = pickle.loads(connection.recv_bytes())  # noqa: S301  (the parent's)
-        _arm(seconds)
-        says, answer = "done", None
-        try:
-            answer = does[wanted](*arguments)
-        except DqaError as error:
-            says, answer = "failed", pack_error(error)
-        except MemoryError:
-            says, answer, is_last = "failed", pack_error(out_of_memory()), True
-        except Exception:  # noqa: BLE001  (the parent raises it where it can be seen)
-            says, answer = "crashed", traceback.format_exc()
-        _disarm()
-        is_last = is_last or session.is_broken
-        try:
-            _send(connection, says, answer, is_last=is_last)
-        except MemoryError:
-            is_last = True
-            _send(connection, "failed", pack_error(out_of_memory()), is_last=True)
-
-
-def _send(connection: Connection, says: str, answer: object, *, is_last: bool = False) -> None:
-    connection.send_bytes(pickle.dumps((says, answer, is_last), pickle.HIGHEST_PROTOCOL))
-
-
-def pack_error(error: DqaError) -> tuple[str, str, str]:
-    """Return an error of this project as plain data: its class, its text, and an unknown name."""
-    kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
-    if isinstance(error, UnknownReferenceError):
-        return kind, error.problem, error.name
-    return kind, str(error), ""
 
 
 def limit_memory(more: int = MEMORY) -> None:
@@ -155,21 +102,58 @@ def limit_memory(more: int = MEMORY) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
 
 
-def _arm(seconds: float) -> None:
-    """Let the operating system end this process where a statement passes its limit by far.
+def _answer_requests(connection: Connection, session: Session) -> None:
+    does: dict[str, Callable[..., Any]] = {
+        "run": lambda statement, *limits: session.run(statement, LimitsLeft(*limits)),
+        "schema": lambda: (session.read_schema(), session.namespace),
+        "order": lambda table: _hex(session.row_order(table)),
+        "examine": session.examine,
+        "end": session.end_statements,
+    }
+    is_usable = True
+    while is_usable:
+        name, *arguments = json.loads(connection.recv_bytes())
+        is_usable = _answer(connection, partial(does[name], *arguments), [session])
 
-    The parent kills the worker earlier; this is for a parent that is stopped.
-    """
-    if sys.platform == "win32":
-        return
-    signal.setitimer(signal.ITIMER_REAL, seconds + _LATER)
-    processors = os.cpu_count() or 1
-    most = ceil(process_time() + (seconds + _LATER) * processors)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    if hard == resource.RLIM_INFINITY or most < hard:
-        resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
+
+def _answer(connection: Connection, act: Callable[[], Any], sessions: list[Session]) -> bool:
+    """Send the result of a request or its error; return whether another request may follow."""
+    has_memory = True
+    try:
+        status, content = "done", _ENCODER.encode(act())
+    except DqaError as error:
+        status, content = "failed", _encode_error(error)
+    except MemoryError:
+        status, content, has_memory = "failed", _encode_error(out_of_memory()), False
+    except Exception:  # noqa: BLE001  (the parent raises it, with this traceback)
+        status, content = "crashed", _ENCODER.encode(traceback.format_exc())
+    is_usable = has_memory and not any(session.is_broken for session in sessions)
+    _send(connection, status, content, is_usable=is_usable)
+    return is_usable
 
 
-def _disarm() -> None:
-    if sys.platform != "win32":
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+def _send(connection: Connection, status: str, content: str, *, is_usable: bool = True) -> None:
+    """Send a reply whose content is JSON."""
+    connection.send_bytes(f'["{status}", {content}, {str(is_usable).lower()}]'.encode())
+
+
+def _encode_error(error: DqaError) -> str:
+    """Return the class of this project that an error has, its text, and the unknown name in it."""
+    kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
+    if isinstance(error, UnknownReferenceError):
+        return _ENCODER.encode([kind, error.problem, error.name])
+    return _ENCODER.encode([kind, str(error), ""])
+
+
+def _hex(content: bytes | None) -> str | None:
+    return None if content is None else content.hex()
+
+
+def _plain(value: object) -> object:
+    """Return a path or a record as JSON can hold it."""
+    if isinstance(value, Path):
+        return str(value)
+    return {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
+
+
+_ENCODER = json.JSONEncoder(default=_plain)

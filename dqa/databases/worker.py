@@ -2,75 +2,38 @@
 
 from __future__ import annotations
 
-import io
-import os
-import pickle
+import json
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
-from dqa.core import database, errors, examination, schema, summaries
-from dqa.core.database import Kind
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DqaError,
-    UnknownReferenceError,
+from dqa.core import errors
+from dqa.core.database import Rows
+from dqa.core.errors import DatabaseUnavailableError, DqaError, UnknownReferenceError
+from dqa.core.interpreters import (
+    describe_exit,
+    minimal_environment,
+    name_signal,
+    start_process,
 )
-from dqa.core.interpreters import describe_exit, name_signal, start_process
+from dqa.core.summaries import ColumnSummary, Summary
 from dqa.databases.failures import crashed, out_of_memory
 from dqa.databases.opening import Opening
 from dqa.databases.serving import serve
 
 STARTING = 60.0
-"""Seconds within which a new worker has to be ready, whoever waits for it."""
+"""Seconds within which a new worker has to be ready."""
 _ENDING = 0.5
-"""Seconds in which a process has ended whose connection is closed."""
+"""Seconds within which the system reports the exit code of a process."""
 _LARGEST = (1 << 31) - 1
 """Bytes of the largest reply that is not a result."""
 _FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
-"""The signals by which a process ends that has a fault of its own."""
-_VARIABLES = frozenset(
-    {
-        *("APPDATA", "HOME", "LANG", "LD_LIBRARY_PATH", "LOCALAPPDATA", "LOGNAME", "NLS_LANG"),
-        *("PATH", "PATHEXT", "PYTHONPATH", "PYTHONSAFEPATH", "SSL_CERT_DIR", "SSL_CERT_FILE"),
-        *("SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TNS_ADMIN", "TZ", "USER", "USERNAME"),
-        "USERPROFILE",
-    }
-)
-"""Variables that a worker gets; an API key is not among them."""
-_PREFIXES = ("DQA_TEST_", "KRB5", "LC_", "ODBC", "OMP_", "OPENBLAS_", "PG", "XDG_")
+"""Signals that end a process because of its own fault."""
 
 
 class WorkerBugError(Exception):
     """An unexpected exception in a worker; its traceback is a note of this one."""
-
-
-class ClosedError(Exception):
-    """The worker ended, or sent what is not a reply."""
-
-
-class NotAskedError(Exception):
-    """The worker had ended before it was asked."""
-
-
-class TooLongError(Exception):
-    """A reply is larger than it may be."""
-
-
-class Facts(NamedTuple):
-    """What a session says of itself; see `dqa.core.session.Session`."""
-
-    kind: Kind
-    dialect: str
-    language: str
-    name: str
-    namespace: str | None
-    schemas: tuple[str, ...] | None
-    search_path: tuple[str, ...]
-    file: str | None
-    probe: tuple[str, int, bytes] | None
-    sources: tuple[tuple[str, tuple[int, int, int, int]], ...]
 
 
 class Worker:
@@ -79,16 +42,20 @@ class Worker:
     Parameters
     ----------
     opening
-        What it opens.
+        The database to open.
     until
         When to give up, by `time.monotonic`.
 
     Attributes
     ----------
+    facts
+        The attributes of its session.
     mark
-        What tells its server session from others; None where it has none.
+        The mark of its session on a server; None before a server was connected to.
     is_over
         Whether it ended or was killed.
+    seconds
+        How long it took to start.
 
     Raises
     ------
@@ -102,20 +69,24 @@ class Worker:
         self.mark: str | None = None
         self.is_over = False
         started = monotonic()
+        module = opening.namespaces.partition(":")[0]
         self._process, self._connection = start_process(
-            serve, opening, _environment(), preload=_modules_of(opening)
+            serve,
+            opening,
+            minimal_environment(),
+            preload=(module, f"{module.rpartition('.')[0]}.late"),
         )
         self._out_of_memory = _count_out_of_memory()
         try:
-            self.facts = Facts(*self.wait(min(until, started + STARTING)))
+            self.facts: dict[str, Any] = self._receive(min(until, started + STARTING), _LARGEST)
         except TimeoutError:
             self.kill()
             raise DatabaseUnavailableError(
                 f"The database could not be opened within {monotonic() - started:.1f} seconds: it "
                 "does not answer, or this machine is too busy to start a process."
             ) from None
-        except ClosedError:
-            code = self.exit_code()
+        except EOFError:
+            code = self._exit_code()
             is_fault = name_signal(code or 0) in _FAULTS
             advice = "The file may be damaged" if is_fault else "Open the database again"
             raise DatabaseUnavailableError(
@@ -126,48 +97,39 @@ class Worker:
             raise
         self.seconds = monotonic() - started
 
-    def ask(self, until: float, wanted: str, *arguments: object) -> Any:  # noqa: ANN401
-        """Return the answer to a request; see `request` and `wait`."""
-        self.request(until, wanted, *arguments)
-        return self.wait(until)
-
-    def request(self, until: float, wanted: str, *arguments: object) -> None:
-        """Send a request; `NotAskedError` where the worker has ended."""
-        message = (wanted, max(until - monotonic(), 0.001), *arguments)
-        try:
-            self._connection.send_bytes(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
-        except OSError:
-            self.kill()
-            raise NotAskedError from None
+    def send(self, request: str, *arguments: object) -> None:
+        """Send a request; see `dqa.databases.serving`. A process that has ended fails in `wait`."""
+        with suppress(OSError):
+            self._connection.send_bytes(json.dumps([request, *arguments]).encode())
 
     def wait(self, until: float, most: int = _LARGEST) -> Any:  # noqa: ANN401
-        """Return the answer to a request.
+        """Return the reply to a request, as JSON holds it.
+
+        Parameters
+        ----------
+        until
+            How long to wait, by `time.monotonic`.
+        most
+            Bytes of the longest reply.
 
         Raises
         ------
-        DqaError
-            As the session does.
         TimeoutError
-            There is no answer yet.
-        ClosedError, TooLongError
-            The worker ended, or its answer is too large.
+            There is no reply yet.
+        DqaError
+            As the session does, or the cause of the worker's end.
         WorkerBugError
             The session has a bug.
         """
-        while True:
-            says, answer, is_last = self._receive(until, most)
-            if says != "announced":
-                break
-            self.mark = str(answer)
-        if is_last or says == "crashed":
-            self.close()
-        if says == "done":
-            return answer
-        if says == "failed":
-            raise _unpack_error(answer)
-        error = WorkerBugError((str(answer).strip().splitlines() or ["unknown"])[-1])
-        error.add_note(str(answer))
-        raise error
+        try:
+            return self._receive(until, most)
+        except TimeoutError:
+            raise
+        except (EOFError, OSError) as error:
+            if "message length" not in str(error):  # else the reply is longer than `most`
+                raise self._ended_error() from None
+            self.kill()
+            raise out_of_memory() from None
 
     def is_ready(self) -> bool:
         """Whether it runs and waits for a request."""
@@ -179,26 +141,46 @@ class Worker:
         self._connection.close()
 
     def kill(self, seconds: float = 0.0) -> None:
-        """End it at once, and wait so many seconds until it is gone."""
+        """End it at once, and wait so many seconds for its end."""
         self.is_over = True
         self._connection.close()
         if self._process.is_alive():
             self._process.kill()
             self._process.join(seconds)
 
-    def exit_code(self) -> int | None:
+    def _receive(self, until: float, most: int) -> Any:  # noqa: ANN401
+        """Return the content of the next reply; raise the error that it reports."""
+        while True:
+            if not self._connection.poll(max(until - monotonic(), 0.0)):
+                raise TimeoutError
+            try:
+                status, content, is_usable = json.loads(self._connection.recv_bytes(most))
+            except (ValueError, TypeError, RecursionError) as error:
+                raise EOFError from error
+            if status != "announced":
+                break
+            self.mark = str(content)
+        if is_usable is not True or status == "crashed":
+            self.close()
+        if status == "done":
+            return content
+        if status == "failed":
+            raise _decode_error(content)
+        bug = WorkerBugError((str(content).strip().splitlines() or ["unknown"])[-1])
+        bug.add_note(str(content))
+        raise bug
+
+    def _exit_code(self) -> int | None:
         """Return the code with which it ended by itself; None, and it is killed, if it did not."""
         self._process.join(_ENDING)
         code = self._process.exitcode
         self.kill()
         return code
 
-    def ended_error(self) -> DqaError | None:
-        """Return the error of a statement during which it ended; None where its time was over."""
-        code = self.exit_code()
+    def _ended_error(self) -> DqaError:
+        """Return the error of a request during which it ended."""
+        code = self._exit_code()
         name = name_signal(code or 0)
-        if name in {"SIGALRM", "SIGXCPU"}:
-            return None
         if name == "SIGKILL" and _count_out_of_memory() > self._out_of_memory:
             return out_of_memory()
         if name in _FAULTS or (code is not None and not name):
@@ -208,65 +190,35 @@ class Worker:
             "process ended it. Run the statement again."
         )
 
-    def _receive(self, until: float, most: int) -> tuple[str, Any, bool]:
-        """Return the next message: what it says, its content, and whether it is the last one."""
-        try:
-            is_there = self._connection.poll(max(until - monotonic(), 0.0))
-            data = self._connection.recv_bytes(most) if is_there else b""
-        except (EOFError, ConnectionError) as error:
-            raise ClosedError from error
-        except OSError as error:  # what `recv_bytes` raises for a message that is too long
-            raise TooLongError from error
-        if not data:
-            raise TimeoutError
-        try:
-            says, answer, is_last = _PlainUnpickler(io.BytesIO(data)).load()
-        except MemoryError as error:
-            raise TooLongError from error
-        except Exception as error:  # bytes can be made to raise anything
-            raise ClosedError from error
-        if says not in {"announced", "done", "failed", "crashed"}:
-            raise ClosedError
-        return says, answer, is_last is True
 
-
-class _PlainUnpickler(pickle.Unpickler):
-    """Reads plain data and the records of a reply, and no other class.
-
-    So a worker whose engine was made to run foreign code cannot make its parent run it.
-    """
-
-    _CLASSES = {  # noqa: RUF012  (never changed)
-        (module.__name__, name)
-        for module, names in (
-            (schema, ("DatabaseSchema", "EdgeInfo", "Field", "NodeInfo", "TableInfo")),
-            (database, ("Rows",)),
-            (summaries, ("ColumnSummary", "Summary")),
-            (examination, ("Advice", "Examination")),
+def decode_rows(reply: dict[str, Any]) -> Rows:
+    """Return the result in a reply; `KeyError`, `TypeError` or `ValueError` for anything else."""
+    summary = reply["summary"]
+    if summary is not None:
+        columns = tuple(
+            ColumnSummary(**{**column, "often": tuple(map(tuple, column["often"]))})
+            for column in summary["columns"]
         )
-        for name in names
-    }
-
-    def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401
-        """Return a record's class; `UnpicklingError` for any other."""
-        if (module, name) not in self._CLASSES:
-            raise pickle.UnpicklingError(f"{module}.{name} is not part of a reply")
-        return super().find_class(module, name)
+        summary = Summary(**{**summary, "columns": columns})
+    rows = tuple(map(tuple, reply["rows"]))
+    return Rows(**{**reply, "columns": tuple(reply["columns"]), "rows": rows, "summary": summary})
 
 
-def _modules_of(opening: Opening) -> list[str]:
-    """Return the modules that opening imports: of the engine, and what it imports late."""
-    module = opening.namespaces.partition(":")[0]
-    return [module, f"{module.rpartition('.')[0]}.late"]
-
-
-def _environment() -> dict[str, str]:
-    """Return the variables that engines and drivers need; an API key is not among them."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name in _VARIABLES or name.startswith(_PREFIXES)
-    }
+def _decode_error(content: object) -> DqaError:
+    """Return the error that a worker reports; `EOFError` for anything else."""
+    match content:
+        case [str(name), str(text), str(unknown)]:
+            kind = getattr(errors, name, None)
+        case _:
+            kind = None
+    if not (isinstance(kind, type) and issubclass(kind, DqaError)):
+        raise EOFError  # noqa: TRY004  (as for any other invalid reply)
+    if kind is UnknownReferenceError:
+        return UnknownReferenceError(text, unknown)
+    # Some classes compose their text from other arguments; here the text is ready.
+    error: DqaError = kind.__new__(kind)
+    Exception.__init__(error, text)
+    return error
 
 
 def _count_out_of_memory() -> int:
@@ -276,20 +228,3 @@ def _count_out_of_memory() -> int:
             if line.startswith("oom_kill "):
                 return int(line.split()[1])
     return 0
-
-
-def _unpack_error(packed: object) -> DqaError:
-    """Return the error that a worker packed; `ClosedError` where this is none."""
-    match packed:
-        case (str(name), str(text), str(unknown)):
-            kind = getattr(errors, name, None)
-        case _:
-            raise ClosedError
-    if not (isinstance(kind, type) and issubclass(kind, DqaError)):
-        raise ClosedError
-    if kind is UnknownReferenceError:
-        return UnknownReferenceError(text, unknown)
-    # Some classes compose their text from other arguments; here the text is ready.
-    error: DqaError = kind.__new__(kind)
-    Exception.__init__(error, text)
-    return error

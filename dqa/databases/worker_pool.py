@@ -1,7 +1,7 @@
 """Run the statements of a database in worker processes.
 
 A statement runs in a process of its own, and the caller waits for that with a deadline. Past the
-deadline the process is killed, and what it left on a server is ended there. So a call returns
+deadline the process is killed, and its statement is ended on the server. So a call returns
 within its limit and one second, whatever an engine, a driver or a server does.
 """
 
@@ -9,63 +9,71 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from functools import cached_property
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Condition, Event, Lock, Thread
 from time import monotonic
 from typing import Any
 from weakref import WeakSet, finalize
 
+from pydantic import TypeAdapter
+
 from dqa.core.database import Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeoutError
 from dqa.core.examination import Examination
-from dqa.core.interpreters import describe_exit
 from dqa.core.schema import DatabaseSchema
-from dqa.core.session import Probe, Session, Source
+from dqa.core.session import Session, Source
 from dqa.core.turns import waiting
-from dqa.databases.failures import out_of_memory, timed_out, unanswered
-from dqa.databases.leaving import is_there
+from dqa.databases.failures import timed_out, unanswered
 from dqa.databases.opened_files import OpenedFiles
 from dqa.databases.opening import Opening
-from dqa.databases.worker import (
-    STARTING,
-    ClosedError,
-    NotAskedError,
-    TooLongError,
-    Worker,
-    WorkerBugError,
-)
+from dqa.databases.worker import STARTING, Worker, WorkerBugError, decode_rows
 
 MOST_WORKERS = 32
 """Workers of one session: statements that may run at once."""
-GRACE = 0.3
+_MOST_STARTING = 4
+"""Workers of one session that start at once: more would delay each other."""
+_OWN = 0.2
+"""Seconds beyond its limit that the engine has to stop a statement by itself."""
+GRACE = 0.4
 """Seconds beyond its limit after which a statement's worker is killed."""
-_ENDING = 0.5
-"""Seconds more in which a server has to answer anything."""
-_PATIENCE = 0.2
-"""Seconds to wait for a worker, at most, before another one is started."""
-_PROBING = 4.0
-"""Seconds before the end of a limit at which its server is probed, half the limit at most."""
-_AT_ONCE = 0.1
-"""Seconds of its limit that a statement may lose without being given less."""
+_ENDING = 0.3
+"""Seconds more within which a server has to answer anything."""
+_PATIENCE = 0.1
+"""Seconds to wait for a busy worker, at most, before another one is started."""
+_FREE = 0.3
+"""Seconds of waiting for a worker that do not count as a statement's own."""
+_LEAST = 0.01
+"""Seconds that a statement gets whose worker came at the last moment."""
 _OPENING = 30.0
-"""Seconds within which a worker that no caller waits for has to be ready."""
+"""Seconds within which a worker that replaces a killed one has to be ready."""
 _REOPENING = 0.6
 """Seconds beyond a statement's limit in which an embedded database may be opened again."""
 _DESCRIBING = 600.0
 """Seconds that reading a schema may take."""
 _TIMES, _SPARE = 16, 1 << 20
-"""How much larger than its text a result may be that is sent, and how much besides."""
+"""How much larger than its text a result may be that is sent, and how much more."""
 
 
 class WorkerPool:
-    """The workers of one session; another starts where none is free for as long as that takes.
+    """The workers of one session; another starts when none is free for as long as that takes.
 
     Parameters
     ----------
     opening
-        What each worker opens; the first one does so at once.
+        The database that each worker opens; the first one does so at once.
+
+    Attributes
+    ----------
+    facts
+        The attributes of the session.
+    name
+        The database's name.
+    file
+        The file that the database is read from, resolved; None for any other database.
+    is_server
+        Whether a worker has connected to a server.
 
     Raises
     ------
@@ -79,85 +87,58 @@ class WorkerPool:
         self._changed = Condition()
         first = Worker(opening, monotonic() + STARTING)
         self.facts = first.facts
-        self.opening_seconds = first.seconds
+        self.name: str = first.facts["name"]
+        file = first.facts["file"]
+        self.file = None if file is None else Path(file).resolve()
+        self._opening_seconds = first.seconds
         self._idle = [first]
-        self._busy = 0
-        self._is_paused = self._is_closed = self._is_server = False
+        self._busy = self._starting = 0
+        self._problem: tuple[float, Exception] | None = None
+        self._is_paused = self._is_closed = False
+        self.is_server = False
 
     @contextmanager
     def lease(self, until: float) -> Iterator[tuple[Worker, float]]:
-        """Lend a worker, and say how long it took to start it (0 for one that was idle).
+        """Lend a worker until a time, which is later if an embedded database was opened again.
 
         Raises
         ------
         DatabaseUnavailableError
             No worker is free in time.
+        DqaError
+            No worker can open the database.
         """
-        worker = self._take_idle(until)
-        seconds = 0.0
+        worker, until = self._take(until)
         try:
-            if worker is None:
-                # Opening an embedded database again may take longer than its statement.
-                extra = 0.0 if self._is_server else max(_REOPENING, 3 * self.opening_seconds)
-                worker = Worker(self._opening, until + extra)
-                seconds = worker.seconds
-            yield worker, seconds
-        except (DqaError, WorkerBugError):  # it has answered
+            yield worker, until
+        except (DqaError, WorkerBugError):  # it has answered, or is over
             raise
         except BaseException:  # it still owes an answer that no one waits for
-            if worker is not None and not worker.is_over:
-                worker.kill()
+            worker.kill()
             raise
         finally:
-            self._give_back(worker)
+            with self._changed:
+                self._busy -= 1
+                self._add(worker)
 
-    def open_spare(self, answered: Event, mark: str | None = None) -> None:
-        """Start a worker in the background, which shows whether the server answers.
+    def start(self, mark: str | None = None) -> Event:
+        """Start a worker in the background.
 
         Parameters
         ----------
-        answered
-            Set when the server has answered.
         mark
-            What a killed worker announced: what it left on the server is ended first.
+            The mark of a killed worker. The new one ends what that left on the server.
+
+        Returns
+        -------
+        Event
+            Set when the server has let it in.
         """
+        answered = Event()
         with self._changed:
-            self._busy += 1
-
-        def start() -> None:
-            worker: Worker | None = None
-            try:
-                # Where this fails, the next statement meets the problem and reports it.
-                with suppress(DqaError, TimeoutError, ClosedError, NotAskedError):
-                    until = monotonic() + max(_OPENING, 2 * self.opening_seconds)
-                    worker = Worker(self._opening, until)
-                    if mark is None or worker.ask(until, "end", mark, _OPENING):
-                        answered.set()
-            finally:
-                self._give_back(worker)
-
-        Thread(target=start, name="dqa-worker", daemon=True).start()
-
-    def probe_server(self, answered: Event, seconds: float) -> None:
-        """See in the background whether the server answers, by a greeting where it has one.
-
-        Parameters
-        ----------
-        answered
-            Set when it does.
-        seconds
-            How long to greet it.
-        """
-        if self.facts.probe is None:
-            self.open_spare(answered)
-            return
-        probe = Probe(*self.facts.probe)
-
-        def greet() -> None:
-            if is_there(probe, seconds):
-                answered.set()
-
-        Thread(target=greet, name="dqa-probe", daemon=True).start()
+            self._starting += 1
+        Thread(target=self._start, args=(mark, answered), name="dqa-worker", daemon=True).start()
+        return answered
 
     def close(self) -> None:
         """End all workers; those that run a statement end after it."""
@@ -170,13 +151,13 @@ class WorkerPool:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Keep the database closed while the context lasts; wait for running statements first."""
+        """Close the database for the duration of the context; wait for running statements first."""
         with self._changed:
             self._changed.wait_for(lambda: not self._is_paused)
             self._is_paused = True
         try:
             with self._changed:
-                self._changed.wait_for(lambda: self._busy == 0)
+                self._changed.wait_for(lambda: self._busy + self._starting == 0)
                 self._close_idle()
             yield
         finally:
@@ -184,50 +165,70 @@ class WorkerPool:
                 self._is_paused = False
                 self._changed.notify_all()
 
-    @cached_property
-    def file(self) -> Path | None:
-        """The file that the database is read from, resolved; None where there is none."""
-        return None if self.facts.file is None else Path(self.facts.file).resolve()
+    def _start(self, mark: str | None, answered: Event) -> None:
+        worker: Worker | None = None
+        problem: Exception | None = None
+        try:
+            until = monotonic() + max(_OPENING, 2 * self._opening_seconds)
+            worker = Worker(self._opening, until)
+            answered.set()
+            if mark is not None:
+                worker.send("end", mark, _OPENING)
+                worker.wait(until)
+        except TimeoutError:
+            if worker is not None:
+                worker.kill()
+        except (DqaError, WorkerBugError) as error:
+            problem = error
+        finally:
+            with self._changed:
+                self._starting -= 1
+                if worker is not None:
+                    self._add(worker)
+                if problem is not None:
+                    self._problem = monotonic(), problem
+                self._changed.notify_all()
 
-    def _take_idle(self, until: float) -> Worker | None:
-        """Return an idle worker, or None where the caller is to start one."""
-        if self._owner != os.getpid():
-            self._forget_parent()
-        patience = monotonic() + min(self.opening_seconds, _PATIENCE)
+    def _take(self, until: float) -> tuple[Worker, float]:
+        """Return a worker, and the time until which it is lent."""
+        if self._owner != os.getpid():  # a fork leaves its parent the workers
+            self._owner = os.getpid()
+            self._changed = Condition()
+            self._idle, self._busy, self._starting = [], 0, 0
+        asked = monotonic()
         with self._changed:
             while True:
                 if self._is_closed:
-                    raise DatabaseUnavailableError(f"Database '{self.facts.name}' is closed.")
+                    raise DatabaseUnavailableError(f"Database '{self.name}' is closed.")
                 while self._idle and not self._is_paused:
                     worker = self._idle.pop()
                     if worker.is_ready():
                         self._busy += 1
-                        return worker
+                        return worker, until
                     worker.kill()
+                has_failed = self._problem is not None and self._problem[0] > asked
+                if self._problem is not None and has_failed and self._busy == 0:
+                    raise self._problem[1]
                 now = monotonic()
-                may_start = self._busy < MOST_WORKERS and not self._is_paused
-                if may_start and (self._busy == 0 or now >= patience):
-                    self._busy += 1
-                    return None
                 if now >= until:
-                    raise self._busy_error()
-                self._changed.wait((min(until, patience) if may_start else until) - now)
+                    raise self._busy_error(now - asked)
+                grows_at = asked + (_PATIENCE if self._busy else 0.0)
+                has_room = self._busy + self._starting < MOST_WORKERS and not self._is_paused
+                may_grow = has_room and self._starting < _MOST_STARTING and not has_failed
+                if may_grow and now >= grows_at:
+                    if not (self._busy or self._starting or self.is_server):
+                        # An embedded database may take longer to open than its statement.
+                        until += max(_REOPENING, 3 * self._opening_seconds)
+                    self.start()
+                self._changed.wait((grows_at if now < grows_at < until else until) - now)
 
-    def _forget_parent(self) -> None:
-        """Leave a forked parent its workers, and start others."""
-        self._owner = os.getpid()
-        self._changed = Condition()
-        self._idle, self._busy = [], 0
-
-    def _give_back(self, worker: Worker | None) -> None:
-        with self._changed:
-            self._busy -= 1
-            self._is_server |= worker is not None and worker.mark is not None
-            if worker is not None and not worker.is_over:
-                self._idle.append(worker)
-                if self._is_closed:
-                    self._close_idle()
-            self._changed.notify_all()
+    def _add(self, worker: Worker) -> None:
+        self.is_server |= worker.mark is not None
+        if not worker.is_over:
+            self._idle.append(worker)
+            if self._is_closed:
+                self._close_idle()
+        self._changed.notify_all()
 
     def _close_idle(self) -> None:
         while self._idle:
@@ -237,25 +238,29 @@ class WorkerPool:
             else:
                 worker.kill(_ENDING)  # a writer of its file may come next
 
-    def _busy_error(self) -> DatabaseUnavailableError:
-        why = "no worker was free in time"
+    def _busy_error(self, seconds: float) -> DatabaseUnavailableError:
         if self._is_paused:
-            why = "its file is being written"
-        elif self._busy >= MOST_WORKERS:
-            why = (
-                f"all {MOST_WORKERS} workers ran other statements. Ask from fewer threads at once, "
-                "or give statements more seconds"
+            return DatabaseUnavailableError(
+                f"Database '{self.name}' is busy: its file is being written."
             )
-        return DatabaseUnavailableError(f"Database '{self.facts.name}' is busy: {why}.")
+        if self._busy >= MOST_WORKERS:
+            return DatabaseUnavailableError(
+                f"Database '{self.name}' is busy: {self._busy} other statements run. Ask from "
+                "fewer threads at once, or give statements more seconds."
+            )
+        return DatabaseUnavailableError(
+            f"Database '{self.name}' could not be opened within {seconds:.1f} seconds: it does not "
+            "answer, or this machine is too busy to start a process."
+        )
 
 
 class IsolatedSession(Session):
-    """A session whose statements run in worker processes, each in one that runs no other.
+    """A session whose statements run in worker processes, one at a time in each.
 
     Parameters
     ----------
     opening
-        What each worker opens.
+        The database that each worker opens.
 
     Raises
     ------
@@ -269,11 +274,11 @@ class IsolatedSession(Session):
         super().__init__()
         self._pool = WorkerPool(opening)
         finalize(self, self._pool.close)
-        facts = self._pool.facts
-        self.kind, self.dialect, self.language, self.name = facts[:4]
-        self.namespace, self.schemas, self.search_path = facts[4:7]
-        self.file = None if facts.file is None else Path(facts.file)
-        self.sources = tuple(Source(*source) for source in facts.sources)
+        for name, value in self._pool.facts.items():
+            setattr(self, name, tuple(value) if isinstance(value, list) else value)
+        self.file = None if self.file is None else Path(self.file)
+        read: list[tuple[str, tuple[int, int, int, int]]] = self._pool.facts["sources"]
+        self.sources = tuple(Source(path, (*state,)) for path, state in read)
         self._files = OpenedFiles(self.file, self.sources)
         if self.file is not None:
             with _listing:
@@ -281,117 +286,94 @@ class IsolatedSession(Session):
 
     @waiting()
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement in a worker, and kill that where it does not come back.
+        """Run a statement in a worker, and kill that at the end of the limit.
 
         Raises
         ------
         DatabaseUnavailableError
-            Besides what a session raises: no worker was free in time, another process ended the
-            worker, or the server does not answer.
+            As any session; or no worker is free in time, another process ended the worker, or the
+            server does not answer.
         """
         self._files.require_same()
-        until = monotonic() + limits.seconds
-        for _ in range(2):
-            with suppress(NotAskedError), self._pool.lease(until) as (worker, opening):
-                left = until + opening * (worker.mark is None) - monotonic()
-                own = limits
-                if left < limits.seconds - _AT_ONCE:
-                    own = limits.left(max(left, _AT_ONCE))
-                try:
-                    return self._run_on(worker, statement, own, min(left, own.seconds))
-                except StatementTimeoutError:
-                    if own.seconds < limits.seconds / 2:
-                        raise self._waited_error(limits, own) from None
-                    raise
-        raise self._pool_lost_error()
+        free = _FREE if self._pool.is_server else _FREE + _ENDING
+        with self._pool.lease(monotonic() + limits.seconds + free) as (worker, until):
+            own = limits.left(min(max(until - monotonic(), _LEAST), limits.seconds))
+            try:
+                return self._run_on(worker, statement, own)
+            except StatementTimeoutError:
+                if own.seconds < limits.seconds / 2:
+                    raise self._waited_error(limits, own) from None
+                raise
 
     def read_schema(self) -> DatabaseSchema:
         """Read the whole schema in a worker."""
-        found, self.namespace = self._request(tuple, "schema")
-        described: DatabaseSchema = found
-        return described
+        found, self.namespace = self._request("schema")
+        return _schema_reader().validate_python(found)
 
     def row_order(self, table: str) -> bytes | None:
         """Return the order of a table's rows, as a worker reads it."""
-        order: bytes | None = self._request((bytes, type(None)), "order", table)
-        return order
+        order = self._request("order", table)
+        return None if order is None else bytes.fromhex(order)
 
     def examine(self) -> Examination:
         """Examine a server in a worker."""
-        examined: Examination = self._request(Examination, "examine")
-        return examined
+        return TypeAdapter(Examination).validate_python(self._request("examine"))
 
     def close(self) -> None:
         """End all workers."""
         self._pool.close()
 
-    def _run_on(self, worker: Worker, statement: str, limits: Limits, seconds: float) -> Rows:
-        until = monotonic() + seconds
+    def _run_on(self, worker: Worker, statement: str, limits: Limits) -> Rows:
+        until = monotonic() + limits.seconds
         numbers = (limits.rows, limits.bytes, limits.seconds, limits.cell, limits.scans)
         most = _TIMES * limits.bytes + _SPARE
-        answered = Event()
-        latest = until + GRACE + _ENDING
+        answered: Event | None = None
+        worker.send("run", *(statement, *numbers, limits.told))
         try:
-            worker.request(until + GRACE, "run", statement, *numbers, limits.told)
             try:
-                rows = worker.wait(until - min(_PROBING, limits.seconds / 2), most)
+                return decode_rows(worker.wait(until + _OWN, most))
             except TimeoutError:
                 if worker.mark is not None:
-                    self._pool.probe_server(answered, latest - monotonic())
-                rows = worker.wait(until + GRACE, most)
+                    answered = self._pool.start(worker.mark)
+                return decode_rows(worker.wait(until + GRACE, most))
         except TimeoutError:
+            raise self._overdue_error(worker, answered, limits) from None
+        except DqaError:
+            if answered is not None:  # the new worker has ended the statement
+                raise self._overdue_error(worker, answered, limits) from None
+            if worker.is_over and worker.mark is not None:
+                self._pool.start(worker.mark)
+            raise
+        except (KeyError, TypeError, ValueError):
             worker.kill()
-            problem: DqaError | None = None
-        except TooLongError:
-            worker.kill()
-            problem = out_of_memory()
-        except ClosedError:
-            problem = worker.ended_error()
-        else:
-            if isinstance(rows, Rows):
-                return rows
-            worker.kill()
-            problem = self._bad_reply_error()
-        if worker.mark is not None:
-            self._pool.open_spare(answered, worker.mark)
-        if problem is not None:
-            raise problem
-        # A server that is only busy has answered something since it was probed.
-        if worker.mark is None or answered.wait(latest - monotonic()):
-            raise timed_out(limits, self.kind)
-        raise unanswered(self.name, limits)
+            raise DatabaseUnavailableError(
+                f"A worker process of database '{self.name}' sent an invalid result; it was ended."
+            ) from None
+        finally:
+            if answered is not None:  # the new worker would end its next statement, too
+                worker.kill()
+
+    def _overdue_error(self, worker: Worker, answered: Event | None, limits: Limits) -> DqaError:
+        """Return the error of a statement past its limit: a busy server lets another worker in."""
+        worker.kill()
+        if answered is None or answered.wait(_ENDING):
+            return timed_out(limits, self.kind)
+        return unanswered(self.name, limits)
 
     @waiting()
-    def _request(self, expected: type | tuple[type, ...], wanted: str, *arguments: object) -> Any:  # noqa: ANN401
-        """Return the answer to a request of our own."""
+    def _request(self, request: str, *arguments: object) -> Any:  # noqa: ANN401
+        """Return the reply to a request other than a statement."""
         self._files.require_same()
         until = monotonic() + _DESCRIBING
-        for _ in range(2):
-            with suppress(NotAskedError), self._pool.lease(until) as (worker, _):
-                try:
-                    answer = worker.ask(until, wanted, *arguments)
-                except (TimeoutError, ClosedError, TooLongError) as error:
-                    code = worker.exit_code()
-                    has_ended = isinstance(error, ClosedError)
-                    problem = describe_exit(code) if has_ended else "it took too long"
-                    raise DatabaseUnavailableError(
-                        f"Database '{self.name}' cannot be described. Its worker process did not "
-                        f"answer: {problem}."
-                    ) from None
-                if isinstance(answer, expected):
-                    return answer
-        raise self._pool_lost_error()
-
-    def _pool_lost_error(self) -> DatabaseUnavailableError:
-        return DatabaseUnavailableError(
-            f"Two worker processes of database '{self.name}' ended before they could answer: "
-            "another process ends them, or memory is short."
-        )
-
-    def _bad_reply_error(self) -> DatabaseUnavailableError:
-        return DatabaseUnavailableError(
-            f"A worker process of database '{self.name}' sent what is not a result; it was ended."
-        )
+        with self._pool.lease(until) as (worker, _):
+            try:
+                worker.send(request, *arguments)
+                return worker.wait(until)
+            except TimeoutError:
+                raise DatabaseUnavailableError(
+                    f"Database '{self.name}' cannot be described: it took longer than "
+                    f"{_DESCRIBING:g} seconds."
+                ) from None
 
     def _waited_error(self, limits: Limits, own: Limits) -> DatabaseUnavailableError:
         return DatabaseUnavailableError(
@@ -401,13 +383,18 @@ class IsolatedSession(Session):
         )
 
 
+@cache
+def _schema_reader() -> TypeAdapter[DatabaseSchema]:
+    return TypeAdapter(DatabaseSchema)
+
+
 _POOLS: WeakSet[WorkerPool] = WeakSet()
 _listing = Lock()
 
 
 @contextmanager
 def pause_file(path: Path) -> Iterator[None]:
-    """Keep this process's workers from a file that is to be written while the context lasts."""
+    """Close a file in this process's workers for the duration of the context, to write it."""
     where = path.resolve()
     with _listing:
         pools = sorted((pool for pool in _POOLS if pool.file == where), key=id)

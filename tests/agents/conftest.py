@@ -111,7 +111,7 @@ def over_stdio(*arguments: object, env: Mapping[str, str] | None = None) -> Serv
     """Return how to start the command for each client, with variables beside a few usual ones."""
     mark = uuid.uuid4().hex
     words = command(*arguments)
-    variables = {"DQA_MARK": mark, **(env or {})}
+    variables = {"XDG_MARK": mark, **(env or {})}
     started = StdioServerParameters(command=words[0], args=words[1:], env=variables)
     return Served(lambda: Client(started), mark)
 
@@ -122,7 +122,7 @@ def over_http(*arguments: object) -> Iterator[Served]:
     mark = uuid.uuid4().hex
     words = command(*arguments, "--transport", "http", "--port", 0)
     process = subprocess.Popen(
-        words, env=os.environ | {"DQA_MARK": mark}, stderr=subprocess.PIPE, text=True
+        words, env=os.environ | {"XDG_MARK": mark}, stderr=subprocess.PIPE, text=True
     )
     with process:
         assert process.stderr is not None

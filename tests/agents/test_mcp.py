@@ -13,6 +13,7 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -154,7 +155,7 @@ def test_it_ends_at_once_and_leaves_no_process_whatever_is_running(how: str, sho
     mark = uuid.uuid4().hex
     process = subprocess.Popen(
         command("--database", shop, "--seconds", 600),
-        env=os.environ | {"DQA_MARK": mark},
+        env=os.environ | {"XDG_MARK": mark},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -176,6 +177,33 @@ def test_it_ends_at_once_and_leaves_no_process_whatever_is_running(how: str, sho
     assert (process.returncode, err) == ({"closed": 0, "told to end": 143}[how], "")
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
     assert until(lambda: not processes(mark))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="has one address only")
+def test_a_client_does_not_wait_for_the_calls_of_another_one(shop: Path) -> None:
+    """40 expensive calls from one address leave workers for another address."""
+
+    def ask(host: str, address: str, message: object) -> tuple[str, float]:
+        connection = http.client.HTTPConnection(host, timeout=120, source_address=(address, 0))
+        with closing(connection):
+            started = time.monotonic()
+            connection.request("POST", "/mcp", lines(message), HEADERS)
+            reply = connection.getresponse().read().decode()
+            return reply, time.monotonic() - started
+
+    cheap = HANG | {"params": {"name": "query", "arguments": {"statement": "SELECT 42"}}}
+    with over_http("--database", shop, "--seconds", 12) as there, ThreadPoolExecutor(40) as threads:
+        host = urlsplit(there.url).netloc
+        asked = [threads.submit(ask, host, "127.0.0.1", HANG) for _ in range(40)]
+        time.sleep(3.0)
+        reply, seconds = ask(host, "127.0.0.2", cheap)
+        assert "42" in reply
+        assert seconds < 6.0
+        assert not any(call.done() for call in asked)
+        assert there.process is not None
+        there.process.kill()
+        assert all(call.exception() is not None for call in asked)
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dqa.core.examination import Examination
@@ -26,16 +26,20 @@ def of_mysql(grants: str = "", **settings: str) -> Examination:
 
 
 def of_neo4j(roles: Sequence[str] | None, user: str = "me", **settings: str) -> Examination:
-    """Examine an Enterprise edition that says this, with underscores for dots."""
-    told: dict[str, list[Mapping[str, Any]]] = {
-        "CALL dbms.components": [{"versions": ["5.26.0"], "edition": "enterprise"}],
-        "SHOW CURRENT USER": [{"user": user, "roles": roles}],
-        "SHOW SETTINGS": [{"name": key, "value": value} for key, value in settings.items()],
-        "SHOW PROCEDURES": [{"number": 3}],
-    }
-    return neo4j.examine(
-        lambda statement: next((rows for key, rows in told.items() if key in statement), [])
-    )
+    """Examine an Enterprise edition with these roles and settings."""
+
+    def ask(statement: str) -> tuple[tuple[Any, ...], ...]:
+        if statement.startswith("CALL dbms.components"):
+            return (("5.26.0", "enterprise"),)
+        if statement.startswith("SHOW CURRENT USER"):
+            return ((user, roles),)
+        if statement.startswith("SHOW SETTINGS"):
+            name = statement.split("'")[1]
+            return ((name, settings[name]),) if name in settings else ()
+        other = {"CALL db.info() YIELD name RETURN name": "neo4j", "RETURN 1": 1}
+        return ((other[statement],),) if statement in other else ()
+
+    return neo4j.examine(ask)
 
 
 def test_missing_limits_of_mysql_survive_a_restart() -> None:
@@ -68,6 +72,18 @@ def test_roles_of_neo4js_enterprise_edition() -> None:
     writer = of_neo4j(["PUBLIC", "admin"])
     assert writer.may_write
     (advice,) = writer.advice
-    assert advice.mend.startswith("REVOKE ROLE admin FROM me;")
+    assert advice.mend.startswith("REVOKE ROLE admin FROM `me`;")
     (advice,) = of_neo4j(["editor"], user="ann@example.org").advice
     assert advice.mend.startswith("REVOKE ROLE editor FROM `ann@example.org`;")
+
+
+def test_missing_limits_of_neo4j() -> None:
+    """A memory limit ends the searches of paths that a time limit does not stop."""
+    settings = {"db.memory.transaction.max": "0B", "db.transaction.timeout": "0s"}
+    seen = of_neo4j(["reader"], **settings)
+    assert [one.mend for one in seen.advice] == [
+        "neo4j.conf: db.transaction.timeout=60s",
+        "neo4j.conf: db.memory.transaction.max=512m",
+    ]
+    limited = {"db.memory.transaction.max": "512.00MiB", "db.transaction.timeout": "60s"}
+    assert of_neo4j(["reader"], **limited).advice == ()

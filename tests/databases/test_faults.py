@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import neo4j.exceptions
 import psycopg.errors
 import pytest
 from pymysql.constants import CR, ER
@@ -133,32 +132,6 @@ def test_the_clients_numbers_of_mysql_are_never_a_models_syntax() -> None:
     }
     assert of_mysql.fault_of(CR.CR_SERVER_LOST) is Fault.CONNECTION
     assert of_mysql.fault_of(CR.CR_NET_PACKET_TOO_LARGE) is Fault.STATEMENT
-
-
-def test_every_status_code_of_neo4j_is_classified() -> None:
-    """The server's own list: no category is unknown, and no code of ours is made up."""
-    listed = (LISTS / "neo4j_5_26.txt").read_text("ascii").split()
-    assert len(listed) > 110
-    short = {code.split(".", 2)[2] for code in listed}
-    unlisted = {title for title in of_neo4j.CODES if title not in short}
-    assert unlisted == set()
-    for code in listed:
-        category = code.split(".")[2]
-        known = code.split(".", 2)[2] in of_neo4j.CODES or category in of_neo4j.CATEGORIES
-        assert known, code
-
-
-def test_every_exception_of_neo4js_driver_is_classified() -> None:
-    """Of its own ones; those of the server have codes."""
-    kinds = {
-        kind
-        for kind in vars(neo4j.exceptions).values()
-        if isinstance(kind, type) and issubclass(kind, neo4j.exceptions.DriverError)
-    }
-    assert len(kinds) > 10
-    for kind in kinds:
-        bases = kind.__mro__[: kind.__mro__.index(neo4j.exceptions.DriverError)]
-        assert kind is neo4j.exceptions.DriverError or set(bases) & of_neo4j.DRIVER.keys(), kind
 
 
 def test_result_codes_of_sqlite() -> None:

@@ -7,11 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from threading import Thread
 
-import pytest
-
 from dqa.core.session import Probe
 from dqa.databases.leaving import is_there
-from dqa.databases.neo4j.server import Address
 
 GREETING = b"hello"
 
@@ -51,19 +48,3 @@ def test_a_server_that_has_ended_is_not_there() -> None:
     with listening(lambda _: None) as probe:
         pass
     assert not is_there(probe, 0.2)
-
-
-@pytest.mark.parametrize(
-    ("location", "greeting"),
-    [
-        ("bolt://somewhere", b"\x60\x60\xb0\x17"),
-        ("bolt+s://me:secret@somewhere:7688/name", b"\x16\x03"),
-    ],
-)
-def test_bolt_is_greeted_as_its_url_says(location: str, greeting: bytes) -> None:
-    """In the clear, or by how an encrypted connection begins; with nothing secret."""
-    probe = Address.parse(location).probe
-    assert probe is not None
-    assert probe[:2] == ("somewhere", 7688 if "7688" in location else 7687)
-    assert probe.greeting.startswith(greeting)
-    assert b"secret" not in probe.greeting

@@ -314,6 +314,25 @@ def test_a_schema_omits_no_type_and_no_pair(target: Target) -> None:
     assert ("system",) in shown.rows
 
 
+def test_a_sample_is_called_one_and_the_own_database_may_be_used(target: Target) -> None:
+    """A schema of more nodes than are read says so; USE may name the opened database only."""
+    everything(target.url, "UNWIND range(1, 10001) AS i CREATE (:Dqa_test_many {i: i})")
+    try:
+        database = target.backend.open(target.url)
+        (node,) = (n for n in database.schema().nodes if n.label == "Dqa_test_many")
+        ((name,),) = database.query("CALL db.info() YIELD name RETURN name").rows
+        assert database.query(f"USE {name} RETURN 1").rows == ((1,),)
+        with pytest.raises(RefusedStatementError):
+            database.query("USE system RETURN 1")
+        database.close()
+    finally:
+        everything(target.url, "MATCH (n:Dqa_test_many) DELETE n")
+    assert (node.comment, [(f.name, f.type) for f in node.properties]) == (
+        "a sample of 10,000 of 10,001",
+        [("i", "INTEGER")],
+    )
+
+
 def test_a_named_time_zone_keeps_its_name(small: Database) -> None:
     """As the server writes it; an offset has none."""
     found = small.query(

@@ -343,7 +343,7 @@ def test_many_threads_share_one_database(target: Target) -> None:
     def work(number: int) -> object:
         if number % 8 == 0:
             with pytest.raises(StatementTimeoutError):
-                database.query(CROSS, Limits(seconds=1.0))
+                database.query(CROSS, Limits(seconds=0.5))
         if number % 5 == 0:
             with pytest.raises((StatementError, RefusedStatementError)):
                 database.query("SELECT nonsense FROM goods")

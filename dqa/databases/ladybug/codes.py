@@ -1,4 +1,4 @@
-"""What LadybugDB's errors mean: it has no codes, but each message begins with what it is."""
+"""The meaning of LadybugDB's errors: it has no codes, but a message begins with its kind."""
 
 from __future__ import annotations
 
@@ -6,37 +6,18 @@ import re
 
 from dqa.databases.faults import Fault
 
-BEGINNINGS: dict[str, Fault] = {
-    "Binder exception": Fault.STATEMENT,
-    "Buffer manager exception": Fault.MEMORY,
-    "Catalog exception": Fault.STATEMENT,
-    "Checkpoint exception": Fault.SERVER,
-    "Connection exception": Fault.STATEMENT,  # what cannot be prepared
-    "Conversion exception": Fault.STATEMENT,
-    "Copy exception": Fault.STATEMENT,
-    "Extension exception": Fault.STATEMENT,
-    "Internal exception": Fault.STATEMENT,
-    "Interrupted": Fault.TIME,
-    "IO exception": Fault.UNCLEAR,
-    "Not implemented": Fault.STATEMENT,
-    "Overflow exception": Fault.STATEMENT,
-    "Parser exception": Fault.STATEMENT,
-    "Runtime exception": Fault.STATEMENT,
-    "Storage exception": Fault.SERVER,
-    "Transaction manager exception": Fault.PASSING,
-}
-_MORE = (
+_FAULTS: tuple[tuple[re.Pattern[str], Fault], ...] = (
     (re.compile("write query inside a read-only transaction"), Fault.REFUSED),
     (re.compile("execute write operations in a read-only database"), Fault.REFUSED),
     (re.compile("Assertion failed|UNREACHABLE"), Fault.STATEMENT),
-    (re.compile("std::bad_alloc|bad allocation"), Fault.MEMORY),
+    (re.compile("std::bad_alloc|bad allocation|^Buffer manager exception"), Fault.MEMORY),
+    (re.compile("^Interrupted"), Fault.TIME),
+    (re.compile("^IO exception"), Fault.UNCLEAR),
+    (re.compile("^(Checkpoint|Storage) exception"), Fault.SERVER),
+    (re.compile("^Transaction manager exception"), Fault.PASSING),
 )
 
 
 def fault_of(problem: str) -> Fault:
-    """Return what a message means."""
-    for words, fault in _MORE:
-        if words.search(problem):
-            return fault
-    begins = problem.partition(":")[0].rstrip(".")
-    return BEGINNINGS.get(begins, Fault.STATEMENT)
+    """Return the meaning of a message; most are about the statement."""
+    return next((fault for words, fault in _FAULTS if words.search(problem)), Fault.STATEMENT)

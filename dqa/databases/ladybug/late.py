@@ -1,4 +1,4 @@
-"""What opening a database imports late: a fork server imports it early."""
+"""Import the modules that opening a database needs, for the fork server of workers."""
 
 from contextlib import suppress
 from importlib import import_module

@@ -17,15 +17,15 @@ from dqa.databases.namespaces import LoadedSituation
 
 _MEBIBYTE = 1 << 20
 _POOL = 256 * _MEBIBYTE
-"""Buffer pool: bounds what statements may hold in memory; taken only as it is used."""
+"""Buffer pool: the memory of statements; allocated as it is used."""
 _LARGEST_POOL = 8 * _POOL
-"""What a file of very many tables may have to be opened with."""
+"""The pool for a file of very many tables."""
 _ADDRESSES = 4_096 * _MEBIBYTE
 """Address space of a database. The engine's own default leaves room for 14 in a process."""
 
 
 class LadybugFile(FileNamespaces):
-    """A file that holds one situation, or is to hold one."""
+    """A file that holds one situation, or will hold one."""
 
     kind = "ladybug"
 
@@ -33,8 +33,7 @@ class LadybugFile(FileNamespaces):
     def start(cls) -> None:
         """Open a database in memory for a moment.
 
-        The engine's library is loaded when a first database is opened, and a thread that opens
-        another meanwhile is told that there is none.
+        The first one loads the engine's library, and another thread must not open one meanwhile.
         """
         ladybug.Database(":memory:").close()
 
@@ -93,14 +92,14 @@ class LadybugFile(FileNamespaces):
             return None
 
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
-        # A full disk has the engine end the whole process. How much it takes was measured.
+        # On a full disk the engine ends the whole process. The factor was measured.
         require_space(path.parent, 2_000_000 + 64 * size(situation))
         with _new_database(path, situation) as database:
             write(situation, database, tag)
 
 
 def _opened(path: Path, addresses: int) -> ladybug.Database:
-    """Open a file with a pool that its tables fit into, each of which takes about a megabyte."""
+    """Open a file with a pool for its tables: each takes about a megabyte."""
     pool = _POOL
     while True:
         try:

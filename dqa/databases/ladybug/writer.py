@@ -1,4 +1,4 @@
-"""Writes a situation into LadybugDB: one COPY from Arrow a label, all in one transaction."""
+"""Write a situation into LadybugDB: one COPY from Arrow per label, all in one transaction."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from dqa.core.cypher import quote_name, quote_text
 from dqa.core.errors import DataError
-from dqa.core.situation import EdgeSchema, NodeSchema, Schema, Situation, StoredType, TableSchema
+from dqa.core.situation import EdgeSchema, NodeSchema, Situation, StoredType, TableSchema
 from dqa.databases.graphs import require_graph
 from dqa.databases.namespaces import LoadedSituation, tag_from_json, tag_to_json
 
 TAG = "dqa_situation "
-"""What the comment that tags a database begins with."""
+"""The beginning of the comment that tags a database."""
 _TYPES: Mapping[StoredType, str] = {
     "text": "STRING",
     "float": "DOUBLE",
@@ -34,24 +34,24 @@ def write(
 ) -> None:
     """Create the situation's node and relationship tables and fill them, in one transaction.
 
-    Nodes and relationships are numbered (``offset(id(x))``) in the order their rows have in the
-    situation: a single thread copies, because several would interleave. A missing float is null.
+    A single thread copies, so that nodes and relationships are numbered (``offset(id(x))``) in the
+    order of their rows. A missing float is null.
 
     Parameters
     ----------
     situation
         What to write; every table must read as nodes or edges.
     database
-        An empty database that nobody else reads yet.
+        An empty database that no one else reads yet.
     tag
-        What to call it where it is to be found again: kept in the comment on the first table of
-        nodes, where no query of the graph meets it.
+        The tag, if it is to be found again: stored in the comment on the first table of nodes,
+        where no query of the graph finds it.
 
     Raises
     ------
     DataError
-        The situation does not read as a graph: a table is not mapped, a key occurs twice, or an
-        edge ends at a node that is not there.
+        The situation is not a graph: a table is not mapped, a key occurs twice, or an edge ends at
+        a missing node.
     """
     schema = situation.schema
     require_graph(schema)
@@ -59,10 +59,17 @@ def write(
         connection.execute("BEGIN TRANSACTION")
         try:
             for node in schema.nodes:
-                connection.execute(_create_nodes(node, schema))
+                columns = _declared(node.properties, schema.table(node.table))
+                columns.append(f"PRIMARY KEY ({quote_name(node.key)})")
+                label = quote_name(node.label)
+                connection.execute(f"CREATE NODE TABLE {label} ({', '.join(columns)})")
                 _copy(connection, situation, node, node.properties)
             for edge in schema.edges:
-                connection.execute(_create_edges(edge, schema))
+                columns = _declared(edge.properties, schema.table(edge.table))
+                joined = f"FROM {quote_name(edge.source[0])} TO {quote_name(edge.target[0])}"
+                columns.insert(0, joined)
+                label = quote_name(edge.label)
+                connection.execute(f"CREATE REL TABLE {label} ({', '.join(columns)})")
                 ends = (("from", edge.source[1]), ("to", edge.target[1]))
                 _copy(connection, situation, edge, (*ends, *edge.properties))
             if tag is not None:
@@ -78,7 +85,7 @@ def write(
 
 
 def read_tag(database: ladybug.Database, namespace: str) -> LoadedSituation | None:
-    """Return the situation that a tag says is in a database; None without a tag."""
+    """Return the tag of a database; None without one."""
     with (
         ladybug.Connection(database) as connection,
         connection.execute("CALL show_tables() RETURN comment") as rows,  # type: ignore[union-attr]
@@ -88,26 +95,12 @@ def read_tag(database: ladybug.Database, namespace: str) -> LoadedSituation | No
 
 
 def size(situation: Situation) -> int:
-    """Return about how many bytes the situation's values take."""
+    """Return the approximate bytes of the situation's values."""
     return sum(
         sum(map(len, array.tolist())) if array.dtype == object else array.nbytes
         for table in situation.tables.values()
         for array in table.columns.values()
     )
-
-
-def _create_nodes(node: NodeSchema, schema: Schema) -> str:
-    columns = _declared(node.properties, schema.table(node.table))
-    return (
-        f"CREATE NODE TABLE {quote_name(node.label)} "
-        f"({', '.join([*columns, f'PRIMARY KEY ({quote_name(node.key)})'])})"
-    )
-
-
-def _create_edges(edge: EdgeSchema, schema: Schema) -> str:
-    ends = f"FROM {quote_name(edge.source[0])} TO {quote_name(edge.target[0])}"
-    columns = _declared(edge.properties, schema.table(edge.table))
-    return f"CREATE REL TABLE {quote_name(edge.label)} ({', '.join([ends, *columns])})"
 
 
 def _declared(properties: Iterable[tuple[str, str]], table: TableSchema) -> list[str]:
@@ -125,7 +118,7 @@ def _copy(
     table = situation[part.table]
     if not len(table):
         return
-    # Position, not name, says which property an Arrow column is; two may share a name here.
+    # COPY goes by position, and two properties may come from one column.
     arrays = [
         pa.array(table[column], _ARROW[table.schema.column(column).stored], from_pandas=True)
         for _, column in columns

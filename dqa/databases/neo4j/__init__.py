@@ -1,1 +1,1 @@
-"""Neo4j over Bolt: a user's own databases, and situations that live beside each other in one."""
+"""Neo4j: the databases of users, and situations that share one database."""

@@ -1,131 +1,114 @@
-"""What Neo4j lets a user do beyond reading, and which limits it does not set."""
+"""What `doctor` checks on Neo4j: rights beyond reading, and missing limits."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
 
-from dqa.core.examination import Advice, Examination
-from dqa.databases.examining import DOCUMENTED, bytes_of
-
-Ask: TypeAlias = Callable[[str], Sequence[Mapping[str, Any]]]
-"""Returns the rows of a statement of our own; none where the user may not know them."""
-
-_ABOUT = "CALL dbms.components() YIELD versions, edition RETURN *"
-_NAMES = (
-    *("db.transaction.timeout", "db.memory.transaction.max", "dbms.memory.transaction.total.max"),
-    *("dbms.security.allow_csv_import_from_file_urls", "dbms.security.auth_enabled"),
-    *("dbms.security.procedures.allowlist", "dbms.security.procedures.unrestricted"),
-    *("server.databases.default_to_read_only", "server.databases.read_only"),
-    "server.databases.writable",
+from dqa.core.cypher import quote_name
+from dqa.core.examination import Examination
+from dqa.databases.examining import (
+    DOCUMENTED,
+    NO_TIME_LIMIT,
+    ONE_MORE_DEFENCE,
+    Ask,
+    Check,
+    bytes_of,
+    run_checks,
 )
-_SETTINGS = f"SHOW SETTINGS YIELD name, value WHERE name IN {list(_NAMES)} RETURN name, value"
-_APOC = (
-    "SHOW PROCEDURES YIELD name WHERE name STARTS WITH 'apoc.load.' OR name STARTS WITH "
-    "'apoc.export.' OR name STARTS WITH 'apoc.cypher.' RETURN count(*) AS number"
+
+_SETTING = "SHOW SETTINGS YIELD name, value WHERE name = '{}' RETURN name, value"
+_WRITERS = frozenset({"editor", "publisher", "architect", "admin"})
+_EVERYONE = Check(
+    "role",
+    "RETURN 1",
+    "the Community edition has no roles: every user may do everything",
+    "the guard, the read-only transaction and the plan keep a statement from writing; once the "
+    "data are loaded, a read-only database is one more line of defence",
+    "neo4j.conf: server.databases.read_only={database}",
+    writes=True,
 )
-_READERS = frozenset({"PUBLIC", "reader"})
-"""Roles, of editions that have any, that cannot write."""
-_WRITERS = {
-    "editor": "writes nodes, relationships and properties",
-    "publisher": "writes, and makes labels, types and property keys",
-    "architect": "writes, and makes indexes and constraints",
-    "admin": "may do everything, as to make users and to read who they are",
-}
+
+
+def _setting(name: str, wanted: str, is_found: Callable[[str], bool], why: str) -> Check:
+    return Check(
+        *("setting", _SETTING.format(name), "{0} is {1}", why),
+        f"neo4j.conf: {{0}}={wanted}",
+        is_found=lambda _, value: is_found(value or ""),
+    )
+
+
+def _is_unlimited(value: str) -> bool:
+    return not bytes_of(value)
+
+
+_SETTINGS = (
+    _setting(
+        *("dbms.security.auth_enabled", "true", "false".__eq__),
+        "anyone who reaches the server may do everything",
+    ),
+    _setting("db.transaction.timeout", "60s", {"0s", "0"}.__contains__, NO_TIME_LIMIT),
+    _setting(
+        *("db.memory.transaction.max", "512m", _is_unlimited),
+        "one query may take the memory of all; a search of paths such as SHORTEST 5, which may "
+        "run on after its time limit, ends at this limit only",
+    ),
+    _setting(
+        *("dbms.memory.transaction.total.max", "1g", _is_unlimited),
+        "queries may take so much memory that the server ends",
+    ),
+    _setting(
+        *("dbms.security.allow_csv_import_from_file_urls", "false", "true".__eq__),
+        "LOAD CSV reads files of the server's import folder",
+    ),
+    _setting(
+        *("dbms.security.procedures.unrestricted", "", bool),
+        "these procedures bypass the rights of their caller",
+    ),
+    Check(
+        "setting",
+        "SHOW PROCEDURES YIELD name WHERE name STARTS WITH 'apoc.load.' OR name STARTS WITH "
+        "'apoc.export.' OR name STARTS WITH 'apoc.cypher.' RETURN count(*)",
+        "APOC procedures that read and write files or run statements may be called",
+        "every user may call them",
+        "neo4j.conf: dbms.security.procedures.allowlist=db.*,dbms.*",
+        is_found=bool,
+    ),
+)
 
 
 def examine(ask: Ask) -> Examination:
-    """Ask what the server is, what the user may do, and what limits there are."""
-    about = next(iter(ask(_ABOUT)), {"versions": [""], "edition": ""})
-    user = next(iter(ask("SHOW CURRENT USER")), {})
-    database = next((row["name"] for row in ask("CALL db.info() YIELD name RETURN name")), "neo4j")
-    settings = {row["name"]: row["value"] or "" for row in ask(_SETTINGS)}
-    name, roles = str(user.get("user") or ""), user.get("roles")
-    is_frozen = _is_read_only(settings, database)
-    may_write = not is_frozen and (roles is None or not _READERS.issuperset(roles))
-    if roles is not None:
-        advice = tuple(_of_roles(name, roles))
-    else:  # the Community edition has none
-        advice = () if is_frozen else (_everybody(database),)
-    return Examination(
-        f"Neo4j {about['versions'][0]} {about['edition']}".strip(),
-        name,
-        may_write,
-        (*advice, *_limits(settings, ask)),
-    )
+    """Return the server's version, the user, whether it may write, and advice."""
+    about = "CALL dbms.components() YIELD versions, edition RETURN versions[0], edition"
+    version = " ".join(map(str, next(iter(ask(about)), ())))
+    ((user, roles),) = ask("SHOW CURRENT USER YIELD user, roles RETURN user, roles") or (("", []),)
+    ((database,),) = ask("CALL db.info() YIELD name RETURN name") or (("neo4j",),)
+    checks: Iterator[Check] | Sequence[Check] = ()
+    if not _is_read_only(ask, database):
+        checks = (_EVERYONE,) if roles is None else _checks_of(roles)
+    names = {"user": user or "", "quoted": quote_name(user or ""), "database": database}
+    advice, may_write = run_checks(ask, [*checks, *_SETTINGS], **names)
+    return Examination(f"Neo4j {version}".strip(), user or "", may_write, advice)
 
 
-def _is_read_only(settings: Mapping[str, str], database: str) -> bool:
-    """Whether nobody can write to a database."""
-    names = {
-        key: {each.strip() for each in settings.get(f"server.databases.{key}", "").split(",")}
-        for key in ("read_only", "writable")
-    }
-    by_default = settings.get("server.databases.default_to_read_only") == "true"
-    return database in names["read_only"] or (by_default and database not in names["writable"])
-
-
-def _everybody(database: str) -> Advice:
-    return Advice(
-        "role",
-        "the Community edition has no roles: every user may do everything",
-        "the guard, the read-only transaction and the plan keep a statement from writing; once the "
-        "data are there, a database that takes no writes is one more line of defence",
-        f"neo4j.conf: server.databases.read_only={database}",
-    )
-
-
-def _of_roles(name: str, roles: Sequence[str]) -> Iterator[Advice]:
-    for role in sorted(set(roles) & set(_WRITERS)):
-        mend = f"REVOKE ROLE {role} FROM {_quoted(name)}; {DOCUMENTED}"
-        yield Advice("role", f"{name} has the role {role}", f"it {_WRITERS[role]}", mend)
-
-
-def _quoted(name: str) -> str:
-    """Return a user's name as Cypher takes it: most have no need of quotes."""
-    return name if re.fullmatch(r"[A-Za-z]\w*", name) else f"`{name.replace('`', '``')}`"
-
-
-def _limits(settings: Mapping[str, str], ask: Ask) -> Iterator[Advice]:
-    if settings.get("dbms.security.auth_enabled") == "false":
-        yield _setting(
-            *("dbms.security.auth_enabled", "false", "true"),
-            "anybody who reaches the server may do everything",
-        )
-    if settings.get("db.transaction.timeout") in {"0s", "0"}:
-        yield _setting(
-            *("db.transaction.timeout", "0s: there is no limit", "60s"),
-            "a statement that was left behind, by a client that is gone, goes on without an end",
-        )
-    for name, limit, why in (
-        ("db.memory.transaction.max", "512m", "one query may take the memory of all"),
-        (
-            *("dbms.memory.transaction.total.max", "1g"),
-            "queries may take so much memory that the server ends",
-        ),
-    ):
-        if name in settings and not bytes_of(settings[name]):
-            yield _setting(name, "0: there is no limit", limit, why)
-    if settings.get("dbms.security.allow_csv_import_from_file_urls") == "true":
-        yield _setting(
-            *("dbms.security.allow_csv_import_from_file_urls", "true", "false"),
-            "LOAD CSV reads files of the server's import folder",
-        )
-    if settings.get("dbms.security.procedures.unrestricted"):
-        name = "dbms.security.procedures.unrestricted"
-        yield _setting(
-            *(name, settings[name], ""),
-            "those procedures go around the rights of who calls them",
-        )
-    if settings.get("dbms.security.procedures.allowlist") == "*" and any(
-        row["number"] for row in ask(_APOC)
-    ):
-        yield _setting(
-            *("dbms.security.procedures.allowlist", "*, and APOC is there", "db.*,dbms.*"),
-            "every user may call what reads and writes files and runs statements of its own",
+def _checks_of(roles: Sequence[str]) -> Iterator[Check]:
+    for role in sorted(_WRITERS.intersection(roles)):
+        fix = f"REVOKE ROLE {role} FROM {{quoted}}; {DOCUMENTED}"
+        yield Check(
+            *("role", "RETURN 1", f"{{user}} has the role {role}, which may write"),
+            *(ONE_MORE_DEFENCE, fix),
+            writes=True,
         )
 
 
-def _setting(name: str, value: str, wanted: str, why: str) -> Advice:
-    return Advice("setting", f"{name} is {value}", why, f"neo4j.conf: {name}={wanted}")
+def _is_read_only(ask: Ask, database: str) -> bool:
+    """Whether the server's settings keep a database from being written."""
+
+    def setting(name: str) -> str:
+        rows = ask(_SETTING.format(f"server.databases.{name}"))
+        return str(rows[0][1] or "") if rows else ""
+
+    def names(name: str) -> set[str]:
+        return {each.strip() for each in setting(name).split(",")}
+
+    is_default = setting("default_to_read_only") == "true" and database not in names("writable")
+    return is_default or database in names("read_only")

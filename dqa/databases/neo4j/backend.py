@@ -1,10 +1,9 @@
-"""Neo4j as a backend: a label a situation.
+"""Neo4j as a backend: one label per situation.
 
-Neo4j Community has one database, so a situation's namespace is a label of its own that each of its
-nodes carries beside its scenario's. Statements on an opened situation are rewritten so that every
-node pattern asks for that label, and no result shows it: a situation looks as if it were alone. A
-tag, a node ``(:dqa_situation)`` without that label and so out of every statement's reach, says what
-the namespace holds, how it reads as a graph, and in which order its rows stood.
+Neo4j Community has one database, so the namespace of a situation is a label of its own, which each
+of its nodes has in addition to the label of its scenario. The guard rewrites statements on an
+opened situation so that every node pattern requires that label, and no result shows it. A tag, the
+node ``(:dqa_situation)``, lacks the label, so no statement reaches it. It describes the situation.
 
 Locations are URLs: ``bolt://user:password@host:7687`` or ``neo4j+s://…``, with ``/name`` for a
 database that is not the user's default, and ``?namespace=dqa_…`` for one loaded situation.

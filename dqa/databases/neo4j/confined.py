@@ -1,4 +1,4 @@
-"""A Neo4j database behind the guard; a loaded situation's statements see its own nodes alone."""
+"""A Neo4j database behind the guard; statements on a loaded situation see only its own nodes."""
 
 from __future__ import annotations
 
@@ -15,37 +15,40 @@ from dqa.guard import GuardedDatabase, Policy
 from dqa.guard.cypher import read_statement
 from dqa.guard.cypher_policy import VisibleGraph
 
+_REMEMBERED = 4_096
+"""Statements whose names are known to exist."""
+
 
 class ConfinedGraph(GuardedDatabase):
-    """A Neo4j database whose statements find nodes with its session's label, where it has one."""
+    """A Neo4j database whose statements find nodes with the label of its session, if any."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._known: set[str] = set()
 
     def _scoped(self, policy: Policy) -> Policy:
-        label = self._session.namespace
-        *_, database = [None, *self._session.name.partition("://")[2].split("/")[1:]]
-        own = database if label is None else None
-        return replace(super()._scoped(policy), inside=label, database=own)
+        database = next(iter(self._session.search_path), None)
+        inside = self._session.namespace
+        return replace(super()._scoped(policy), inside=inside, database=database)
 
     def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:
-        """Run a statement; what a policy hides is in no label of a node, and in no warning."""
+        """Run a statement; hide denied labels of nodes, and warnings under a policy."""
         if self._session.namespace is not None and statement not in self._known:
             self._require_known(statement, until)
-            if len(self._known) >= _KEPT:
+            if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             self._known.add(statement)
         rows = super()._ran(statement, text, limits, until)
         shown = VisibleGraph.of(self.policy, fold=False)
         if shown.labels is not None or shown.hidden:
-            shows = shown.shows_label
-            visible = tuple(tuple(_visible(cell, shows) for cell in row) for row in rows.rows)
-            rows = replace(rows, rows=visible)
+            cells = tuple(
+                tuple(_visible(cell, shown.shows_label) for cell in row) for row in rows.rows
+            )
+            rows = replace(rows, rows=cells)
         return replace(rows, warning="" if self.policy.limits_graph else rows.warning)
 
     def _require_known(self, statement: str, until: float) -> None:
-        """Refuse names that a situation's graph does not have: the server would find nothing."""
+        """Refuse names that a situation's graph lacks: the server would find nothing."""
         if self._schema_by(until) is None:
             raise DatabaseUnavailableError(
                 f"Database '{self.name}' does not answer: its schema could not be read in the time "
@@ -71,14 +74,12 @@ class ConfinedGraph(GuardedDatabase):
         """Labels and types; properties."""
         schema = self.schema()
         parts: tuple[NodeInfo | EdgeInfo, ...] = (*schema.nodes, *schema.edges)
-        return (
-            frozenset(part.label for part in parts),
-            frozenset(field.name for part in parts for field in part.properties),
-        )
+        properties = (field.name for part in parts for field in part.properties)
+        return frozenset(part.label for part in parts), frozenset(properties)
 
 
 def _visible(cell: Value, shows: Callable[[str], bool]) -> Value:
-    """Return a value in which nodes have the labels that are shown alone."""
+    """Return a value whose nodes have visible labels only."""
     if isinstance(cell, list):
         return [_visible(item, shows) for item in cell]
     if not isinstance(cell, dict):
@@ -89,7 +90,3 @@ def _visible(cell: Value, shows: Callable[[str], bool]) -> Value:
         seen: list[Value] = [x for x in labels if isinstance(x, str) and shows(x)]
         found["_LABEL"] = seen[0] if len(seen) == 1 else seen
     return found
-
-
-_KEPT = 4_096
-"""Statements remembered."""

@@ -1,10 +1,9 @@
-"""A Neo4j server: where it is, its driver, and what its failures mean."""
+"""A Neo4j server: its address, its driver, and the errors of connecting and loading."""
 
 from __future__ import annotations
 
 import logging
 import re
-import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -12,7 +11,12 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import neo4j
-from neo4j import exceptions
+from neo4j.exceptions import (
+    ConfigurationError,
+    DriverError,
+    Neo4jError,
+    UnsupportedServerProduct,
+)
 
 from dqa.core.errors import (
     DatabaseUnavailableError,
@@ -21,36 +25,25 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UsageError,
 )
-from dqa.core.session import Probe
-from dqa.databases.leaving import GRACE, OverdueError, has_answered, is_there
-from dqa.databases.servers import POOL
-from dqa.databases.watchdog import WATCHDOG
+from dqa.databases.faults import Fault
+from dqa.databases.neo4j.codes import fault_of
 
-MARK = "dqa"
-"""The key of a transaction's metadata that says whose it is."""
+FAILURES = (Neo4jError, DriverError, OSError)
+"""The exceptions of the driver."""
+_MARK = "dqa"
+"""The key of a transaction's metadata that holds the mark of its session."""
 _END = (
     "SHOW TRANSACTIONS YIELD transactionId AS id, metaData "
-    f"WHERE metaData.{MARK} STARTS WITH $mark "
+    f"WHERE metaData.{_MARK} STARTS WITH $mark "
     "TERMINATE TRANSACTIONS id YIELD message RETURN message"
 )
-SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-
-_FORM = "bolt://user:password@host:7687/database"
-_PORT = 7687
-_HELLO = bytes.fromhex("6060b017 00000005") + bytes(12)
-"""How Bolt begins: a client names the versions that it knows, and the server one of them or 0."""
-_OLDEST = "5.7"
-"""The first server that can be told which notifications to send."""
+_SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _CONNECTING = 10.0
 """Seconds until a host that does not answer counts as unreachable."""
-_ENDING = 60.0
-"""Seconds in which a server may end what was left behind; nobody waits for that."""
 _STALE = 30.0
-"""Seconds after which an idle connection is tried before it is used."""
-_OLD = ("Notification", "rotocol", "handshake")
-"""Words of the driver's for a server that it knows too little in common with."""
-_RIGHT = "does not allow {who} to do this: {says}. Grant the right, or name another user."
-_MEANINGS = {
+"""Seconds after which an idle connection is tested before it is used."""
+_RIGHT = "does not allow {who} to do this: {problem}. Grant the right, or name another user."
+_FIXES = {
     "AuthenticationRateLimit": "lets {who} wait some seconds after so many failed attempts.",
     "CredentialsExpired": "asks {who} for a new password first; set one there.",
     "Security.Forbidden": _RIGHT,
@@ -58,20 +51,20 @@ _MEANINGS = {
     "Security.Unauthorized": "does not let {who} in: wrong user name or password in the URL.",
     "DatabaseNotFound": "has no such database; create it, or name another after the host.",
 }
-"""What the user can mend, by the end of the server's code."""
+"""Problems that the user can fix, by the end of the server's code."""
 _POSITION = re.compile(r" \(line \d+, column \d+ \(offset: \d+\)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A location, taken apart so that the password is in nothing that is shown.
+    """The parts of a location. The password is in no text that is shown.
 
     Attributes
     ----------
     uri
-        Scheme, host, port and routing context: what the driver is given.
+        Scheme, host, port and routing context, as the driver takes them.
     user, password
-        Empty where the server asks for none.
+        Empty for a server without authentication.
     database
         The database's name; None for the user's default one.
     namespace
@@ -86,17 +79,16 @@ class Address:
 
     @classmethod
     def parse(cls, location: str) -> Address:
-        """Take a URL apart; `UsageError`, which never quotes it, where that cannot be done."""
+        """Read a URL; `UsageError`, which never quotes it, if that is impossible."""
         try:
             parts = urlsplit(location)
             host, port = parts.hostname, parts.port
         except ValueError:
-            host, port = None, None
-            parts = urlsplit("")
-        if parts.scheme not in SCHEMES or not host:
+            parts, host, port = urlsplit(""), None, None
+        if parts.scheme not in _SCHEMES or not host:
             raise UsageError(
-                f"The Neo4j URL cannot be read; write {_FORM}, with %40 for an @ within the "
-                "password."
+                "The Neo4j URL cannot be read; write bolt://user:password@host:7687/database, "
+                "with %40 for an @ within the password."
             )
         context = dict(parse_qsl(parts.query))
         namespace = context.pop("namespace", None) or context.pop("place", None)
@@ -105,8 +97,8 @@ class Address:
                 "A bolt URL takes no parameter but 'namespace', and this one has "
                 f"{sorted(context)}."
             )
-        where = f"[{host}]" if ":" in host else host
-        uri = f"{parts.scheme}://{where}" + (f":{port}" if port else "")
+        shown_host = f"[{host}]" if ":" in host else host
+        uri = f"{parts.scheme}://{shown_host}" + (f":{port}" if port else "")
         return cls(
             uri=f"{uri}?{urlencode(context)}" if context else uri,
             user=unquote(parts.username or ""),
@@ -116,56 +108,16 @@ class Address:
         )
 
     @property
-    def probe(self) -> Probe | None:
-        """How to see that the server is there; None where several share the work."""
-        parts = urlsplit(self.uri)
-        if not parts.scheme.startswith("bolt") or parts.hostname is None:
-            return None
-        hello = _HELLO if parts.scheme == "bolt" else _tls_hello(parts.hostname)
-        return Probe(parts.hostname, parts.port or _PORT, hello)
-
-    @property
     def name(self) -> str:
-        """What to call the database in results and messages."""
+        """The name of the database in results and messages."""
         return self.named(None)
 
     def named(self, namespace: str | None) -> str:
-        """Return what to call a namespace of the database, or all of it."""
+        """Return the name of a namespace of the database, or of all of it."""
         return "/".join(part for part in (self.uri, self.database, namespace) if part)
 
 
-def _tls_hello(host: str) -> bytes:
-    """Return how a client begins an encrypted connection."""
-    sent = ssl.MemoryBIO()
-    connection = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), sent, server_hostname=host)
-    with suppress(ssl.SSLWantReadError):
-        connection.do_handshake()
-    return sent.read()
-
-
-def parse_address(location: str) -> Address:
-    """Take a URL apart; see `Address.parse`."""
-    return Address.parse(location)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A transaction that cannot write.
-
-    Attributes
-    ----------
-    transaction
-        It, as the driver gives it.
-    leave
-        Breaks its connection, from any thread and without waiting.
-    """
-
-    transaction: neo4j.Transaction
-    leave: Callable[[], None]
-
-    def run(self, statement: str, **given: object) -> neo4j.Result:
-        """Run a statement."""
-        return self.transaction.run(statement, given)
+parse_address = Address.parse
 
 
 class Server:
@@ -174,11 +126,11 @@ class Server:
     Raises
     ------
     UsageError
-        The address is none that the driver takes.
+        The driver rejects the address.
     """
 
     def __init__(self, address: Address) -> None:
-        # Without it, what the driver retries would be on the user's standard error output.
+        # Without a handler, the driver's retries would be printed to standard error.
         logging.getLogger("neo4j").addHandler(logging.NullHandler())
         self.address = address
         try:
@@ -186,8 +138,6 @@ class Server:
                 address.uri,
                 auth=(address.user, address.password) if address.user else None,
                 connection_timeout=_CONNECTING,
-                connection_acquisition_timeout=float(POOL["pool_timeout"]),
-                max_connection_pool_size=POOL["pool_size"] + POOL["max_overflow"],
                 liveness_check_timeout=_STALE,
                 max_transaction_retry_time=_CONNECTING,
                 notifications_min_severity="WARNING",
@@ -195,92 +145,84 @@ class Server:
                 telemetry_disabled=True,
                 user_agent="dqa",
             )
-        except (exceptions.DriverError, ValueError, OSError) as error:
+        except (DriverError, ValueError, OSError) as error:
             raise self.failure(error) from error
 
     @contextmanager
     def reading(
-        self, seconds: float, fetch: int = 1_000, mark: str | None = None
-    ) -> Iterator[Reading]:
-        """Give a transaction that cannot write, and leave the server where it does not come back.
+        self, seconds: float, fetch: int = 1_000, mark: str = ""
+    ) -> Iterator[tuple[neo4j.Transaction, Callable[[], None]]]:
+        """Begin a transaction that cannot write and that the server ends at a limit.
 
         Parameters
         ----------
         seconds
-            How long the server lets it take, connecting included.
+            The limit.
         fetch
-            How many rows the server sends at a time.
+            Rows that the server sends at a time.
         mark
-            What `end_marked` knows it by.
+            What `end_marked` finds it by.
 
-        Raises
+        Yields
         ------
-        OverdueError
-            The server did not end it by itself.
+        Transaction, Callable
+            The transaction, and a function that breaks its connection from any thread.
         """
         session = self.driver.session(
             database=self.address.database,
             default_access_mode=neo4j.READ_ACCESS,
             fetch_size=fetch,
-            connection_acquisition_timeout=seconds,
+            connection_acquisition_timeout=max(seconds, 1.0),
         )
-        with WATCHDOG.after(seconds + GRACE, lambda: _leave(session)) as timer:
-            try:
-                started = session.begin_transaction(
-                    timeout=seconds, metadata={MARK: mark} if mark else None
-                )
-                yield Reading(started, lambda: _leave(session))
-            except (exceptions.Neo4jError, exceptions.DriverError, OSError) as error:
-                if not timer.has_fired:
-                    raise
-                raise OverdueError from error
-            finally:
-                _close(session)
+
+        def leave() -> None:
+            connection = session._connection  # noqa: SLF001  (there is no public way)
+            if connection is not None:
+                connection.kill()  # type: ignore[no-untyped-call]
+
+        try:
+            yield (
+                session.begin_transaction(
+                    timeout=seconds, metadata={_MARK: mark} if mark else None
+                ),
+                leave,
+            )
+        finally:
+            with suppress(*FAILURES):
+                session.close()
 
     def end_marked(self, mark: str, seconds: float) -> bool:
-        """End the transactions whose mark begins so; whether the server has answered in time."""
-
-        def end(tell: Callable[[], None]) -> None:
-            probe = self.address.probe
-            if probe is not None and is_there(probe, seconds):
-                tell()
-            # A driver of its own: this one may be closed before that is done.
-            other = Server(self.address)
-            try:
-                with other.reading(_ENDING) as reading:
-                    tell()
-                    reading.run(_END, mark=mark).consume()
-            except exceptions.Neo4jError:
-                return  # it has no such statement, or the user no such right
-            except (OverdueError, exceptions.DriverError, OSError) as error:
-                raise DatabaseUnavailableError(str(error)) from error
-            finally:
-                other.close()
-
-        return has_answered(seconds, end)
+        """End the transactions whose mark begins so; return whether the server answers."""
+        other = Server(self.address)  # this driver may be closed before that is done
+        try:
+            with other.reading(seconds) as (transaction, _):
+                transaction.run(_END, mark=mark).consume()
+        except Neo4jError:
+            pass  # the server lacks this statement, or the user the right to it
+        except (DriverError, OSError):
+            return False
+        finally:
+            other.close()
+        return True
 
     def writing(self) -> neo4j.Session:
-        """Return a session for the loader."""
+        """Return a session that may write, for the loader."""
         return self.driver.session(database=self.address.database)
 
     def rows(self, statement: str, seconds: float = 60.0, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-        """Run a statement of our own and return its rows by column name.
+        """Run a statement of this project and return its rows by column name.
 
         Raises
         ------
         StatementTimeoutError
             It took more than `seconds`.
         UsageError, DatabaseUnavailableError
-            As `failure` says.
+            See `failure`.
         """
         try:
-            with self.reading(seconds) as reading:
-                return reading.run(statement, **given).data()
-        except OverdueError:
-            raise DatabaseUnavailableError(
-                f"Neo4j at {self.address.name} does not answer within {seconds:g} seconds."
-            ) from None
-        except (exceptions.Neo4jError, exceptions.DriverError, OSError) as error:
+            with self.reading(seconds) as (transaction, _):
+                return transaction.run(statement, given).data()
+        except FAILURES as error:
             raise self.failure(error) from error
 
     def close(self) -> None:
@@ -288,54 +230,30 @@ class Server:
         self.driver.close()
 
     def failure(self, error: Exception) -> DqaError:
-        """Return what a failure of connecting or loading means, in one line."""
-        where, says = f"Neo4j at {self.address.name}", first_line(error)
+        """Return the error for a failure of connecting or loading, on one line."""
+        where, problem = f"Neo4j at {self.address.name}", first_line(error)
         who = f"user '{self.address.user}'" if self.address.user else "anybody without a user name"
         code = str(getattr(error, "code", None) or "")
-        if is_timeout(error):
+        if fault_of(code) is Fault.TIME:
             return StatementTimeoutError(f"{where} took too long to answer.")
-        for ending, means in _MEANINGS.items():
+        for ending, fix in _FIXES.items():
             if code.endswith(ending):
-                return UsageError(f"{where} " + means.format(who=who, says=says))
-        if isinstance(error, (exceptions.UnsupportedServerProduct, exceptions.ConfigurationError)):
-            old = any(word in str(error) for word in _OLD)
-            cannot = f"is too old: Neo4j {_OLDEST} or later is needed" if old else f"cannot: {says}"
-            return UsageError(f"{where} {cannot}.")
+                return UsageError(f"{where} " + fix.format(who=who, problem=problem))
+        if isinstance(error, (UnsupportedServerProduct, ConfigurationError)):
+            return UsageError(
+                f"{where} does not work with this driver: {problem}. Neo4j 5.13 or later is needed."
+            )
         if code.startswith(("Neo.ClientError.Schema", "Neo.ClientError.Statement")):
-            return DataError(f"{where} does not take this: {says}.")
+            return DataError(f"{where} refuses a statement: {problem}.")
         if code:
-            return DatabaseUnavailableError(f"{where} failed: {says}.")
+            return DatabaseUnavailableError(f"{where} failed: {problem}.")
         return DatabaseUnavailableError(
-            f"{where} cannot be reached: {says}. Is it running, and is this its Bolt port?"
+            f"{where} cannot be reached: {problem}. Is it running, and is this its Bolt port?"
         )
 
 
-def _leave(session: neo4j.Session) -> None:
-    """Break the connection that a session has, if any; the driver has no limit for an answer."""
-    connection = session._connection  # noqa: SLF001
-    if connection is not None:
-        connection.kill()  # type: ignore[no-untyped-call]
-
-
-def _close(session: neo4j.Session) -> None:
-    """Close a session; one whose connection breaks over that is not closed at the first time."""
-    for _ in range(2):
-        with suppress(exceptions.Neo4jError, exceptions.DriverError, OSError):
-            session.close()
-            return
-
-
-def is_timeout(error: Exception) -> bool:
-    """Whether the server stopped a transaction at its time limit."""
-    code = str(getattr(error, "code", None) or "")
-    return code.endswith(("TransactionTimedOut", "TransactionTimedOutClientConfiguration"))
-
-
 def first_line(error: Exception) -> str:
-    """Return what an error says, without the statement below it and the position in it.
-
-    The statement that ran is not the one that was written, so its positions would mislead.
-    """
+    """Return an error's first line without positions, which are not those of the author's text."""
     text = str(getattr(error, "message", None) or error).strip()
     line = text.splitlines()[0] if text else type(error).__name__
     return _POSITION.sub("", line).strip().rstrip(".")

@@ -1,74 +1,59 @@
 """A read-only Neo4j database, or one situation in it.
 
-Three lines keep a statement from writing: the guard; the transaction, which the server opens for
-reading only; and the server's own plan, which must be one that reads, asked for once a statement:
-it stops what changes no data but the server, as killing a connection does.
+Three lines of defence keep a statement from writing: the guard; the transaction, which the server
+opens for reading only; and the server's plan, which must be one that reads. The plan also stops
+statements that change no data but the server, such as killing a connection.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import count
+from threading import Timer
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
-from neo4j import GqlStatusObject
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j import GqlStatusObject, Transaction
+from neo4j.exceptions import Neo4jError
 
 from dqa.core.database import Kind, Limits, Rows
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError, DqaError, UsageError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.failures import refused, timed_out, unanswered
+from dqa.databases.failures import refused, timed_out
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
-from dqa.databases.leaving import ENDING, OverdueError
 from dqa.databases.neo4j.advice import examine
 from dqa.databases.neo4j.codes import fault_of, fault_of_driver
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
-from dqa.databases.neo4j.server import Reading, Server, first_line
+from dqa.databases.neo4j.server import FAILURES, Server, first_line
 from dqa.databases.neo4j.values import converter, values_of
+from dqa.databases.neo4j.writer import ORDER
 from dqa.databases.rows import collect
 
+_ENDING = 10.0
+"""Seconds for ending a statement at its limit, which another connection does."""
 _PAGE = 1_000
 """Most rows fetched at a time."""
-_KEPT = 4_096
-"""Statements remembered."""
-_FAILURES = (Neo4jError, DriverError, OSError)
+_REMEMBERED = 4_096
+"""Statements whose plan is remembered."""
 _PROFILE = re.compile(
     r"((?>(?:\s|/\*.*?\*/|//[^\n]*\n|\bcypher\b|\bexplain\b|[0-9]+|\w+\s*=\s*\w+)*))profile\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""What excludes EXPLAIN, and what may stand before it."""
+"""PROFILE, which excludes EXPLAIN, and the text that may precede it."""
 _HARMLESS = re.compile(
     r"(?:explain\s+)?(?:call\s+dbms\.components\(\s*\)(?:\s*yield\s[\w\s,*]+)?"
     r"(?:\s*return\s[\w\s,*.]+)?$|show\s+(?:current\s+user|databases?)\b)",
     re.IGNORECASE,
 )
-"""What only reads, and whose plan the server takes for a change of the schema."""
+"""Statements that only read, although the server plans them as a change of the schema."""
 _UNKNOWN = {"01N50": "label", "01N51": "relationship type", "01N52": "property"}
-"""What the server warns of, by its status: a name that is not in the database."""
-_CUT = frozenset({"rows", "bytes"})
-
-
-@dataclass(frozen=True, slots=True)
-class GraphNamespace:
-    """A loaded situation's label, and what its tag says of its schema and of its rows' order."""
-
-    label: str
-    schema: Mapping[str, Any]
-    orders: Mapping[str, bytes]
-
-
-class _UnsentError(Exception):
-    """The server was away before a statement was sent."""
-
-    def __init__(self, reason: Exception) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
+"""The server's warnings of a name that is not in the database, by status."""
 
 
 class Neo4jSession(Session):
@@ -78,50 +63,49 @@ class Neo4jSession(Session):
     ----------
     server
         The open server; it belongs to this object from now on.
-    namespace
-        The situation to show; None for the whole database.
+    tag
+        The properties of the tag of the situation to show; None for the whole database.
     """
 
     kind: Kind = "graph"
     dialect = "neo4j"
     language = "Cypher (Neo4j 5)"
 
-    def __init__(self, server: Server, namespace: GraphNamespace | None = None) -> None:
-        label = namespace.label if namespace else None
+    def __init__(self, server: Server, tag: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        self.name = server.address.named(label)
-        self.probe = server.address.probe
-        self.namespace = label
+        self.namespace = None if tag is None else tag["place"]
+        self.name = server.address.named(self.namespace)
         self._server = server
-        self._situation = namespace
-        self._convert = converter(lambda name: name != label)
-        self._reading: dict[str, str] = {}
+        self._tag = tag
+        self._convert = converter(self.namespace)
+        self._warnings: dict[str, str] = {}
         self._attempts = Attempts(self._run_once, "RETURN 1")
         self._mark = f"dqa-{uuid4().hex}"
         self._numbers = count()
         self._is_announced = False
 
     def read_schema(self) -> DatabaseSchema:
-        """Return what the tag says of a situation, or what the whole database has."""
-        if self._situation is not None:
-            return schema_of_tag(self._situation.schema)
+        """Return the schema in a situation's tag, or the schema of the whole database."""
+        if self._tag is not None:
+            return schema_of_tag(json.loads(self._tag["schema"]))
         return read_schema(self._server.rows)
 
     def examine(self) -> Examination:
-        """Return what the server says of itself, of the user and of its limits."""
-        return examine(self._told)
+        """Return the server's version, the user, and advice about the server's settings."""
+        return examine(self._ask)
 
     def row_order(self, table: str) -> bytes:
-        """Return the order in which the rows of a loaded table stood, as `pack_order` tells it.
+        """Return the order of the rows of a loaded table, as `pack_order` returns it.
 
         Raises
         ------
         DataError
-            This is no loaded situation, or it has no such table.
+            This is not a loaded situation, or it has no such table.
         """
-        if self._situation is None or table not in self._situation.orders:
-            raise DataError(f"Database '{self.name}' keeps no order of the rows of '{table}'.")
-        return self._situation.orders[table]
+        order = None if self._tag is None else self._tag.get(ORDER + table)
+        if order is None:
+            raise DataError(f"Database '{self.name}' stores no order of the rows of '{table}'.")
+        return bytes(order)
 
     def close(self) -> None:
         """Close all connections."""
@@ -132,103 +116,94 @@ class Neo4jSession(Session):
         return self._server.end_marked(mark, seconds)
 
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement that the guard has let through.
-
-        Once more, where the server was away before it was sent: after a failure the driver has
-        dropped the connections of before, so the second time is on a new one.
-        """
+        """Run a statement that the guard has allowed."""
         if not self._is_announced:
             self._is_announced = True
             self.announce(self._mark)
         return self._attempts.run(statement, limits)
 
-    def _told(self, statement: str) -> list[dict[str, Any]]:
-        """Return the rows of a statement of our own; none where the user may not know them."""
+    def _ask(self, statement: str) -> tuple[tuple[Any, ...], ...]:
+        """Return the rows of a statement of this project; none if the user lacks the right."""
         try:
-            return self._server.rows(statement)
+            return tuple(tuple(row.values()) for row in self._server.rows(statement))
         except (UsageError, DataError):
-            return []
+            return ()
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
-        mark = f"{self._mark}-{next(self._numbers)}-"
         is_sent = False
-        try:
-            with self._server.reading(limits.seconds, min(limits.rows + 1, _PAGE), mark) as reading:
-                is_sent = True
-                return self._rows(reading, statement, limits)
-        except OverdueError as error:
-            if self._server.end_marked(mark, ENDING):
-                raise timed_out(limits, self.kind) from error
-            raise unanswered(self.name, limits) from error
-        except _FAILURES as error:
-            failure = replace(self._failure(error), is_sent=is_sent)
-            if failure.fault is Fault.ACCESS:
-                raise self._server.failure(error) from error
-            raise error_of(failure, error, self.name, self.kind, limits) from error
-
-    def _rows(self, reading: Reading, statement: str, limits: Limits) -> Rows:
+        fetch = min(limits.rows + 1, _PAGE)
+        mark = f"{self._mark}-{next(self._numbers)}-"
         started = perf_counter()
-        if statement not in self._reading:
-            self._require_reading(statement, reading.run)
-        result = reading.run(statement)
-        rows = collect(
-            list(result.keys()),
-            map(values_of, result),
-            limits,
-            started,
-            self._convert,
-            failures=_FAILURES,
-            stop=reading.leave,
-        )
-        if not (rows.rows or rows.cut) and (plan := result.consume().plan):
-            return self._explained(plan, limits, started)
-        if rows.cut in _CUT and rows.total is None:
-            reading.leave()  # a rollback would read all that is on its way
-        return replace(rows, warning=self._reading.get(statement, ""))
+        # The server looks at its own time limit every two seconds only.
+        timer = Timer(limits.seconds, self._server.end_marked, (mark, _ENDING))
+        timer.daemon = True
+        timer.start()
+        try:
+            with self._server.reading(limits.seconds, fetch, mark) as (transaction, leave):
+                is_sent = True
+                self._require_reading(statement, transaction)
+                result = transaction.run(statement)
+                rows = collect(
+                    *(list(result.keys()), map(values_of, result), limits, started, self._convert),
+                    failures=FAILURES,
+                    stop=leave,
+                )
+                if not (rows.rows or rows.cut) and (plan := result.consume().plan):
+                    return self._explained(plan, limits, started)
+                if rows.cut in {"rows", "bytes"} and rows.total is None:
+                    leave()  # a rollback would read all rows that are on their way
+                return replace(rows, warning=self._warnings.get(statement, ""))
+        except FAILURES as error:
+            if isinstance(error, Neo4jError) and perf_counter() - started >= limits.seconds:
+                raise timed_out(limits, self.kind) from error
+            raise self._error(error, limits, is_sent=is_sent) from error
+        finally:
+            timer.cancel()
 
     def _explained(self, plan: Mapping[str, Any], limits: Limits, started: float) -> Rows:
-        """Return the plan that EXPLAIN asks for, which the server tells beside the rows."""
-        told = str(plan.get("args", {}).get("string-representation", ""))
-        if self._situation is not None:
-            told = told.replace(self._situation.label, "…")
-        lines = ([line] for line in told.splitlines())
-        return collect(["plan"], lines, limits, started, failures=_FAILURES, stop=lambda: None)
+        """Return the plan that EXPLAIN asks for, which the server does not send as rows."""
+        text = self._without_label(str(plan.get("args", {}).get("string-representation", "")))
+        return collect(["plan"], ([line] for line in text.splitlines()), limits, started)
 
-    def _require_reading(self, statement: str, run: Callable[..., Any]) -> None:
-        told = run(f"EXPLAIN {_unprofiled(statement)}").consume()
-        kind = told.query_type
+    def _require_reading(self, statement: str, transaction: Transaction) -> None:
+        """Refuse a statement whose plan does more than read; remember its warning."""
+        if statement in self._warnings:
+            return
+        match = _PROFILE.match(statement)
+        plain = statement if match is None else match[1] + statement[match.end() :]
+        planned = transaction.run(f"EXPLAIN {plain}").consume()
+        kind = planned.query_type
         if kind != "r" and not (kind == "s" and _HARMLESS.match(statement)):
             raise refused("it does more than read data")
-        if len(self._reading) >= _KEPT:
-            self._reading.clear()
-        self._reading[statement] = _warning(statement, told.gql_status_objects)
+        if len(self._warnings) >= _REMEMBERED:
+            self._warnings.clear()
+        self._warnings[statement] = _warning(statement, planned.gql_status_objects)
 
-    def _failure(self, error: Exception) -> Failure:
-        problem = first_line(error)
-        if self._situation is not None:
-            problem = problem.replace(self._situation.label, "…")
+    def _without_label(self, text: str) -> str:
+        return text if self.namespace is None else text.replace(self.namespace, "…")
+
+    def _error(self, error: Exception, limits: Limits, *, is_sent: bool) -> DqaError:
+        problem = self._without_label(first_line(error))
         if isinstance(error, Neo4jError):
-            return Failure(fault_of(error.code or ""), problem)
-        outage = str(self._server.failure(error))
-        return Failure(fault_of_driver(error), problem, outage=outage)
+            failure = Failure(fault_of(error.code or ""), problem, is_sent=is_sent)
+        else:
+            outage = str(self._server.failure(error))
+            failure = Failure(fault_of_driver(error), problem, outage=outage, is_sent=is_sent)
+        if failure.fault is Fault.ACCESS:
+            return self._server.failure(error)
+        return error_of(failure, error, self.name, self.kind, limits)
 
 
-def _warning(statement: str, told: Sequence[GqlStatusObject]) -> str:
-    """Return which of the names that a statement's author wrote are not in the database.
+def _warning(statement: str, statuses: Sequence[GqlStatusObject]) -> str:
+    """Return which names of a statement's author are not in the database.
 
-    Those in backticks were written by the guard.
+    The guard has written the names in backticks.
     """
     unknown: list[str] = []
-    for status in told:
+    for status in statuses:
         position = status.position
         if status.gql_status in _UNKNOWN and position is not None:
             name = re.match(r"\w+", statement[position.offset - len("EXPLAIN ") :])
             if name is not None:
                 unknown.append(f"there is no {_UNKNOWN[status.gql_status]} {name[0]}")
     return "; ".join(dict.fromkeys(unknown))
-
-
-def _unprofiled(statement: str) -> str:
-    """Return a statement without PROFILE, which its plan does not depend on."""
-    match = _PROFILE.match(statement)
-    return statement if match is None else match[1] + statement[match.end() :]

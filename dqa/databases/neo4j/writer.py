@@ -1,19 +1,17 @@
-"""Writes situations into Neo4j, each under a label of its own, and takes them out again.
+"""Write situations into Neo4j, each under a label of its own, and drop them.
 
-Constraints and indexes come first, then nodes, then relationships, which find their ends by the ids
-that making the nodes gave. A situation's tag is locked as long as anything is written, so two
-loaders of one situation wait for each other, and it says ``loaded`` only in the transaction that
-completes it. A situation of up to `_AT_ONCE` rows is written in that very transaction; of a larger
-one, batches are committed before, under a tag that says ``loading``, and what a crash leaves of
-them is removed by the next load.
+Indexes come first, then nodes, then relationships, which find their ends by the ids of the new
+nodes. The tag of a situation is locked while anything is written, so two loaders of one situation
+wait for each other. It says ``loaded`` only in the transaction that completes it. A situation of up
+to `_AT_ONCE` rows is written in that very transaction. Batches of a larger one are committed
+before, under a tag that says ``loading``; the next load removes them after a crash.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa.core.cypher import quote_name
@@ -26,10 +24,11 @@ if TYPE_CHECKING:
     import neo4j
 
 TAG = "dqa_situation"
-"""Label of the tags: no statement on a situation can reach it, because it lacks the namespace's."""
-
+"""Label of the tags: statements on a situation cannot reach it, as it lacks the namespace's."""
+ORDER = "order_"
+"""Prefix of the properties of a tag that store the order of the rows of a table."""
 _AT_ONCE = 50_000
-"""Rows that one transaction takes: the server holds a transaction in memory until it ends."""
+"""Rows of one transaction: the server holds a transaction in memory until it ends."""
 _BATCH = 10_000
 _TYPES: Mapping[StoredType, str] = {
     "text": "STRING",
@@ -37,7 +36,6 @@ _TYPES: Mapping[StoredType, str] = {
     "integer": "INTEGER",
     "boolean": "BOOLEAN",
 }
-
 _LOCK = (
     f"MERGE (t:{TAG} {{place: $namespace}}) ON CREATE SET t.state = 'new' "
     "ON MATCH SET t.locked = true RETURN t.state AS state"
@@ -45,17 +43,19 @@ _LOCK = (
 _CLAIM = f"MERGE (t:{TAG} {{place: $namespace}}) ON CREATE SET t.state = 'loading'"
 _HIDE = f"MERGE (t:{TAG} {{place: $namespace}}) SET t.state = 'loading'"
 _FINISH = f"MATCH (t:{TAG} {{place: $namespace}}) SET t = $tag"
-_NAMES = "UNWIND $labels AS label CALL db.createLabel(label) RETURN count(*)"
-_CLEAR = f"MATCH (n:{{0}}) WITH n LIMIT {_BATCH} DETACH DELETE n RETURN count(*) AS gone"
+_UNTAG = f"MATCH (t:{TAG} {{place: $namespace}}) DELETE t"
+_UNIQUE = f"CREATE CONSTRAINT {TAG}_place IF NOT EXISTS FOR (n:{TAG}) REQUIRE n.place IS UNIQUE"
+_LABELS = "UNWIND $labels AS label CALL db.createLabel(label) RETURN count(*)"
+_CLEAR = f"MATCH (n:{{}}) WITH n LIMIT {_BATCH} DETACH DELETE n RETURN count(*) AS deleted"
 
 _Row: TypeAlias = list[Cell]
-_Run: TypeAlias = "Callable[[Callable[[neo4j.ManagedTransaction], Any]], Any]"
-"""Runs a piece of work in a transaction and returns what it returns."""
+_Run: TypeAlias = Callable[..., list[dict[str, Any]]]
+"""Runs a statement with parameters and returns its rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A situation as Neo4j takes it: rows by label, the tag, and which properties identify nodes.
+    """A situation as Neo4j takes it: rows by label and type, and the tag.
 
     A row of a relationship begins with the keys of its two ends.
     """
@@ -63,19 +63,17 @@ class Prepared:
     namespace: str
     nodes: tuple[tuple[NodeSchema, list[_Row]], ...]
     edges: tuple[tuple[EdgeSchema, list[_Row]], ...]
-    unique: tuple[str, ...]
-    indexed: tuple[str, ...]
     tag: dict[str, Any]
 
 
 def prepare(situation: Situation, namespace: str) -> Prepared:
-    """Return what is to be written, checked before the server sees anything.
+    """Return the rows to write, checked before anything is sent.
 
     Raises
     ------
     DataError
-        The situation does not read as a graph: a table is not mapped, a key occurs twice, or an
-        edge ends at a node that is not there.
+        The situation is not a graph: a table is not mapped, a key occurs twice, or an edge ends at
+        a missing node.
     """
     schema = situation.schema
     require_graph(schema)
@@ -84,16 +82,15 @@ def prepare(situation: Situation, namespace: str) -> Prepared:
     keys = {node.label: _keys(situation, node) for node in schema.nodes}
     for edge, rows in edges:
         for end, label in enumerate((edge.source[0], edge.target[0])):
-            lost = {row[end] for row in rows} - keys[label]
-            if lost:
+            missing = {row[end] for row in rows} - keys[label]
+            if missing:
                 raise DataError(
                     f"Situation '{situation.name}' cannot be written as a graph: a row of "
-                    f"'{edge.table}' ends at {label} {min(lost, key=str)!r}, which is not there."
+                    f"'{edge.table}' ends at {label} {min(missing, key=str)!r}, which is missing."
                 )
-    unique, indexed = _identifying(schema.nodes, keys)
-    return Prepared(
-        namespace, nodes, edges, unique, indexed, _tag(situation, namespace, nodes, edges)
-    )
+    orders = {ORDER + node.table: pack_order(rows) for node, rows in nodes}
+    orders |= {ORDER + edge.table: pack_order(rows) for edge, rows in edges}
+    return Prepared(namespace, nodes, edges, {**_tag(situation, namespace), **orders})
 
 
 def write(prepared: Prepared, driver: neo4j.Driver, database: str | None) -> None:
@@ -102,34 +99,41 @@ def write(prepared: Prepared, driver: neo4j.Driver, database: str | None) -> Non
     Parameters
     ----------
     prepared
-        What to write.
+        The situation.
     driver, database
-        Where to.
+        The server's driver, and the name of the database.
 
     Raises
     ------
     neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError
-        The server failed; nothing of the situation can be seen, and the next load begins anew.
+        The server failed; nothing of the situation is visible, and the next load begins anew.
     """
-    run = _runner(driver, database)
-    run(partial(_do, _unique(TAG, "place")))
-    small = prepared.tag["rows"] <= _AT_ONCE
-    if not small:
-        run(partial(_do, _CLAIM, namespace=prepared.namespace))
-    run(partial(_complete, prepared=prepared, run=run, small=small))
-
-
-def _complete(tag: neo4j.ManagedTransaction, prepared: Prepared, run: _Run, small: bool) -> None:
-    """Write a situation while its tag is locked; begin again where an earlier load stopped."""
     namespace = prepared.namespace
-    state = tag.run(_LOCK, namespace=namespace).single(strict=True)["state"]
-    if state == "loaded":
-        return
-    _declare(tag, prepared, run)
-    if state != "new":
-        _clear(namespace, run)
-    _fill(prepared, (lambda work: work(tag)) if small else run)
-    _do(_FINISH, tag, namespace=namespace, tag=prepared.tag)
+    is_small = prepared.tag["rows"] <= _AT_ONCE
+
+    def complete(tag: neo4j.ManagedTransaction) -> None:
+        (found,) = tag.run(_LOCK, namespace=namespace).data()
+        if found["state"] == "loaded":
+            return
+        # Labels of a node are in the order of their creation: the namespace's is last.
+        tag.run(_LABELS, labels=[node.label for node, _ in prepared.nodes]).consume()
+        for name in dict.fromkeys(node.key for node, _ in prepared.nodes):
+            index = quote_name(f"{namespace}_{name}")
+            run(
+                f"CREATE INDEX {index} IF NOT EXISTS "
+                f"FOR (n:{quote_name(namespace)}) ON (n.{quote_name(name)})"
+            )
+        if found["state"] != "new":
+            _clear(namespace, run)
+        _fill(prepared, _within(tag) if is_small else run)
+        tag.run(_FINISH, namespace=namespace, tag=prepared.tag).consume()
+
+    with driver.session(database=database) as session:
+        run = _runner(driver, database)
+        run(_UNIQUE)
+        if not is_small:
+            run(_CLAIM, namespace=namespace)
+        session.execute_write(complete)
 
 
 def drop(namespace: str, driver: neo4j.Driver, database: str | None) -> None:
@@ -138,25 +142,40 @@ def drop(namespace: str, driver: neo4j.Driver, database: str | None) -> None:
     Raises
     ------
     neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError
-        The server failed; the namespace holds no situation any more, or still all of it.
+        The server failed; the namespace no longer holds a situation, or still all of it.
     """
     run = _runner(driver, database)
-    run(partial(_do, _HIDE, namespace=namespace))
-    if not run(partial(_remove, namespace=namespace, run=run)):
-        return
+
+    def remove(tag: neo4j.ManagedTransaction) -> bool:
+        (found,) = tag.run(_LOCK, namespace=namespace).data()
+        if found["state"] == "loaded":  # someone has loaded it again
+            return False
+        _clear(namespace, run)
+        tag.run(_UNTAG, namespace=namespace).consume()
+        return True
+
+    run(_HIDE, namespace=namespace)
+    with driver.session(database=database) as session:
+        if not session.execute_write(remove):
+            return
     for kind, kinds in (("CONSTRAINT", "CONSTRAINTS"), ("INDEX", "INDEXES")):
         shown = f"SHOW {kinds} YIELD name, labelsOrTypes AS on WHERE $namespace IN on RETURN name"
-        for row in run(partial(_rows_of, shown, namespace)):
-            run(partial(_do, f"DROP {kind} {quote_name(row['name'])} IF EXISTS"))
+        for row in run(shown, namespace=namespace):
+            run(f"DROP {kind} {quote_name(row['name'])} IF EXISTS")
 
 
-def _remove(tag: neo4j.ManagedTransaction, namespace: str, run: _Run) -> bool:
-    """Remove nodes and tag while that is locked, unless somebody has loaded the namespace again."""
-    if tag.run(_LOCK, namespace=namespace).single(strict=True)["state"] == "loaded":
-        return False
-    _clear(namespace, run)
-    _do(f"MATCH (t:{TAG} {{place: $namespace}}) DELETE t", tag, namespace=namespace)
-    return True
+def _runner(driver: neo4j.Driver, database: str | None) -> _Run:
+    """Return a function that runs each statement in a transaction, again after a deadlock."""
+
+    def run(statement: str, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+        with driver.session(database=database) as session:
+            return session.execute_write(lambda tx: tx.run(statement, given).data())
+
+    return run
+
+
+def _within(transaction: neo4j.ManagedTransaction) -> _Run:
+    return lambda statement, **given: transaction.run(statement, given).data()
 
 
 def _rows(situation: Situation, part: NodeSchema | EdgeSchema, *ends: str) -> list[_Row]:
@@ -178,122 +197,33 @@ def _keys(situation: Situation, node: NodeSchema) -> set[Cell]:
     return keys
 
 
-def _identifying(
-    nodes: Sequence[NodeSchema], keys: Mapping[str, set[Cell]]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the key properties that are unique in the whole situation, and those that are not.
-
-    A constraint holds for the namespace's label, which nodes of all labels share. Where two labels
-    have the same key property, or one has another's as an ordinary one, their values may be the
-    same.
-    """
-    unique: list[str] = []
-    indexed: list[str] = []
-    for name in dict.fromkeys(node.key for node in nodes):
-        holders = [node for node in nodes if name in dict(node.properties)]
-        values = [keys[node.label] for node in holders]
-        apart = len(set().union(*values)) == sum(map(len, values))
-        (unique if apart and all(n.key == name for n in holders) else indexed).append(name)
-    return tuple(unique), tuple(indexed)
-
-
-def _tag(
-    situation: Situation,
-    namespace: str,
-    nodes: Sequence[tuple[NodeSchema, list[_Row]]],
-    edges: Sequence[tuple[EdgeSchema, list[_Row]]],
-) -> dict[str, Any]:
-    tables = [(node.table, rows) for node, rows in nodes]
-    tables += [(edge.table, rows) for edge, rows in edges]
-    orders = {f"order_{table}": pack_order(rows) for table, rows in tables}
-    return {
-        "place": namespace,
-        "state": "loaded",
-        "scenario": situation.schema.scenario,
-        "name": situation.name,
-        "content_hash": situation.content_hash,
-        "rows": situation.row_count,
-        "schema": _described(situation),
-        **orders,
-    }
-
-
-def _described(situation: Situation) -> str:
-    """Return labels, properties and types as JSON: what holds no value leaves no other trace."""
+def _tag(situation: Situation, namespace: str) -> dict[str, Any]:
+    """Return the properties of the tag; its schema also has what no node shows."""
     schema = situation.schema
 
     def fields(part: NodeSchema | EdgeSchema) -> list[tuple[str, str]]:
         table = schema.table(part.table)
         return [(name, _TYPES[table.column(column).stored]) for name, column in part.properties]
 
-    described = {
-        "nodes": [
-            {"label": node.label, "key": node.key, "properties": fields(node)}
-            for node in schema.nodes
-        ],
-        "edges": [
-            {
-                "label": edge.label,
-                "source": edge.source[0],
-                "target": edge.target[0],
-                "properties": fields(edge),
-            }
-            for edge in schema.edges
-        ],
-    }
-    return json.dumps(described, ensure_ascii=False)
-
-
-def _declare(tag: neo4j.ManagedTransaction, prepared: Prepared, run: _Run) -> None:
-    """Make labels, constraints and indexes, each unless it is there.
-
-    A node's labels come in the order in which they were made: the namespace's after the others.
-    """
-    _do(_NAMES, tag, labels=[node.label for node, _ in prepared.nodes])
-    namespace = prepared.namespace
-    statements = [_unique(namespace, name) for name in prepared.unique]
-    statements += [
-        f"CREATE INDEX {quote_name(f'{namespace}_{name}')} IF NOT EXISTS "
-        f"FOR (n:{quote_name(namespace)}) ON (n.{quote_name(name)})"
-        for name in prepared.indexed
+    nodes = [{"label": n.label, "key": n.key, "properties": fields(n)} for n in schema.nodes]
+    edges = [
+        {"label": e.label, "source": e.source[0], "target": e.target[0], "properties": fields(e)}
+        for e in schema.edges
     ]
-    run(partial(_do_all, statements))
-
-
-def _unique(label: str, name: str) -> str:
-    return (
-        f"CREATE CONSTRAINT {quote_name(f'{label}_{name}')} IF NOT EXISTS "
-        f"FOR (n:{quote_name(label)}) REQUIRE n.{quote_name(name)} IS UNIQUE"
-    )
-
-
-def _runner(driver: neo4j.Driver, database: str | None) -> _Run:
-    """Return what runs each piece of work in a transaction, again after a failure that passes."""
-
-    def run(work: Callable[[neo4j.ManagedTransaction], Any]) -> Any:  # noqa: ANN401
-        with driver.session(database=database) as session:
-            return session.execute_write(work)
-
-    return run
-
-
-def _do(statement: str, tx: neo4j.ManagedTransaction, **given: Any) -> None:  # noqa: ANN401
-    tx.run(statement, given).consume()
-
-
-def _do_all(statements: Iterable[str], tx: neo4j.ManagedTransaction) -> None:
-    for statement in statements:
-        _do(statement, tx)
-
-
-def _rows_of(statement: str, namespace: str, tx: neo4j.ManagedTransaction) -> list[dict[str, Any]]:
-    return tx.run(statement, namespace=namespace).data()
+    return {
+        "place": namespace,
+        "state": "loaded",
+        "scenario": schema.scenario,
+        "name": situation.name,
+        "content_hash": situation.content_hash,
+        "rows": situation.row_count,
+        "schema": json.dumps({"nodes": nodes, "edges": edges}, ensure_ascii=False),
+    }
 
 
 def _clear(namespace: str, run: _Run) -> None:
-    """Remove what a load that did not end has left."""
-    statement = _CLEAR.format(quote_name(namespace))
-    while run(lambda tx: tx.run(statement).single(strict=True)["gone"]):
+    """Remove the nodes of a namespace."""
+    while run(_CLEAR.format(quote_name(namespace)))[0]["deleted"]:
         pass
 
 
@@ -303,14 +233,13 @@ def _fill(prepared: Prepared, run: _Run) -> None:
         create = (
             "UNWIND $rows AS row "
             f"CREATE (n:{quote_name(node.label)}:{quote_name(prepared.namespace)} {_map(node, 0)}) "
-            "RETURN collect(elementId(n)) AS ids"
+            "RETURN elementId(n) AS id"
         )
         key = [name for name, _ in node.properties].index(node.key)
-        known: dict[Cell, str] = {}
-        ids[node.label] = known
+        known = ids[node.label] = {}
         for batch in _batches(rows):
-            new = run(partial(_make, create=create, rows=batch))
-            known.update(zip((row[key] for row in batch), new, strict=True))
+            made = run(create, rows=batch)
+            known.update((row[key], new["id"]) for row, new in zip(batch, made, strict=True))
     for edge, rows in prepared.edges:
         create = (
             "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row[0] "
@@ -320,12 +249,7 @@ def _fill(prepared: Prepared, run: _Run) -> None:
         sources, targets = ids[edge.source[0]], ids[edge.target[0]]
         linked = [[sources[row[0]], targets[row[1]], *row[2:]] for row in rows]
         for batch in _batches(linked):
-            run(partial(_do, create, rows=batch))
-
-
-def _make(tx: neo4j.ManagedTransaction, create: str, rows: list[_Row]) -> list[str]:
-    ids: list[str] = tx.run(create, rows=rows).single(strict=True)["ids"]
-    return ids
+            run(create, rows=batch)
 
 
 def _map(part: NodeSchema | EdgeSchema, skipped: int) -> str:
@@ -335,5 +259,5 @@ def _map(part: NodeSchema | EdgeSchema, skipped: int) -> str:
     return f"{{{inside}}}"
 
 
-def _batches(rows: list[_Row]) -> Iterator[list[_Row]]:
+def _batches(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
     return (rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH))

@@ -277,7 +277,9 @@ def _reflect(engine: Engine, namespace: str | None) -> DatabaseSchema:
         if table[1] != TAG_TABLE
     ]
     quote = engine.dialect.identifier_preparer.initial_quote
-    return DatabaseSchema(tables=tuple(tables), quote=quote if quote in _QUOTES else '"')
+    folds = engine.dialect.name == "postgresql" or engine.dialect.requires_name_normalize
+    quote = quote if quote in _QUOTES else '"'
+    return DatabaseSchema(tables=tuple(tables), quote=quote, folds_case=folds)
 
 
 _QUOTES = ('"', "`")

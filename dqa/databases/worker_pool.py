@@ -23,7 +23,6 @@ from dqa.core.examination import Examination
 from dqa.core.interpreters import describe_exit
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Probe, Session, Source
-from dqa.core.turns import waiting
 from dqa.databases.failures import out_of_memory, timed_out, unanswered
 from dqa.databases.leaving import is_there
 from dqa.databases.opened_files import OpenedFiles
@@ -279,7 +278,6 @@ class IsolatedSession(Session):
             with _listing:
                 _POOLS.add(self._pool)
 
-    @waiting()
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement in a worker, and kill that where it does not come back.
 
@@ -361,7 +359,6 @@ class IsolatedSession(Session):
             raise timed_out(limits, self.kind)
         raise unanswered(self.name, limits)
 
-    @waiting()
     def _request(self, expected: type | tuple[type, ...], wanted: str, *arguments: object) -> Any:  # noqa: ANN401
         """Return the answer to a request of our own."""
         self._files.require_same()

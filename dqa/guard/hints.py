@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from dqa.core.errors import QueryError, StatementError
 from dqa.core.fitting import rank_parts
-from dqa.core.parts import Part, part_fields, part_name
-from dqa.core.schema import DatabaseSchema, NodeInfo, TableInfo, cypher_name, sql_name
+from dqa.core.parts import part_fields, part_name
+from dqa.core.schema import DatabaseSchema, NodeInfo, Part, TableInfo, cypher_name, sql_name
 from dqa.core.secrets import redact
 from dqa.guard.lists import lists
 from dqa.guard.parsing import Parsed, parse

@@ -1,4 +1,4 @@
-"""What one decision may cost, and how far that is spent."""
+"""The budget of one decision, and how much of it is spent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class DecisionBudget:
-    """What one decision may cost before it is made by what has been seen; None for any amount.
+    """The most that a decision may cost before it must be made; None for no bound.
 
     Attributes
     ----------
@@ -50,10 +50,10 @@ class DecisionBudget:
     price_output: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a budget under which nothing could be looked up."""
+        """Check that every bound is more than 0."""
         for name in ("seconds", "statements", "rows", "scanned", "tokens", "cost"):
             given = getattr(self, name)
-            if given is not None and not given > 0:  # nor is what is no number
+            if given is not None and not given > 0:  # NaN is refused too
                 raise UsageError(f"budget: {name} (--max-{name}) must be more than 0, not {given}.")
 
     def cost_of(self, tokens_in: int, tokens_out: int) -> float:

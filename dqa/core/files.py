@@ -87,7 +87,12 @@ def open_regular(
     _require_regular(file, pipes=pipes)
     if most is not None and Path(file).stat().st_size > most:
         raise _too_large(file, most)
-    return FileIO(file)
+    return FileIO(file, opener=_without_waiting)
+
+
+def _without_waiting(file: str, flags: int) -> int:
+    """Open a file; a pipe at once, even without another process."""
+    return os.open(file, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _require_regular(file: Path | str, *, pipes: bool = False) -> None:
@@ -107,7 +112,15 @@ def read_bytes(
 ) -> bytes:
     """Return the content of a file; parameters and errors are those of `open_regular`."""
     with BufferedReader(open_regular(file, home=home, most=most, pipes=pipes)) as opened:
-        content = opened.read(most + 1 if pipes else -1)
+        descriptor = opened.fileno()
+        if pipes and stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            first = opened.raw.read(1)  # None until a process has written to it
+            if first == b"":
+                raise UnsuitableFileError(file, "it is a pipe, and no process writes to it")
+            os.set_blocking(descriptor, True)
+            content = (first or b"") + opened.read(most + 1)
+        else:
+            content = opened.read()
     if len(content) > most:
         raise _too_large(file, most)
     return content
@@ -141,7 +154,8 @@ def whole_lines(file: Path, *, home: Path | str | None = None) -> Iterator[bytes
     with BufferedReader(open_regular(file, home=home, most=None)) as opened:
         for number, line in enumerate(iter(lambda: opened.readline(LINE_BYTES + 1), b""), start=1):
             if len(line) > LINE_BYTES:
-                raise ParseError(file, number, f"this line is longer than {_size(LINE_BYTES)}")
+                problem = f"this line is longer than {_size(LINE_BYTES)}, the most that is read"
+                raise ParseError(file, number, problem)
             if line.endswith(b"\n"):
                 yield line
 
@@ -228,12 +242,14 @@ def open_private(file: Path | str, flags: int) -> int:
     if flags & os.O_EXCL or not flags & os.O_CREAT:
         return os.open(file, flags, 0o600)
     try:
-        return os.open(file, flags & ~os.O_CREAT)
+        descriptor = _without_waiting(str(file), flags & ~os.O_CREAT)
     except FileNotFoundError:
         with suppress(FileExistsError):
             return os.open(file, flags | os.O_EXCL, 0o600)
         problem = "it is a link to a file that does not exist: name another file"
         raise UnsuitableFileError(file, problem) from None
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def open_to_add(file: Path, *, new: bool = False) -> FileIO:

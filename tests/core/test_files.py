@@ -219,3 +219,14 @@ def test_a_full_disk_leaves_no_half_file_behind() -> None:
     with pytest.raises(OSError, match="No space"):
         write_private(Path("/dev/full"), "x" * 100_000)
     assert Path("/dev/full").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
+def test_a_pipe_without_another_process_is_an_error(tmp_path: Path) -> None:
+    """No pipe holds a command up."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(UnsuitableFileError):
+        read_bytes(pipe, pipes=True)
+    with pytest.raises(OSError, match="fifo|pipe|device"):
+        write_private(pipe, "x")

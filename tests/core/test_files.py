@@ -228,5 +228,5 @@ def test_a_pipe_without_another_process_is_an_error(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     with pytest.raises(UnsuitableFileError):
         read_bytes(pipe, pipes=True)
-    with pytest.raises(OSError, match="fifo|pipe|device"):
+    with pytest.raises(OSError, match="pipe"):
         write_private(pipe, "x")

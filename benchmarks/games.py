@@ -18,8 +18,8 @@ import numpy as np
 from benchmarks.measuring import in_turn
 from benchmarks.needs import require
 from dqa import plugins
-from dqa.core.world import World
 from dqa.worlds.history import History
+from dqa.worlds.world import World
 
 NEEDS = ("games",)
 

@@ -20,8 +20,8 @@ from time import perf_counter
 
 from benchmarks.needs import require
 from dqa import plugins
-from dqa.core.world import World
 from dqa.worlds.base import PolicyDecider
+from dqa.worlds.world import World
 
 NEEDS = ("household",)
 UNUSED = 10_000

@@ -18,9 +18,9 @@ import numpy as np
 
 from benchmarks.measuring import taken
 from benchmarks.needs import require
-from dqa.core.world import World
 from dqa.worlds.base import InformedPolicy, Policy
 from dqa.worlds.training import CACHE_VARIABLE
+from dqa.worlds.world import World
 
 NEEDS = ("shop",)
 MOST_SECONDS = 60.0

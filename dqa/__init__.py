@@ -132,7 +132,6 @@ if TYPE_CHECKING:
     from dqa.core.simulator import Outcomes, Simulator
     from dqa.core.situation import Situation
     from dqa.core.truth import Truth
-    from dqa.core.world import Episode, Move, World
     from dqa.deciders.answers import choice_of
     from dqa.deciders.base import DeciderFactory, Settings
     from dqa.evaluation.analysis.analyse import Analysis
@@ -166,6 +165,7 @@ if TYPE_CHECKING:
     from dqa.report.export_rows import ExportedDecision
     from dqa.report.run_report.records import Report
     from dqa.scenarios.generation import Difficulty, Mix
+    from dqa.worlds.world import Episode, Move, World
 
 __all__ = [
     "EXPECTED_FAILURES",
@@ -425,7 +425,7 @@ _MODULES = {
     "dqa.core.simulator": ("Outcomes", "Simulator"),
     "dqa.core.situation": ("Situation",),
     "dqa.core.truth": ("Truth",),
-    "dqa.core.world": ("Episode", "Move", "World"),
+    "dqa.worlds.world": ("Episode", "Move", "World"),
     "dqa.deciders.base": ("DeciderFactory", "Settings"),
     "dqa.evaluation.analysis.analyse": ("Analysis",),
     "dqa.evaluation.annotate": ("Annotation", "annotate"),

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from dqa.core.database import Database
     from dqa.core.events import Event
     from dqa.core.pictures import Picture, QuestionPictures
-    from dqa.core.publications import Publication
     from dqa.core.question import Question
     from dqa.core.records import Record
     from dqa.core.simulator import Simulator
     from dqa.databases.base import Backend
     from dqa.deciders.base import DeciderFactory, Settings
+    from dqa.evaluation.publications import Publication
     from dqa.evaluation.traces import Trace
     from dqa.loaders.base import QuestionReader
     from dqa.models.scripted.responder import Responder
@@ -60,7 +60,7 @@ _CONTRACTS: Mapping[str, str] = {
     "trace_picture": "collections.abc:Callable",
     "command": "typer:Typer",
     "format": "dqa.core.records:Record",
-    "publication": "dqa.core.publications:Publication",
+    "publication": "dqa.evaluation.publications:Publication",
     "tool": "collections.abc:Callable",
     "scripted": "dqa.models.scripted.responder:Responder",
     "world": "dqa.worlds.base:WorldFactory",

@@ -49,7 +49,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "testing": GENERAL | {"api"},
     "dqa": {"cli"},
     "cli": {"api", "core", "evaluation", "guard", "loaders", "plugins", "report", "worlds"},
-    "dqa_planrag": GENERAL - {"evaluation", "report"},
+    "dqa_planrag": GENERAL - {"report"},
     "dqa_dellma": GENERAL,
     "dqa_bidder": GENERAL,
     "dqa_ldm2": GENERAL,

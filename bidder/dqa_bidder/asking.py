@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from dqa.core.recorder import Recorder
-from dqa.core.turns import waiting
 from dqa.models.conversation import Conversation
 
 _Told = TypeVar("_Told")
@@ -73,8 +72,7 @@ class Asker:
         try:
             told = []
             for future, branch in zip(begun, branches, strict=True):
-                with waiting():
-                    told.append(future.result())
+                told.append(future.result())
                 recorder.merge(branch)
                 merged += 1
         except Exception:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from dqa.core.question import Candidate
-from dqa.core.world import Position
 from dqa.deciders.prompting import fill_in
+from dqa.worlds.world import Position
 from dqa_bidder.events import HiddenState
 from dqa_bidder.task import Task
 

@@ -6,7 +6,7 @@ not that of its row; players and opponents have the names of those that stand fo
 
 from __future__ import annotations
 
-from dqa.core.publications import Publication, PublishedGames, PublishedPlayer
+from dqa.evaluation.publications import Publication, PublishedGames, PublishedPlayer
 
 _OPPONENTS = ("random", "rule", "cfr", "dqn", "dmc", "deepcfr")
 

@@ -11,12 +11,12 @@ from dqa.core.errors import UsageError
 from dqa.core.events import WarningEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.core.world import Position
 from dqa.deciders.base import Settings
 from dqa.deciders.context import Context, goal_of, list_actions
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
 from dqa.worlds.stated import events_statement
+from dqa.worlds.world import Position
 
 METHOD = "BIDDER"
 _HISTORY = {

@@ -8,21 +8,24 @@ from dqa.core.errors import QueryError, UnknownNameError
 from dqa.core.fitting import rank_fields
 from dqa.core.parts import (
     MOST_COLUMNS,
-    Part,
-    PartKind,
     describe_field,
     describe_neighbours,
     describe_parts,
     find_parts,
     kind_of_parts,
     look_at_rows,
-    part_fields,
-    part_kind,
-    part_name,
-    schema_parts,
 )
 from dqa.core.records import Record
-from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo, cypher_name, sql_name
+from dqa.core.schema import (
+    DatabaseSchema,
+    EdgeInfo,
+    NodeInfo,
+    Part,
+    PartKind,
+    TableInfo,
+    cypher_name,
+    edge_pattern,
+)
 
 _COUNTING = Limits(rows=1, seconds=1.0)
 """What counting rows may cost: whoever needs the number of a large table asks for it."""
@@ -129,18 +132,17 @@ def describe_table(database: Database, table: str) -> DescribedTable:
     schema = database.schema()
     parts = _find(schema, table)
     columns = {column.name: column for part in parts for column in _columns(part)}
-    count = _count(database, parts[0], schema.quote)
+    count = _count(database, parts[0], schema)
     counted = "not counted within a second" if count is None else f"{count:,}"
     lines = (*describe_parts(schema, parts), *describe_neighbours(schema, parts))
     return DescribedTable(
         database=database.name,
-        name=part_name(parts[0]),
-        kind=part_kind(parts[0]),
+        name=parts[0].name,
+        kind=parts[0].kind,
         columns=tuple(columns.values())[:MOST_COLUMNS],
         column_count=len(columns),
         between=tuple(
-            f"(:{cypher_name(part.source)})-[:{cypher_name(part.label)}]->"
-            f"(:{cypher_name(part.target)})"
+            edge_pattern(part, f":{cypher_name(part.label)}")
             for part in parts
             if isinstance(part, EdgeInfo)
         ),
@@ -205,9 +207,7 @@ def find_columns(database: Database, words: str, most: int = _MOST_FOUND) -> Fou
     return FoundColumns(
         database=database.name,
         columns=tuple(
-            FoundColumn(
-                table=part_name(part), name=field.name, type=field.type, comment=field.comment
-            )
+            FoundColumn(table=part.name, name=field.name, type=field.type, comment=field.comment)
             for part, field in found
         ),
         text="\n".join(lines) or "No column matches these words. Try others, one at a time.",
@@ -217,8 +217,8 @@ def find_columns(database: Database, words: str, most: int = _MOST_FOUND) -> Fou
 def _find(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
     """Return what is called so: one table, or all that a relationship type joins."""
     found = find_parts(schema, name)
-    if len({part_name(part) for part in found}) != 1:
-        names = {part_name(part) for part in schema_parts(schema)}
+    if len({part.name for part in found}) != 1:
+        names = {part.name for part in schema.parts}
         raise UnknownNameError(kind_of_parts(schema), name, names)
     return tuple(part for part in found if type(part) is type(found[0]))
 
@@ -240,13 +240,13 @@ def _columns(part: Part) -> tuple[DescribedColumn, ...]:
             is_key=field.name in keys,
             references=tuple(references.get(field.name, ())),
         )
-        for field in part_fields(part)
+        for field in part.fields
     )
 
 
-def _count(database: Database, part: Part, quote: str) -> int | None:
+def _count(database: Database, part: Part, schema: DatabaseSchema) -> int | None:
     if isinstance(part, TableInfo):
-        statement = f"SELECT count(*) AS n FROM {sql_name(part.name, quote)}"  # noqa: S608
+        statement = f"SELECT count(*) AS n FROM {schema.spell(part.name)}"  # noqa: S608
     elif isinstance(part, NodeInfo):
         statement = f"MATCH (e:{cypher_name(part.label)}) RETURN count(e) AS n"
     else:

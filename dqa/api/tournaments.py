@@ -14,9 +14,9 @@ from dqa.api.runs import Run
 from dqa.api.training import ToldTraining, train_missing
 from dqa.api.watching import Watcher
 from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
-from dqa.core.publications import Publication, PublishedGames
 from dqa.evaluation.playing.paper import GameView, view_games
 from dqa.evaluation.playing.spec import PlayFields
+from dqa.evaluation.publications import Publication, PublishedGames
 from dqa.evaluation.stores.places import FolderPlace, RunPlace, place_of
 from dqa.worlds.base import count_players
 from dqa.worlds.training import watch_training

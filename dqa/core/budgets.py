@@ -1,4 +1,4 @@
-"""What one decision may cost, and how far that is spent."""
+"""The budget of one decision, and how much of it is spent."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from dqa.core.errors import UsageError
+from dqa.core.text import counted
 
 _MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionBudget:
-    """What one decision may cost before it is made by what has been seen; None for any amount.
+    """The most that a decision may cost before it must be made; None for no bound.
 
     Attributes
     ----------
@@ -49,10 +50,10 @@ class DecisionBudget:
     price_output: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a budget under which nothing could be looked up."""
+        """Check that every bound is more than 0."""
         for name in ("seconds", "statements", "rows", "scanned", "tokens", "cost"):
             given = getattr(self, name)
-            if given is not None and not given > 0:  # nor is what is no number
+            if given is not None and not given > 0:  # NaN is refused too
                 raise UsageError(f"budget: {name} (--max-{name}) must be more than 0, not {given}.")
 
     def cost_of(self, tokens_in: int, tokens_out: int) -> float:
@@ -77,11 +78,17 @@ class Spent:
     scanned: int = 0
 
 
-class Meter:
-    """Says when a budget is spent but for what the decision itself takes. Used by one thread.
+_PER_STEP = {"seconds": "{:g} seconds", "tokens": "{:,} tokens", "cost": "a cost of {:g}"}
+"""Bounds that every step uses up, and their texts."""
+_OF_READING = {"statements": "statement", "rows": "row", "scanned": "scanned row"}
+"""Bounds of what tools return, and their nouns."""
 
-    A model is asked once more for its decision when the budget ends a run. What that takes is not
-    known before: it is taken for as much as the largest step so far, so a run goes on only while
+
+class Meter:
+    """Reports when a budget has no room left but for the decision itself. Used by one thread.
+
+    When the budget ends a run, the model is asked once more, for its decision. The cost of that is
+    not known before: it counts as much as the largest step so far. So a run continues only while
     there is room for two such steps.
 
     Parameters
@@ -89,71 +96,47 @@ class Meter:
     budget
         What may be spent.
     clock
-        Where time comes from.
+        Returns the time in seconds.
     """
 
     def __init__(self, budget: DecisionBudget, clock: Callable[[], float] = perf_counter) -> None:
         self._budget = budget
         self._clock = clock
         self._began = clock()
-        self._before = self._largest = Spent()
+        self._before = Spent()
+        self._largest = dict.fromkeys(_PER_STEP, 0.0)
 
     def read(
         self, tokens_in: int, tokens_out: int, statements: int, rows: int, scanned: int
     ) -> Spent:
         """Return what is spent."""
-        return Spent(
-            self._clock() - self._began,
-            tokens_in + tokens_out,
-            self._budget.cost_of(tokens_in, tokens_out),
-            statements,
-            rows,
-            scanned,
-        )
+        seconds, cost = self._clock() - self._began, self._budget.cost_of(tokens_in, tokens_out)
+        return Spent(seconds, tokens_in + tokens_out, cost, statements, rows, scanned)
 
     def step(self, spent: Spent) -> None:
-        """Take note of what there is to pay behind a step."""
-        before, largest = self._before, self._largest
+        """Record what is spent after a step."""
+        for name, largest in self._largest.items():
+            used = getattr(spent, name) - getattr(self._before, name)
+            self._largest[name] = max(largest, used)
         self._before = spent
-        self._largest = Spent(
-            max(largest.seconds, spent.seconds - before.seconds),
-            max(largest.tokens, spent.tokens - before.tokens),
-            max(largest.cost, spent.cost - before.cost),
-        )
 
     def has_read_enough(self, spent: Spent) -> str | None:
-        """Return which bound of reading is reached, in words; None for none."""
-        budget = self._budget
-        if budget.statements is not None and spent.statements >= budget.statements:
-            return f"{budget.statements:,} statement{'s' if budget.statements > 1 else ''}"
-        if budget.rows is not None and spent.rows >= budget.rows:
-            return f"{budget.rows:,} row{'s' if budget.rows > 1 else ''}"
-        if budget.scanned is not None and spent.scanned >= budget.scanned:
-            return f"{budget.scanned:,} scanned row{'s' if budget.scanned > 1 else ''}"
+        """Return the bound of reading that is reached; None for none."""
+        for name, noun in _OF_READING.items():
+            most = getattr(self._budget, name)
+            if most is not None and getattr(spent, name) >= most:
+                return counted(most, noun)
         return None
 
     def has_no_room(self, spent: Spent) -> str | None:
-        """Return which bound leaves no room for a step and the decision; None for none."""
-        return self._reached(
-            Spent(
-                spent.seconds + 2 * self._largest.seconds,
-                spent.tokens + 2 * self._largest.tokens,
-                spent.cost + 2 * self._largest.cost,
-            ),
-            beyond=True,
-        ) or self._reached(spent)
+        """Return the bound that leaves no room for a step and the decision; None for none."""
+        for name, text in _PER_STEP.items():
+            most, used = getattr(self._budget, name), getattr(spent, name)
+            if most is not None and (used >= most or used + 2 * self._largest[name] > most):
+                return text.format(most)
+        return None
 
     def is_overdrawn(self, spent: Spent) -> bool:
         """Whether there is no room even for the decision."""
-        return self._reached(spent) is not None
-
-    def _reached(self, spent: Spent, *, beyond: bool = False) -> str | None:
-        budget = self._budget
-        for used, most, words in (
-            (spent.seconds, budget.seconds, "{:g} seconds"),
-            (spent.tokens, budget.tokens, "{:,} tokens"),
-            (spent.cost, budget.cost, "a cost of {:g}"),
-        ):
-            if most is not None and (used > most or (used == most and not beyond)):
-                return words.format(most)
-        return None
+        bounds = ((getattr(self._budget, name), getattr(spent, name)) for name in _PER_STEP)
+        return any(most is not None and used >= most for most, used in bounds)

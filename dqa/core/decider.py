@@ -1,4 +1,4 @@
-"""The contract of deciders: a question and a database to a decision."""
+"""The contract of deciders: from a question and a database to a decision."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Decider(ABC):
     Attributes
     ----------
     name
-        What commands and results call it.
+        Its name in commands and results.
     answer_forms
-        What it can answer with; an evaluation refuses questions that want something else.
+        The forms of its answers; an evaluation refuses questions of another form.
     """
 
     name: str
@@ -30,9 +30,9 @@ class Decider(ABC):
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question.
 
-        Statement errors and unparsable replies are handed to the model; a failing server or
-        provider ends the decision as `Ending.INFRASTRUCTURE`, a spent budget as `Ending.BUDGET`,
-        and both keep the trace so far.
+        The model receives statement errors and problems with its replies. A failing server or
+        provider ends the decision as `Ending.INFRASTRUCTURE`, a spent budget as `Ending.BUDGET`;
+        both decisions contain the trace so far.
         """
 
     def check(self, question: Question) -> None:
@@ -44,26 +44,24 @@ class Decider(ABC):
 
 
 class EpisodeDecider(Decider):
-    """Plays an episode several times before one playing of it counts.
+    """Plays an episode several times before one attempt counts.
 
-    Only where an episode can be played again from its start is this asked for; elsewhere `decide`
-    decides each move by itself.
+    Where an episode cannot start again, `decide` decides each move.
 
     Attributes
     ----------
     attempts
-        How often it plays an episode at most.
+        Most attempts at an episode.
     """
 
     attempts: int = 1
 
     @abstractmethod
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
-        """Return who plays next; None where no further attempt is wanted.
+        """Return the player of the next attempt; None for no further attempt.
 
-        What a `dqa.core.recorder.Recorder` that is made here notes, such as a reflection on the
-        attempt before, is kept with the attempt and paid for once: leave it here, or tell of it in
-        the player's own decisions.
+        Events of a `dqa.core.recorder.Recorder` that is created here, such as a reflection on the
+        attempt before, belong to the attempt: do not record them in the player's decisions again.
 
         Parameters
         ----------
@@ -73,15 +71,12 @@ class EpisodeDecider(Decider):
 
     @abstractmethod
     def choose_attempt(self, attempts: Sequence[Trajectory]) -> Decision:
-        """Return which attempt counts: a decision whose choice is its number, from 1.
-
-        What that costs, and how it came about, is in the decision like in any other.
-        """
+        """Return a decision whose choice is the number of the attempt that counts, from 1."""
 
 
 class UpperBound(Decider):
-    """What no decider can beat: it alone is told what is right, and results name it for that."""
+    """A bound that no decider can beat: it knows the truths, and results say so."""
 
     @abstractmethod
     def with_truths(self, truths: Mapping[str, Truth]) -> Decider:
-        """Return the same bound, which knows `truths` by the key of their question."""
+        """Return the same bound with truths by the key of their question."""

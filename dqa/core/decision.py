@@ -1,4 +1,4 @@
-"""Decisions: what a decider chose, how it got there and how the run ended."""
+"""Decisions: the choice, the evidence and the end of a run."""
 
 from __future__ import annotations
 

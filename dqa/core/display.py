@@ -1,7 +1,7 @@
-"""What a model is shown of values: how many digits of a number, and how many samples of a column.
+"""How values are shown to a model: digits of numbers, samples of columns, rows as text.
 
 A number with 17 digits says no more to a reader than one with six, and costs three times the
-tokens. What is calculated and kept is the number itself; rounding is for the text alone.
+tokens. Only the text is rounded; calculations and records use the exact number.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from dqa.core.errors import UsageError
 from dqa.core.situation import Cell
 
 Value: TypeAlias = "Cell | list[Value] | dict[str, Value]"
-"""What a cell of a result holds: a plain value, or a list or map of such."""
+"""A cell of a result: a plain value, or a list or map of values."""
 
 MOST_TOKENS = 10_000
-"""Tokens of a schema that a model is shown, where nobody says otherwise."""
+"""Tokens of a schema in a prompt, by default."""
 LEAST_TOKENS = 300
-"""With fewer there is no room for a table beside what is said of the others."""
+"""With fewer there is no room for a table next to the names of the others."""
 
 _DIGIT = re.compile(r"\d")
-"""What every number has: most names are none, and to try costs more than to look."""
+"""A quick check before a text is converted to a number."""
 _SAME = 12
-"""Digits in which values that differ only by rounding are alike."""
+"""Values that are equal in so many digits differ only by rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """What a model is shown of a database's values.
+    """How a database's values are shown to a model.
 
     Attributes
     ----------
     digits
-        Significant digits of a number that has a fraction; 0 for all that it has. Whole numbers,
-        texts and booleans are always shown as they are.
+        Significant digits of a number with a fraction; 0 for all. Whole numbers, texts and
+        booleans are never changed.
     samples
-        How many values of each text and boolean column stand in the schema.
+        How many values of each text and boolean column the schema shows.
     fold
-        Whether a comparison tells in one line of all the candidates that change nothing.
+        Whether a comparison lists all candidates without an effect in one line.
     schema_tokens
-        Most tokens of the schema, by an estimate that is rather too high (`estimate_tokens`).
+        Most tokens of the schema, by the estimate of `estimate_tokens`.
 
     Raises
     ------
@@ -58,7 +58,7 @@ class Display:
     schema_tokens: int = MOST_TOKENS
 
     def __post_init__(self) -> None:
-        """Refuse what nobody can show."""
+        """Check the values."""
         for name in ("digits", "samples"):
             given = getattr(self, name)
             if given < 0:
@@ -73,7 +73,7 @@ DEFAULT_DISPLAY = Display()
 
 
 def numbers_in(names: Iterable[object]) -> frozenset[float]:
-    """Return those of the names that are numbers with a fraction, as `round_rows` may keep them."""
+    """Return the names that are numbers with a fraction, which `round_rows` must not change."""
     found = set()
     for text in filter(_DIGIT.search, map(str, names)):
         with suppress(ValueError, OverflowError):
@@ -82,15 +82,12 @@ def numbers_in(names: Iterable[object]) -> frozenset[float]:
 
 
 def cell_of(value: Value) -> Cell:
-    """Return a value where only a plain one will do: a list or map as its JSON text."""
+    """Return a value as a plain one: a list or map as its JSON text."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
 
 
 def candidate_name(value: Value) -> str | int:
-    """Return a value as what can be chosen is named: a text, or a whole number.
-
-    A truth value is its word, a list or map its JSON text.
-    """
+    """Return a value as the name of a candidate: a whole number, or its text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     plain = cell_of(value)
@@ -98,14 +95,13 @@ def candidate_name(value: Value) -> str | int:
 
 
 def dump_row(row: Sequence[Value]) -> str:
-    """Return one row as a JSON array on one line; ``NaN`` and infinities as text.
+    """Return a row as a JSON array on one line; ``NaN`` and infinities as text.
 
-    U+2028 and other line separators of other alphabets are escaped too, so a row is one line
-    whoever splits it.
+    U+2028 and other line separators are escaped too.
     """
     try:
         text = _JSON.encode(row)
-    except ValueError:  # not every number is one
+    except ValueError:  # JSON lacks NaN and infinities
         text = _JSON.encode([_spelled(cell) for cell in row])
     return text if text.isascii() and "\x7f" not in text else text.translate(_LINE_BREAKS)
 
@@ -115,27 +111,27 @@ def _spelled(cell: Value) -> Value:
 
 
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-"""Made once: `json.dumps` would make one a row."""
+"""Shared, as `json.dumps` would make one for each row."""
 _LINE_BREAKS = {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0), 0x2028, 0x2029)}
 
 
 def round_rows(
     rows: Sequence[tuple[Value, ...]], digits: int, kept: Collection[float] = frozenset()
 ) -> tuple[tuple[Value, ...], ...]:
-    """Return rows whose numbers have no more digits than a reader needs.
+    """Return rows with rounded numbers.
 
     A number is rounded to `digits` significant digits, but never before its point and only where
-    that makes it shorter. Values of one column that differ by more than rounding are given as many
-    digits more as tell them apart, so that a ranking stays one and an id stays one's own.
+    that makes it shorter. Different values of one column get as many digits as distinguish them,
+    so rankings and ids stay correct.
 
     Parameters
     ----------
     rows
-        All of the same length.
+        Rows of the same length.
     digits
-        0 for all that a number has.
+        Significant digits; 0 for all.
     kept
-        Numbers that are shown as they are, such as those that can be chosen.
+        Numbers that do not change, such as candidates.
     """
     if not digits or not rows or not rows[0]:
         return tuple(rows)
@@ -162,7 +158,7 @@ def _numbers(cells: Iterable[Value]) -> Iterator[float]:
 
 
 def _told_apart(numbers: Iterable[float], digits: int) -> Iterator[tuple[float, float]]:
-    """Yield each number with the shortest that is shown for none of the others."""
+    """Yield each number with its shortest form that no other number has."""
     alike: dict[float, list[float]] = {}
     for number in numbers:
         alike.setdefault(_rounded(number, digits), []).append(number)

@@ -1,4 +1,4 @@
-"""How a failure ends a decision: the one mapping, for every method and for the run around it."""
+"""How a failure ends a decision, for every method and for the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dqa.core.errors import (
 from dqa.core.secrets import redact
 
 EXPECTED_FAILURES = (UnparsableReplyError, BudgetSpentError, InfrastructureError)
-"""Failures that end a decision without being a bug or misuse."""
+"""Failures that end a decision and are neither a bug nor misuse."""
 
 
 class FailedEnding(NamedTuple):
@@ -27,9 +27,9 @@ class FailedEnding(NamedTuple):
     ending
         Never `Ending.ANSWERED`.
     problem
-        What went wrong, in one line.
+        One line about the failure.
     outage
-        What failed where infrastructure did; None everywhere else.
+        What failed, where infrastructure did; None otherwise.
     """
 
     ending: Ending
@@ -37,18 +37,21 @@ class FailedEnding(NamedTuple):
     outage: Outage | None = None
 
 
+_ENDINGS: tuple[tuple[type[Exception], Ending, Outage | None], ...] = (
+    (UnparsableReplyError, Ending.UNPARSABLE, None),
+    (OutOfBudgetError, Ending.NO_DECISION, None),
+    (BudgetSpentError, Ending.BUDGET, None),
+    (StoppedError, Ending.STOPPED, None),
+    (DatabaseUnavailableError, Ending.INFRASTRUCTURE, "database"),
+    (InfrastructureError, Ending.INFRASTRUCTURE, "model"),
+)
+"""The first class that an error belongs to decides."""
+
+
 def ending_of(error: Exception) -> FailedEnding:
-    """Return how `error` ends a decision; what is not in `EXPECTED_FAILURES` is a crash."""
-    if isinstance(error, UnparsableReplyError):
-        return FailedEnding(Ending.UNPARSABLE, str(error))
-    if isinstance(error, OutOfBudgetError):
-        return FailedEnding(Ending.NO_DECISION, str(error))
-    if isinstance(error, BudgetSpentError):
-        return FailedEnding(Ending.BUDGET, str(error))
-    if isinstance(error, StoppedError):
-        return FailedEnding(Ending.STOPPED, str(error))
-    if isinstance(error, InfrastructureError):
-        outage: Outage = "database" if isinstance(error, DatabaseUnavailableError) else "model"
-        return FailedEnding(Ending.INFRASTRUCTURE, str(error), outage)
-    words = redact(" ".join(str(error).split()))
-    return FailedEnding(Ending.CRASHED, f"{type(error).__name__}: {words}".rstrip(": "))
+    """Return how an error ends a decision: an unexpected one is a crash."""
+    for kind, ending, outage in _ENDINGS:
+        if isinstance(error, kind):
+            return FailedEnding(ending, str(error), outage)
+    message = redact(" ".join(str(error).split()))
+    return FailedEnding(Ending.CRASHED, f"{type(error).__name__}: {message}".rstrip(": "))

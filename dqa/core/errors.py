@@ -49,41 +49,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
-__all__ = [
-    "AuditError",
-    "BudgetSpentError",
-    "CrashError",
-    "DataError",
-    "DatabaseUnavailableError",
-    "DqaError",
-    "GameTakenError",
-    "InfrastructureError",
-    "InvalidAnswerError",
-    "MalformedReplyError",
-    "MissingKeyError",
-    "ModelError",
-    "ModelUnavailableError",
-    "NotApprovedError",
-    "NotUnderstoodError",
-    "OutOfBudgetError",
-    "ParseError",
-    "PluginError",
-    "QueryError",
-    "RefusedStatementError",
-    "RequestTooLongError",
-    "SituationError",
-    "StatementError",
-    "StatementTimeoutError",
-    "StoppedError",
-    "UnknownNameError",
-    "UnknownReferenceError",
-    "UnparsableReplyError",
-    "UnrecordedRequestError",
-    "UsageError",
-    "WorldUnavailableError",
-]
-
-
 _NAMES_SHOWN = 20
 
 

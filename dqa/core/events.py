@@ -1,8 +1,8 @@
-"""What happens in a decision, as typed events: one small class a kind.
+"""Typed events of a decision: one small class for each kind.
 
-A method defines events of its own as further subclasses of `Event`, and names them in a tuple that
-the entry point ``dqa.events`` finds. An event of a kind that nobody knows is kept as `OtherEvent`,
-so that a trace can be read without the package that wrote it.
+A method defines further subclasses of `Event` and names them in a tuple for the entry point
+``dqa.events``. An event of an unknown kind becomes an `OtherEvent`, so a trace can be read without
+the package that wrote it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dqa.core.evidence import QUERY, SIMULATING, Evidence
 from dqa.core.question import Candidate
 
 Role: TypeAlias = str
-"""Which of a decider's models: ``"agent"``, or e.g. ``"planner"`` where another one plans."""
+"""The role of a decider's model: ``"agent"``, or e.g. ``"planner"`` where another one plans."""
 
 
 class Event(BaseModel):
@@ -27,9 +27,9 @@ class Event(BaseModel):
     Attributes
     ----------
     kind
-        Which; a subclass gives it a `typing.Literal` of its own.
+        The kind; each subclass has a `typing.Literal` of its own.
     step
-        Number of the model's reply it belongs to, from 1; 0 before the first.
+        Number of the model's reply that it belongs to, from 1; 0 before the first.
     """
 
     model_config = ConfigDict(
@@ -42,22 +42,22 @@ class Event(BaseModel):
 
     @property
     def data(self) -> dict[str, Any]:
-        """What happened, without `kind` and `step`."""
+        """The fields without `kind` and `step`."""
         return self.model_dump(exclude={"kind", "step"})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the event as a trace holds it."""
+        """Return the event as a trace contains it."""
         return self.model_dump(mode="json")
 
 
 class OtherEvent(Event):
-    """An event of a kind that no installed package knows, or told in another way than it tells."""
+    """An event of an unknown kind, or with other fields than its kind has."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class PromptEvent(Event):
-    """What a model is told first: type and text of each message, and what for."""
+    """The first prompt of a model: type and text of each message, and its purpose."""
 
     kind: Literal["prompt"] = "prompt"
     messages: tuple[tuple[str, str], ...] = ()
@@ -66,7 +66,7 @@ class PromptEvent(Event):
 
 
 class ToolUse(BaseModel):
-    """A tool that a reply asks for."""
+    """A tool call in a reply."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -87,7 +87,7 @@ class ReplyEvent(Event):
 
 
 class FaultEvent(Event):
-    """A call of a model that failed, and how long it was waited before the next attempt."""
+    """A failed call of a model, and the seconds before the next attempt."""
 
     kind: Literal["fault"] = "fault"
     fault: str
@@ -113,16 +113,13 @@ class PlanEvent(Event):
 
 
 class ReplanEvent(Event):
-    """The plan that takes the place of the one before."""
+    """The plan that replaces the one before."""
 
     kind: Literal["replan"] = "replan"
     text: str
 
 
-_OF_EVIDENCE = frozenset(Evidence.__slots__)
-
-
-class _Asked(Event):
+class _ToolResult(Event):
     statement: str
     observation: str
     row_count: int = 0
@@ -133,55 +130,46 @@ class _Asked(Event):
     tool: str
     total: int | None = None
 
-    @classmethod
-    def of(cls, evidence: Evidence, step: int) -> Self:
-        """Return the event of one evidence; full values stand in the evidence alone."""
-        fields = {
-            name: getattr(evidence, name) for name in _Asked.model_fields if name in _OF_EVIDENCE
-        }
-        return cls(step=step, **fields)
 
-
-class RetrievalEvent(_Asked):
-    """A statement and what the database returned."""
+class RetrievalEvent(_ToolResult):
+    """A statement and the result from the database."""
 
     kind: Literal["retrieval"] = "retrieval"
 
 
-class SimulationEvent(_Asked):
-    """What a simulator was asked, and what it returned."""
+class SimulationEvent(_ToolResult):
+    """A request to a simulator and its result."""
 
     kind: Literal["simulation"] = "simulation"
 
 
-class ToolEvent(_Asked):
-    """What another tool was asked, such as a plug-in's, and what it returned."""
+class ToolEvent(_ToolResult):
+    """A call of another tool, such as a plug-in's, and its result."""
 
     kind: Literal["tool"] = "tool"
 
 
 def event_of(evidence: Evidence, step: int) -> Event:
-    """Return the event of one evidence, by the tool that was asked."""
-    if evidence.tool == QUERY:
-        return RetrievalEvent.of(evidence, step)
-    simulated = evidence.tool in SIMULATING
-    return SimulationEvent.of(evidence, step) if simulated else ToolEvent.of(evidence, step)
+    """Return the event of an evidence; only the evidence has the full values."""
+    simulated = SimulationEvent if evidence.tool in SIMULATING else ToolEvent
+    kind = RetrievalEvent if evidence.tool == QUERY else simulated
+    names = _ToolResult.model_fields.keys() - Event.model_fields.keys()
+    return kind(step=step, **{name: getattr(evidence, name) for name in names})
 
 
 class WarningEvent(Event):
-    """What the decision did not take into account, such as tables that the model was not shown.
+    """Something that the decision did not consider, such as tables that the model did not see.
 
     Attributes
     ----------
     about
-        What was left out: parts of the ``schema``, ``candidates``, ``calls`` that a bound did not
-        let be made, ``rewards`` that a model did not give as asked, ``replies`` that could not be
-        used, ``tokens`` that no provider counted, or that a ``memory`` holds nothing of the kind
-        or showed steps of the very question.
+        What is missing: parts of the ``schema``, ``candidates``, ``calls`` beyond a bound,
+        ``rewards`` that a model did not return as requested, unusable ``replies``, ``tokens``
+        without a count, or useful entries of a ``memory`` (also where it contained the question).
     text
-        What a reader of the decision has to know, and how to mend it.
+        The warning for readers of the decision, and how to fix it.
     considered, total
-        How many were taken into account, of how many.
+        How many were considered, of how many.
     left_out
         Names of the others, where no other event has them.
     """
@@ -195,15 +183,14 @@ class WarningEvent(Event):
 
 
 class BudgetEvent(Event):
-    """What the decision may cost is spent.
+    """The budget of the decision is spent.
 
     Attributes
     ----------
     spent
-        Which part of the budget, and how much that was.
+        The part of the budget, and its size.
     asked
-        Whether the model is asked for its decision by what it has seen; else the last candidate
-        that it stated counts.
+        Whether the model is asked for a decision now; else the last candidate that it named counts.
     """
 
     kind: Literal["budget_spent"] = "budget_spent"
@@ -212,22 +199,22 @@ class BudgetEvent(Event):
 
 
 ReviewKind: TypeAlias = Literal["plan", "statement", "decision"]
-"""What a person may be asked to approve."""
+"""What a person reviews."""
 ReviewAction: TypeAlias = Literal["approve", "correct", "refuse", "end"]
-"""What a person may say to it."""
+"""A person's answers to a review."""
 
 
 class ReviewEvent(Event):
-    """What a person was asked to approve, and what was said.
+    """A review and its answer.
 
     Attributes
     ----------
     about, text, thought, verdict
-        What was shown: the kind of thing, its text, what it follows from, what the guard says.
+        The review: its kind, text, the model's reason, and the guard's verdict.
     action, correction, reason, by
-        What was answered, and who answered.
+        The answer, and who answered.
     problem
-        Why the correction could not be used, so that it was asked again; None where it could.
+        Why the correction could not be used; None where it could.
     """
 
     kind: Literal["review"] = "review"
@@ -271,28 +258,28 @@ class EndingEvent(Event):
 
 
 class MoveEvent(Event):
-    """A move of a game, behind all that its decision told of.
+    """A move of a game, after the events of its decision.
 
     Attributes
     ----------
     player, decider
-        Whose move it was, and who decided for that player.
+        The player, and the decider of that player.
     shown
-        What the player knew beside the events of the game.
+        What the player knew in addition to the events of the game.
     actions, total
-        What was legal: the first ones, and how many there were.
+        The first legal actions, and the number of all.
     choice
-        What was done; None where the game ended here.
+        The action; None where the game ended here.
     ending, problem
-        How the decision ended, and what went wrong where it is no answer.
+        How the decision ended, and the problem where it is not an answer.
     fallback
         Whether the choice is the position's fallback, as the decision named no legal action.
     reference
-        What the reference does in the same position; None where nobody asked.
+        The action of the reference in the same position; None without a reference.
     input_tokens, output_tokens, calls
-        What its models used.
+        Usage of its models.
     attempt
-        Which attempt at the game it belongs to, from 1; 0 where the game was played once.
+        Number of the attempt at the game, from 1; 0 where the game was played once.
     """
 
     kind: Literal["move"] = "move"
@@ -313,18 +300,18 @@ class MoveEvent(Event):
 
 
 class AttemptEvent(Event):
-    """An attempt at a game that is played several times, before all that happened in it.
+    """An attempt at a game that is played several times, before the events of the attempt.
 
     Attributes
     ----------
     number
-        Which, from 1.
+        Number of the attempt, from 1.
     moves
-        How many moves it has.
+        Number of its moves.
     reward
-        What it brought; None where it did not come to its end.
+        Its reward; None where it did not reach its end.
     counts
-        Whether it is the one that counts: the one whose choices the game's history has.
+        Whether the attempt counts: the game's history has its choices.
     """
 
     kind: Literal["attempt"] = "attempt"
@@ -352,7 +339,7 @@ CORE_EVENTS: tuple[type[Event], ...] = (
     AnswerEvent,
     EndingEvent,
 )
-"""The events that every method may tell of."""
+"""The events of all methods."""
 
 
 @cache
@@ -362,24 +349,23 @@ def kinds_of(event: type[Event]) -> tuple[str, ...]:
 
 
 ENDING_KINDS = frozenset({*kinds_of(AnswerEvent), *kinds_of(EndingEvent)})
-"""Kinds of the events that say how a decision ended, and nothing of how it got there."""
+"""Kinds of the events that say how a decision ended."""
 
 
 def event_from_json(line: Mapping[str, Any], known: Iterable[type[Event]] = CORE_EVENTS) -> Event:
-    """Read an event that `Event.to_json` wrote, or one of version 0.1's, whose data stood apart.
+    """Read an event of `Event.to_json`, or of version 0.1, which had a field ``data``.
 
     Parameters
     ----------
     line
-        The event as a trace holds it.
+        The event as a trace contains it.
     known
-        The classes to read it into. A kind that none of them has, or that is told in another way,
-        becomes an `OtherEvent`: no event is lost.
+        The known classes; an event that fits none of them becomes an `OtherEvent`.
 
     Raises
     ------
     ValueError
-        It has no kind, or no number for a step.
+        It has no kind, or its step is not a number.
     """
     flat = dict(line)
     data = flat.pop("data", None)

@@ -1,4 +1,4 @@
-"""What a decider asked its database or its simulator, and what it was shown."""
+"""Evidence: a decider's tool calls and their results."""
 
 from __future__ import annotations
 
@@ -11,49 +11,48 @@ from dqa.core.database import Cut, Rows
 from dqa.core.display import DEFAULT_DISPLAY, Display, Value
 
 QUERY = "query_database"
-"""The tool that asks the database."""
+"""The tool that queries the database."""
 SIMULATE = "simulate"
 COMPARE = "compare"
 SIMULATING = (SIMULATE, COMPARE)
-"""The tools that ask the simulator instead."""
+"""The tools that query the simulator."""
 DESCRIBE = "describe_table"
 SAMPLE = "sample_rows"
 FIND = "find_columns"
 LOOKING_UP = (DESCRIBE, SAMPLE, FIND)
-"""The tools that look up what of a long schema is not in the prompt."""
+"""The tools that look up parts of a long schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a decider asked its database or its simulator, and what came back.
+    """A tool call of a decider and its result.
 
     Attributes
     ----------
     statement
-        As the decider wrote it; of a simulation, what it asked for.
+        The decider's statement; for a simulation its request.
     observation
-        What the decider was shown: rows as text, with no more digits than it asked for, or the
-        error's message.
+        The text for the decider: rows with rounded numbers, or the error's message.
     row_count
         Rows returned, 0 where it failed.
     error
         Class name of the error, or None.
     cut
-        Which limit cut the result ("rows", "bytes", "cells", "seconds"), or None.
+        The limit that cut the result ("rows", "bytes", "cells", "seconds"), or None.
     seconds
-        How long the database took.
+        Seconds that the database took.
     translated
-        The statement as it ran, where it was translated from another dialect; of a simulation, the
-        one that asked the database for outcomes.
+        The statement that ran, where it was translated from another dialect; for a simulation the
+        statement that returned the outcomes.
     tool
-        The tool that was asked: `QUERY`, one of `SIMULATING` or `LOOKING_UP`, or a plug-in's.
+        The tool: `QUERY`, one of `SIMULATING` or `LOOKING_UP`, or a plug-in's.
     total
-        How many rows there were, where a limit cut them and they were counted.
+        The number of all rows, where a limit cut them and they were counted.
     scanned
-        How many rows the database went through, where that was asked and it says so.
+        Rows that the database read, where it reports that.
     exact
-        What was shown in fewer digits than it has: by the number of its column, from 0, the full
-        value in each row, None where the shown one is. `rows` puts it in place.
+        The full values of rounded numbers: pairs of a column's number, from 0, and its values by
+        row, None where the shown value is exact. `rows` uses them.
     """
 
     statement: str
@@ -79,22 +78,22 @@ class Evidence:
         closing: str = "",
         tool: str = QUERY,
     ) -> Self:
-        """Return what came back as a decider is shown it.
+        """Return the evidence of a result.
 
         Parameters
         ----------
         statement
-            As the decider wrote it.
+            The decider's statement.
         rows
-            What came back.
+            The result.
         display
-            What is shown of a number.
+            How numbers are rounded.
         kept
-            Numbers that are shown in full.
+            Numbers that are not rounded.
         closing
             Lines below the rows.
         tool
-            What was asked.
+            The tool.
         """
         shown = rows.rounded(display.digits, kept)
         text = shown.to_text(digits=0)
@@ -113,7 +112,7 @@ class Evidence:
 
     @property
     def rows(self) -> tuple[tuple[Value, ...], ...]:
-        """The rows with the full value of every number; none where rows are not what came back."""
+        """The rows with full numbers; () where the result is not rows."""
         lines = self.observation.split("\n")[1:]
         found = [json.loads(line) for line in lines if line.startswith("[")]
         if self.error is not None or len(found) != self.row_count:

@@ -1,88 +1,81 @@
-"""Schemas that are longer than a model reads: what of one is described, and what is only named.
+"""Choose the parts of a long schema that a model reads.
 
-Parts (tables, node labels, relationship types) go in this order: those that a scenario names, those
-whose names the question says, then by `dqa.core.relevance`: names, columns and comments that its
-words match, and what is joined to such parts. The first are described whole; of the next only keys,
-joins and comments are; what is left out is named, as far as there is room.
+Parts (tables, node labels, relationship types) are ranked: first those that a scenario names, then
+those whose names the question contains, then by `dqa.core.relevance`. The first are described
+whole, the next only by keys, joins and comments. The others are only named, while there is room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import accumulate
 
 from dqa.core.display import MOST_TOKENS
-from dqa.core.parts import Part, part_fields, part_name, replace_parts, schema_parts
 from dqa.core.relevance import DEFAULT_WEIGHTS, Index, Relevance, Weights, words_in
-from dqa.core.schema import DatabaseSchema, Field, NodeInfo, TableInfo
-from dqa.core.text import estimate_tokens
+from dqa.core.schema import DatabaseSchema, Field, NodeInfo, Part, TableInfo, replace_fields
+from dqa.core.text import estimate_tokens, visible
 
 _NOTE = 110
-"""Tokens of what is said beside the names of what is left out."""
+"""Tokens of the sentence around the names of what is left out."""
 _NAMES, _WHOLE = 0.1, 0.4
-"""The share of the room that names may take, and that whole descriptions may take of the rest."""
-_OWN, _OWNER = 1.0, 0.4
-"""What a word is worth in a column's own name and comment, and in its table's."""
+"""The share of the room for names, and the share of the rest for whole descriptions."""
+_FIELD_WEIGHTS = (1.0, 1.0, 0.4)
+"""The weights of a column's name, of its comment, and of its table's name and comment."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedSchema:
-    """What a model is shown of a schema.
+    """The part of a schema that a model reads.
 
     Attributes
     ----------
     schema
         What is described.
     left_out
-        Names of what is not, those first that the question is most likely about.
+        Names of the other parts, the most relevant first.
     named
-        How many of these are named to the model.
+        How many of these the text names.
     order
-        The places of the parts of `schema`, those first that the question is most likely about.
-    written
-        The text of `schema`, where it was worked out already.
+        The places of the parts of `schema`, the most relevant first; () for their own order.
     """
 
     schema: DatabaseSchema
     left_out: tuple[str, ...] = ()
     named: int = 0
     order: tuple[int, ...] = ()
-    written: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def total(self) -> int:
         """How many tables, labels and relationship types there are."""
-        return len(schema_parts(self.schema)) + len(self.left_out)
+        return len(self.schema.parts) + len(self.left_out)
 
     @property
     def shortened(self) -> int:
         """How many are described by their keys, joins and comments alone."""
-        return sum(1 for part in schema_parts(self.schema) if part.omitted)
+        return sum(1 for part in self.schema.parts if part.omitted)
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that there is, is described."""
+        """Whether the whole schema is described."""
         return not self.left_out and not self.shortened
 
     def to_text(self) -> str:
-        """Return what a model reads: the parts, one a line, then the names of those left out."""
-        text = self.schema.to_text() if self.written is None else self.written
+        """Return the text for a model: the parts, one a line, then the names of those left out."""
+        text = _measure(_Identity(self.schema)).text
         if not self.left_out:
             return text
-        graph = bool(self.schema.nodes or self.schema.edges)
-        what = "labels and relationship types" if graph else "tables"
-        look = (
-            "MATCH (n:NAME) RETURN n LIMIT 1 or MATCH ()-[r:NAME]->() RETURN r LIMIT 1"
-            if graph
-            else "SELECT * FROM NAME LIMIT 1"
-        )
+        what, look = "tables", "SELECT * FROM NAME LIMIT 1"
+        if self.schema.nodes or self.schema.edges:
+            what = "labels and relationship types"
+            look = "MATCH (n:NAME) RETURN n LIMIT 1 or MATCH ()-[r:NAME]->() RETURN r LIMIT 1"
         unnamed = len(self.left_out) - self.named
-        names = ", ".join(self.left_out[: self.named])
-        more = f" and {unnamed:,} more" if unnamed else ""
-        note = (
+        names = ", ".join(map(self.schema.spell, self.left_out[: self.named]))
+        names += f" and {unnamed:,} more" if unnamed else ""
+        note = visible(
             f"({len(self.left_out):,} of all {self.total:,} {what} are not described, for want of "
-            f"room: {names}{more}; a statement such as {look} shows what one of them has)"
+            f"room: {names}; a statement such as {look} shows what one of them has)"
         )
         return f"{text}\n{note}" if text else note
 
@@ -100,118 +93,129 @@ def fit_schema(
     Parameters
     ----------
     schema
-        All there is.
+        The whole schema.
     about
-        Words of the question, its rules and statements: what they are about is described first.
+        The question, its rules and statements: relevant parts come first.
     most
         Tokens of the text, as `estimate_tokens` counts them.
     first
-        Names of parts that go before all others, such as a scenario's.
+        Names of parts that come before all others, such as a scenario's.
     weights
-        What a word is worth by where it stands.
+        What a word counts by its place.
     """
-    measured = _measured(_Same(schema))
+    measured = _measure(_Identity(schema))
     if sum(measured.costs) <= most:
-        return FittedSchema(schema, written=measured.text)
-    return _filled(measured, measured.ranked(about, first, weights)[0], most, ())
+        return FittedSchema(schema)
+    return _fill(measured, measured.rank(about, first, weights)[0], most, ())
 
 
 def fit_again(fitted: FittedSchema, schema: DatabaseSchema, most: int) -> FittedSchema:
-    """Return what fits of a fitted schema that has become longer, as by samples of its columns.
+    """Return as much as fits of a fitted schema that has become longer, as by samples.
 
     Parameters
     ----------
     fitted
-        As `fit_schema` returned it.
+        The result of `fit_schema`.
     schema
         Its parts, in the same order.
     most
         Tokens of the text.
     """
-    longer = replace(fitted, schema=schema, written=None)
+    longer = replace(fitted, schema=schema)
     if estimate_tokens(longer.to_text()) <= most:
         return longer
-    order = fitted.order or range(len(schema_parts(schema)))
-    return _filled(_Measured(schema), order, most, fitted.left_out)
+    order = fitted.order or range(len(schema.parts))
+    return _fill(_measure(_Identity(schema)), order, most, fitted.left_out)
+
+
+def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], int]:
+    """Return all parts, the most relevant first, and how many of them the text names."""
+    measured = _measure(_Identity(schema))
+    places, named = measured.rank(about)
+    return tuple(measured.parts[place] for place in places), named
+
+
+def rank_fields(schema: DatabaseSchema, about: str, most: int) -> tuple[tuple[Part, Field], ...]:
+    """Return the columns that match a text, each with its table, the most relevant first.
+
+    Parameters
+    ----------
+    schema
+        The schema to search.
+    about
+        Words about the content of a column. Names and comments count, those of its table less.
+    most
+        Most columns.
+    """
+    measured = _measure(_Identity(schema))
+    scores = measured.field_index.score(about)
+    order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))[:most]
+    return tuple(measured.fields[place] for place in order if scores[place] > 0.0)
 
 
 class _Measured:
-    """A schema with what its parts cost and are about, worked out once for all questions."""
+    """A schema with the costs and words of its parts, calculated once for all questions."""
 
     def __init__(self, schema: DatabaseSchema) -> None:
         self.schema = schema
-        self.parts = schema_parts(schema)
-        self._relevance: dict[Weights, Relevance] = {}
-
-    @cached_property
-    def lines(self) -> tuple[str, ...]:
-        """The lines of the text, one a part."""
-        return self.schema.lines()
+        self.parts = schema.parts
+        self.relevance = lru_cache(maxsize=8)(lambda weights: Relevance(self.parts, weights))
 
     @cached_property
     def text(self) -> str:
-        """The whole text."""
-        return "\n".join(self.lines)
+        return self.schema.to_text()
 
     @cached_property
-    def costs(self) -> tuple[int, ...]:
-        """What each part costs."""
-        return tuple(map(_cost, self.lines))
+    def costs(self) -> list[int]:
+        return [estimate_tokens(f"{line}\n") for line in self.text.split("\n")]
 
     @cached_property
-    def brief(self) -> tuple[Part, ...]:
-        """Each part without its columns."""
-        return tuple(map(_shortened, self.parts))
+    def brief(self) -> list[Part]:
+        return [_shorten(part) for part in self.parts]
 
     @cached_property
-    def brief_costs(self) -> tuple[int, ...]:
-        """What each costs so."""
-        return tuple(map(_cost, replace_parts(self.schema, self.brief).lines()))
+    def brief_costs(self) -> list[int]:
+        return [estimate_tokens(f"{self.schema.describe(part)}\n") for part in self.brief]
 
     @cached_property
-    def fields(self) -> tuple[tuple[Part, Field], ...]:
-        """All columns and properties, each with what it belongs to."""
-        return tuple((part, field) for part in self.parts for field in part_fields(part))
+    def fields(self) -> list[tuple[Part, Field]]:
+        return [(part, field) for part in self.parts for field in part.fields]
 
     @cached_property
     def field_index(self) -> Index:
-        """The words of each of these."""
-        return Index(
-            [
-                (_OWN, (field.name,)),
-                (_OWN, (field.comment,)),
-                (_OWNER, (part_name(part), part.comment)),
-            ]
+        texts = (
+            ((field.name,), (field.comment,), (part.name, part.comment))
             for part, field in self.fields
         )
+        return Index(_FIELD_WEIGHTS, texts)
 
-    def ranked(
+    def rank(
         self, about: str, first: Collection[str] = (), weights: Weights = DEFAULT_WEIGHTS
     ) -> tuple[list[int], int]:
-        """Return the places of the parts, the likeliest first, and how many the words name."""
-        if weights not in self._relevance:
-            self._relevance[weights] = Relevance(self.parts, weights)
-        relevance, names = self._relevance[weights], [part_name(part) for part in self.parts]
-        said, wanted = set(words_in(about)), {name.casefold() for name in first}
-        called = [words_in(name) for name in names]
-        named = {place for place, words in enumerate(called) if words and said.issuperset(words)}
-        given = {place for place, name in enumerate(names) if name.casefold() in wanted}
-        worth = relevance.of(about, sorted(named | given))
-
-        def likeliest(place: int) -> tuple[int, float, int]:
-            tier = 0 if place in given else 1 if place in named else 2
-            return tier, -worth[place], place
-
-        ranked = sorted(range(len(names)), key=likeliest)
+        """Return the places of the parts, the most relevant first, and how many are named."""
+        relevance: Relevance = self.relevance(weights)
+        words, wanted = set(words_in(about)), {name.casefold() for name in first}
+        tiers = [2] * len(self.parts)
+        for place, part in enumerate(self.parts):
+            own = words_in(part.name)
+            if own and words.issuperset(own):
+                tiers[place] = 1
+        named = tiers.count(1)
+        for place, part in enumerate(self.parts):
+            if part.name.casefold() in wanted:
+                tiers[place] = 0
+        known = [place for place, tier in enumerate(tiers) if tier < 2]
+        worth = relevance.of(about, known)
+        places = sorted(range(len(tiers)), key=lambda place: (tiers[place], -worth[place], place))
         if weights.joins:
-            # Without what it refers to nothing can be joined, so that stands right behind it.
-            pairs = ((place, *relevance.referred[place]) for place in ranked)
-            ranked = list(dict.fromkeys(place for pair in pairs for place in pair))
-        return ranked, len(named)
+            # A join needs what a part refers to, so that comes right behind it.
+            pairs = ((place, *relevance.referred[place]) for place in places)
+            places = list(dict.fromkeys(place for pair in pairs for place in pair))
+        return places, named
 
 
-class _Same:
-    """A schema as a key: equal to itself alone, so that comparing costs nothing."""
+class _Identity:
+    """A schema as a key of a cache that compares by identity: comparing values takes long."""
 
     def __init__(self, schema: DatabaseSchema) -> None:
         self.schema = schema
@@ -220,100 +224,62 @@ class _Same:
         return id(self.schema)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.schema is self.schema
+        return isinstance(other, _Identity) and other.schema is self.schema
 
 
 @lru_cache(maxsize=8)
-def _measured(same: _Same) -> _Measured:
-    return _Measured(same.schema)
+def _measure(key: _Identity) -> _Measured:
+    return _Measured(key.schema)
 
 
-def _filled(
+def _fill(
     measured: _Measured, ranked: Sequence[int], most: int, left_out: Sequence[str]
 ) -> FittedSchema:
-    """Return as much as there is room for, of parts in the order of their places."""
-    parts = measured.parts
-    names = _cost_of_names([*map(part_name, parts), *left_out])
-    for_names = min(names, int(most * _NAMES))
+    """Return as many parts as fit, in the order of their ranks."""
+    parts, brief = measured.parts, measured.brief
+    costs, brief_costs = measured.costs, measured.brief_costs
+    spell = measured.schema.spell
+    all_names = map(spell, [*(part.name for part in parts), *left_out])
+    for_names = min(sum(map(_cost_of_name, all_names)), int(most * _NAMES))
     room = most - for_names - _NOTE
-    whole = room - int(room * _WHOLE)  # what is left when no more are described whole
-    kept: dict[int, Part] = {}
-    gone: list[str] = []
+    for_brief = room - int(room * _WHOLE)
+    shown: dict[int, Part] = {}
     for place in ranked:
-        for part, cost, least in (
-            (parts[place], measured.costs[place], whole),
-            (measured.brief[place], measured.brief_costs[place], 0),
-        ):
-            if room - cost >= least:
-                room -= cost
-                kept[place] = part
-                break
-        else:
-            gone.append(part_name(parts[place]))
-    gone = list(dict.fromkeys([*gone, *left_out]))
-    room += 0 if gone else for_names
-    for place in ranked:  # what room is left goes to the likeliest of the short ones
-        more = measured.costs[place] - measured.brief_costs[place]
-        if place in kept and kept[place] is not parts[place] and more <= room:
+        if room - costs[place] >= for_brief:
+            room -= costs[place]
+            shown[place] = parts[place]
+        elif room - brief_costs[place] >= 0:
+            room -= brief_costs[place]
+            shown[place] = brief[place]
+    names = [parts[place].name for place in ranked if place not in shown]
+    names = list(dict.fromkeys([*names, *left_out]))
+    room += 0 if names else for_names
+    for place in ranked:  # the remaining room goes to the most relevant of the brief ones
+        more = costs[place] - brief_costs[place]
+        if shown.get(place) is brief[place] and more <= room:
             room -= more
-            kept[place] = parts[place]
-    places = {place: number for number, place in enumerate(sorted(kept))}
+            shown[place] = parts[place]
+    places = {place: number for number, place in enumerate(sorted(shown))}
     return FittedSchema(
-        replace_parts(measured.schema, [kept[place] for place in places]),
-        tuple(gone),
-        _fitting(gone, max(room, 0) + for_names) if gone else 0,
+        measured.schema.replace_parts([shown[place] for place in places]),
+        tuple(names),
+        _count_fitting(map(spell, names), max(room, 0) + for_names),
         tuple(places[place] for place in ranked if place in places),
     )
 
 
-def _shortened(part: Part) -> Part:
-    """Return a part without its columns, but for the key of a node label, which stands there."""
-    if isinstance(part, TableInfo):
-        return replace(part, columns=(), omitted=len(part.columns) + part.omitted)
+def _shorten(part: Part) -> Part:
+    """Return a part without its columns; the key of a node label stays."""
     key = part.key if isinstance(part, NodeInfo) else None
-    properties = tuple(field for field in part.properties if field.name == key)
-    omitted = len(part.properties) - len(properties) + part.omitted
-    return replace(part, properties=properties, omitted=omitted)
+    fields = [] if isinstance(part, TableInfo) else [f for f in part.fields if f.name == key]
+    return replace_fields(part, fields, omitted=len(part.fields) - len(fields) + part.omitted)
 
 
-def _cost(line: str) -> int:
-    """Return the tokens of a line with what ends it."""
-    return estimate_tokens(f"{line}\n")
+def _cost_of_name(name: str) -> int:
+    return estimate_tokens(f"{visible(name)}, ")
 
 
-def _cost_of_names(names: Sequence[str]) -> int:
-    return sum(estimate_tokens(f"{name}, ") for name in names)
-
-
-def _fitting(names: Sequence[str], room: int) -> int:
-    """Return how many names there is room for."""
-    for count, name in enumerate(names):
-        room -= _cost_of_names([name])
-        if room < 0:
-            return count
-    return len(names)
-
-
-def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], int]:
-    """Return all parts, the most likely one first, and how many of them the words name."""
-    measured = _measured(_Same(schema))
-    places, named = measured.ranked(about)
-    return tuple(measured.parts[place] for place in places), named
-
-
-def rank_fields(schema: DatabaseSchema, about: str, most: int) -> tuple[tuple[Part, Field], ...]:
-    """Return the columns that a text is about, each with its table, the likeliest one first.
-
-    Parameters
-    ----------
-    schema
-        Where to look.
-    about
-        Words that say what a column holds; names and comments count, of its table less.
-    most
-        How many.
-    """
-    measured = _measured(_Same(schema))
-    scores = measured.field_index.score(about)
-    order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))[:most]
-    return tuple(measured.fields[place] for place in order if scores[place] > 0.0)
+def _count_fitting(names: Iterable[str], room: int) -> int:
+    """Return how many of the first names fit."""
+    totals = accumulate(map(_cost_of_name, names))
+    return sum(1 for total in totals if total <= room)

@@ -1,8 +1,8 @@
-"""What was done before a pause, kept so that it is not done again when the work goes on.
+"""Replies from before a pause, replayed when the work resumes.
 
-A graph that waits for a person runs what came before anew when it goes on, perhaps in another
-process. Deciders are deterministic but for what models, databases and people say. So that is
-written down as it comes, and given again to whoever asks the same: nobody is asked twice.
+A graph that waits for a person runs again from its start when it resumes, perhaps in another
+process. Deciders are deterministic except for the replies of models, databases and people. A
+journal records these replies and returns them to the same requests, so no one is asked twice.
 """
 
 from __future__ import annotations
@@ -18,81 +18,76 @@ from typing import Any
 
 
 class Journal:
-    """What was asked and what came back. Safe to use from several threads.
+    """Requests and replies, both JSON. Safe to use from several threads.
 
-    What is asked twice in the same words comes back twice, in its order. What comes back is JSON,
-    and so is the journal: `lines` of one make another.
+    Equal requests get their replies in the order in which these came.
 
     Parameters
     ----------
     lines
-        What an earlier journal held.
+        The lines of an earlier journal.
     """
 
     def __init__(self, lines: Iterable[str] = ()) -> None:
-        self._lines: list[str] = []
-        self._known: defaultdict[str, list[str]] = defaultdict(list)
-        for line in lines:
-            self._keep(*json.loads(line))
-        self._given: Counter[str] = Counter()
+        self._lines = list(lines)
+        self._replies: defaultdict[str, list[str]] = defaultdict(list)
+        for request, reply in map(json.loads, self._lines):
+            self._replies[request].append(reply)
+        self._used: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What it holds, one JSON text for each thing that was asked."""
+        """One JSON text for each request and its reply."""
         return tuple(self._lines)
 
     def once(self, what: str, asked: object, act: Callable[[], Any]) -> Any:  # noqa: ANN401  (JSON)
-        """Return what came back when this was asked before; else act, and keep what comes back.
+        """Return the recorded reply to a request; else call `act` and record its reply.
 
         Parameters
         ----------
         what
-            What kind of thing is asked.
+            The kind of request.
         asked
-            In which words, as JSON values.
+            The request.
         act
-            Asks for it, and returns JSON values. What it raises is not kept.
+            Returns the reply. An exception is not recorded.
         """
-        key = _key(what, asked)
+        request = _request(what, asked)
         with self._lock:
-            place = self._given[key]
-            known = self._known[key][place : place + 1]
-            self._given[key] += len(known)
-        if known:
-            return json.loads(known[0])
-        came = json.dumps(act(), default=str)
+            number = self._used[request]
+            if number < len(self._replies[request]):
+                self._used[request] += 1
+                return json.loads(self._replies[request][number])
+        reply = json.dumps(act(), default=str)
         with self._lock:
-            self._keep(key, came)
-            self._given[key] += 1
-        return json.loads(came)
+            self._add(request, reply)
+            self._used[request] += 1
+        return json.loads(reply)
 
     def keep(self, what: str, asked: object, came: object) -> None:
-        """Keep what came back to something that is asked next."""
+        """Record the reply to a later request."""
         with self._lock:
-            self._keep(_key(what, asked), json.dumps(came))
+            self._add(_request(what, asked), json.dumps(came))
 
-    def _keep(self, key: str, came: str) -> None:
-        self._known[key].append(came)
-        self._lines.append(json.dumps([key, came]))
+    def _add(self, request: str, reply: str) -> None:
+        self._replies[request].append(reply)
+        self._lines.append(json.dumps([request, reply]))
 
 
-def _key(what: str, asked: object) -> str:
-    words = json.dumps([what, asked], sort_keys=True, default=str)
-    return hashlib.sha256(words.encode()).hexdigest()
+def _request(what: str, asked: object) -> str:
+    text = json.dumps([what, asked], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()  # requests are long
 
 
 _journal: ContextVar[Journal | None] = ContextVar("dqa_journal", default=None)
-
-
-def current_journal() -> Journal | None:
-    """Return the journal that is kept in this context; None where none is."""
-    return _journal.get()
+current_journal = _journal.get
+"""Return the journal of this context; None where there is none."""
 
 
 @contextmanager
 def kept_in(journal: Journal) -> Iterator[None]:
-    """Keep in a journal what is asked for in this context."""
+    """Use a journal in this context."""
     token = _journal.set(journal)
     try:
         yield
@@ -101,6 +96,6 @@ def kept_in(journal: Journal) -> Iterator[None]:
 
 
 def remembered(what: str, asked: object, act: Callable[[], Any]) -> Any:  # noqa: ANN401  (JSON)
-    """Return what came back before, where a journal is kept; else act. See `Journal.once`."""
+    """Return the reply of the current journal, see `Journal.once`; without one call `act`."""
     journal = current_journal()
     return act() if journal is None else journal.once(what, asked, act)

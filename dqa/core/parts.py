@@ -1,208 +1,168 @@
-"""Parts of a schema: tables, node labels and relationship types, by name and as text.
-
-What an agent looks up beside its prompt, and what other people's agents are told, is written here
-once, so that both read the same and ask the same statements.
-"""
+"""Find, describe and sample tables, node labels and relationship types by name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias
 
 from dqa.core.schema import (
     DatabaseSchema,
     EdgeInfo,
     Field,
     NodeInfo,
+    Part,
     TableInfo,
     cypher_name,
-    sql_name,
+    edge_pattern,
+    replace_fields,
 )
-from dqa.core.situation import Schema, TableSchema
-from dqa.core.text import shortened
-
-Part: TypeAlias = TableInfo | NodeInfo | EdgeInfo
-PartKind: TypeAlias = Literal["table", "label", "relationship type"]
+from dqa.core.situation import Schema
+from dqa.core.text import shortened, visible
 
 MOST_COLUMNS = 200
-"""Columns of a part that are described, and selected where some of its rows are looked at."""
-_BESIDE = 20
-"""Tables that refer to one, or relationships of a label, that are told with it."""
+"""Columns of a part that are described, and that a sample of its rows has."""
+_MOST_NEIGHBOURS = 20
+"""Tables that refer to one, or relationship types of a label, that are shown."""
 _COMMENT = 200
 
 
 def part_name(part: Part) -> str:
-    """Return what a table, label or relationship type is called."""
-    return part.name if isinstance(part, TableInfo) else part.label
+    """Return the name of a table, label or relationship type."""
+    return part.name
 
 
 def part_fields(part: Part) -> tuple[Field, ...]:
     """Return its columns or properties."""
-    return part.columns if isinstance(part, TableInfo) else part.properties
+    return part.fields
 
 
-def part_kind(part: Part) -> PartKind:
-    """Return what it is."""
-    if isinstance(part, TableInfo):
-        return "table"
-    return "label" if isinstance(part, NodeInfo) else "relationship type"
-
-
-def schema_parts(schema: DatabaseSchema) -> tuple[Part, ...]:
-    """Return all tables, node labels and relationship types."""
-    return (*schema.tables, *schema.nodes, *schema.edges)
-
-
-def replace_parts(schema: DatabaseSchema, parts: Sequence[Part]) -> DatabaseSchema:
-    """Return a schema with other parts."""
-    return replace(
-        schema,
-        tables=tuple(part for part in parts if isinstance(part, TableInfo)),
-        nodes=tuple(part for part in parts if isinstance(part, NodeInfo)),
-        edges=tuple(part for part in parts if isinstance(part, EdgeInfo)),
-    )
-
-
-def add_descriptions(schema: DatabaseSchema, told: Schema) -> DatabaseSchema:
-    """Return a schema with what a scenario says of tables and columns, where the database is mute.
+def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema:
+    """Return a schema with a scenario's descriptions where the database has no comments.
 
     Parameters
     ----------
     schema
-        As a database describes itself.
-    told
-        A scenario's tables, nodes and edges; what the database does not have is left out.
+        The schema as the database describes it.
+    scenario
+        The scenario's tables, nodes and edges. Those that the database lacks are ignored.
     """
-    tables = {table.name.casefold(): table for table in told.tables}
-    of_label = {node.label: (node.table, dict(node.properties)) for node in told.nodes}
-    of_type = {edge.label: (edge.table, dict(edge.properties)) for edge in told.edges}
+    elements = {
+        (kind, element.label): element
+        for kind, found in (("label", scenario.nodes), ("relationship type", scenario.edges))
+        for element in found
+    }
+    tables = {table.name.casefold(): table for table in scenario.tables}
 
-    def described(part: Part) -> Part:
-        if isinstance(part, TableInfo):
-            table, columns = part.name, {field.name: field.name for field in part.columns}
-        else:
-            named = of_label if isinstance(part, NodeInfo) else of_type
-            table, columns = named.get(part.label, ("", {}))
-        known = tables.get(table.casefold())
-        return part if known is None else _described(part, known, columns)
+    def describe(part: Part) -> Part:
+        element = elements.get((part.kind, part.name))
+        name = part.name if isinstance(part, TableInfo) else element.table if element else ""
+        table = tables.get(name.casefold())
+        if table is None:
+            return part
+        columns = dict(element.properties) if element else {f.name: f.name for f in part.fields}
+        comments = {column.name.casefold(): column.description for column in table.columns}
+        fields = [
+            replace(
+                field,
+                comment=field.comment or comments.get(columns.get(field.name, "").casefold(), ""),
+            )
+            for field in part.fields
+        ]
+        return replace_fields(part, fields, comment=part.comment or table.description)
 
-    return replace_parts(schema, [described(part) for part in schema_parts(schema)])
-
-
-def _described(part: Part, table: TableSchema, columns: Mapping[str, str]) -> Part:
-    said = {column.name.casefold(): column.description for column in table.columns}
-    fields = tuple(
-        replace(
-            field, comment=field.comment or said.get(columns.get(field.name, "").casefold(), "")
-        )
-        for field in part_fields(part)
-    )
-    if isinstance(part, TableInfo):
-        return replace(part, columns=fields, comment=part.comment or table.description)
-    if isinstance(part, NodeInfo):
-        return replace(part, properties=fields, comment=part.comment or table.description)
-    return replace(part, properties=fields, comment=part.comment or table.description)
+    return schema.replace_parts([describe(part) for part in schema.parts])
 
 
 def kind_of_parts(schema: DatabaseSchema) -> str:
-    """Return what the parts of a schema are, for a message about one that is not there."""
+    """Return the noun for the parts of a schema, for a message about an unknown one."""
     return "label or relationship type" if schema.nodes or schema.edges else "table"
 
 
 def find_parts(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
-    """Return what is called so: several where a relationship type joins several labels.
+    """Return the parts of a name: several where a relationship type joins several labels.
 
     Parameters
     ----------
     schema
-        Where to look.
+        The schema to search.
     name
-        As it is written in the schema or, failing that, in other letters; quotes around it, a
-        colon and a schema's name before it are left out.
+        The exact name or, failing that, in another case. Quotes, a colon and the name of a
+        schema before it are ignored.
     """
     wanted = name.strip().strip("`\"'[]:()")
-    for spelled in (wanted, wanted.rpartition(".")[2].strip("`\"'[]")):
-        named = [part for part in schema_parts(schema) if _is_called(part, spelled)]
-        if named:
-            return tuple(part for part in named if part_name(part) == spelled) or tuple(named)
+    for spelling in (wanted, wanted.rpartition(".")[2].strip("`\"'[]")):
+        found = [part for part in schema.parts if part.name.casefold() == spelling.casefold()]
+        if found:
+            return tuple([part for part in found if part.name == spelling] or found)
     return ()
 
 
-def _is_called(part: Part, name: str) -> bool:
-    return part_name(part).casefold() == name.casefold()
-
-
 def describe_parts(schema: DatabaseSchema, parts: Sequence[Part]) -> tuple[str, ...]:
-    """Return the lines that describe parts of one name, their first 200 columns each."""
-    described = replace_parts(schema, [narrow_part(part) for part in parts[:_BESIDE]])
-    return described.lines()
+    """Return the lines that describe parts, with their first 200 columns each."""
+    return tuple(schema.describe(narrow_part(part)) for part in parts[:_MOST_NEIGHBOURS])
 
 
 def describe_neighbours(schema: DatabaseSchema, parts: Sequence[Part]) -> Iterator[str]:
-    """Yield the lines that say what refers to a table, or which relationships a label has."""
-    names = {part_name(part) for part in parts}
+    """Yield the lines that say which tables refer to a table, or which relationships a label has.
+
+    Parameters
+    ----------
+    schema
+        The whole schema.
+    parts
+        Parts of one name.
+    """
+    names = {part.name for part in parts}
     if isinstance(parts[0], TableInfo):
         found = [
-            sql_name(table.name, schema.quote)
+            schema.spell(table.name)
             for table in schema.tables
             if names & {other for _, other, _ in table.references}
         ]
         if found:
-            more = f" and {len(found) - _BESIDE:,} more" if len(found) > _BESIDE else ""
-            yield f"Referred to by: {', '.join(found[:_BESIDE])}{more}"
+            more = len(found) - _MOST_NEIGHBOURS
+            ending = f" and {more:,} more" if more > 0 else ""
+            yield visible(f"Referred to by: {', '.join(found[:_MOST_NEIGHBOURS])}{ending}")
     elif isinstance(parts[0], NodeInfo):
         edges = [edge for edge in schema.edges if names & {edge.source, edge.target}]
         yield from describe_parts(schema, edges)
 
 
 def describe_field(schema: DatabaseSchema, part: Part, field: Field) -> str:
-    """Return the line that says where a column stands, its type and what is said of both."""
-    names = part_name(part), field.name
-    if isinstance(part, TableInfo):
-        owner, column = (sql_name(name, schema.quote) for name in names)
-    else:
-        owner, column = map(cypher_name, names)
-    said = [text for text in (field.comment, part.comment) if text]
-    comment = f" /* {shortened('; of: '.join(said), _COMMENT)} */" if said else ""
-    return f"{owner}.{column}: {field.type}{comment}".replace("\n", " ")
+    """Return the line with a column's table, name, type and comments."""
+    comments = [text for text in (field.comment, part.comment) if text]
+    comment = f" /* {shortened('; of: '.join(comments), _COMMENT)} */" if comments else ""
+    return visible(f"{schema.spell(part.name)}.{schema.spell(field.name)}: {field.type}{comment}")
 
 
 def narrow_part(part: Part) -> Part:
-    """Return a part with no more columns than are described; `omitted` counts the others."""
-    omitted = max(len(part_fields(part)) - MOST_COLUMNS, 0)
-    if not omitted:
-        return part
-    if isinstance(part, TableInfo):
-        return replace(part, columns=part.columns[:MOST_COLUMNS], omitted=omitted)
-    return replace(part, properties=part.properties[:MOST_COLUMNS], omitted=omitted)
+    """Return a part with its first 200 columns; `omitted` counts the others."""
+    omitted = max(len(part.fields) - MOST_COLUMNS, 0)
+    return replace_fields(part, part.fields[:MOST_COLUMNS], omitted=omitted) if omitted else part
 
 
 def look_at_rows(schema: DatabaseSchema, part: Part, rows: int, *, limited: bool = True) -> str:
-    """Return the statement that looks at some rows of a part.
+    """Return the statement that selects some rows of a part.
 
-    Columns are selected by name, so that a policy that hides one does not hide the others.
+    It selects columns by name, so that a policy that hides one does not hide the others.
 
     Parameters
     ----------
     schema
-        Where it stands.
+        The schema of the part.
     part
-        Which one.
+        A table, label or relationship type.
     rows
         Most rows.
     limited
-        Whether the statement says so; not where the dialect has no one word for it.
+        Whether the statement has a LIMIT; False for an SQL dialect that may lack it.
     """
-    names = [field.name for field in part_fields(part)[:MOST_COLUMNS]]
+    names = [field.name for field in part.fields[:MOST_COLUMNS]]
     if isinstance(part, TableInfo):
-        columns = ", ".join(sql_name(name, schema.quote) for name in names) or "*"
-        most = f" LIMIT {rows}" if limited else ""
-        return f"SELECT {columns} FROM {sql_name(part.name, schema.quote)}{most}"  # noqa: S608
+        columns = ", ".join(map(schema.spell, names)) or "*"
+        limit = f" LIMIT {rows}" if limited else ""
+        return f"SELECT {columns} FROM {schema.spell(part.name)}{limit}"  # noqa: S608
     values = (f"e.{cypher_name(name)} AS {cypher_name(name)}" for name in names)
-    returned = ", ".join(values) or "count(*) AS how_many"
-    pattern = f"(e:{cypher_name(part_name(part))})"
-    if isinstance(part, EdgeInfo):
-        source, label, target = map(cypher_name, (part.source, part.label, part.target))
-        pattern = f"(:{source})-[e:{label}]->(:{target})"
-    return f"MATCH {pattern} RETURN {returned} LIMIT {rows}"
+    element = f"e:{cypher_name(part.name)}"
+    pattern = edge_pattern(part, element) if isinstance(part, EdgeInfo) else f"({element})"
+    return f"MATCH {pattern} RETURN {', '.join(values) or 'count(*) AS how_many'} LIMIT {rows}"

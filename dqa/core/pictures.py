@@ -1,8 +1,7 @@
-"""Pictures of what a decision turns on, as data: nodes in layers, and edges between them.
+"""Pictures of decisions as data: nodes in layers, and edges between them.
 
-Whoever knows a scenario or a method says what is worth drawing; whoever shows it draws it, without
-knowing what it is about. A scenario's pictures are registered under ``dqa.pictures`` by the name of
-the scenario, a method's pictures of its own traces under ``dqa.trace_pictures``.
+A scenario or a method describes a picture, and the report draws it. Entry points: ``dqa.pictures``
+by the name of a scenario, ``dqa.trace_pictures`` for a method's own traces.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 
 Shape: TypeAlias = Literal["circle", "box", "dot"]
-"""How a node is drawn: a place, a thing with a name, or one of many small ones."""
+"""The shape of a node: a place, a thing with a name, or one of many small ones."""
 
 
 class PictureNode(Record):
@@ -28,19 +27,19 @@ class PictureNode(Record):
     id
         Unique in its picture.
     label
-        What is written at it.
+        Its label.
     layer
         Its column, from 0 at the left; the layout orders the nodes of a column.
     shape
-        How it is drawn.
+        Its shape.
     focus
         Whether the question is about it.
     candidate
-        The candidate that it stands for; what it leads to, and who chose it, is marked.
+        The candidate that it represents; its outcome and who chose it are marked.
     value
-        What it is worth, in the picture's unit: larger ones are drawn larger.
+        Its value in the picture's unit; larger ones are drawn larger.
     notes
-        What is said where a reader points at it: names and values.
+        Names and values of its tooltip.
     """
 
     id: str
@@ -68,11 +67,11 @@ class Picture(Record):
     Attributes
     ----------
     title, caption
-        What it shows, and how it is to be read.
+        Its title, and how to read it.
     nodes, edges
-        What is drawn.
+        Its nodes and edges.
     left_out
-        How many nodes are not, as they matter least.
+        How many less important nodes are missing.
     """
 
     title: str
@@ -94,7 +93,7 @@ class Picture(Record):
 
 @runtime_checkable
 class QuestionPictures(Protocol):
-    """What draws the questions of a scenario."""
+    """Draws the questions of a scenario."""
 
     def __call__(
         self,

@@ -1,4 +1,4 @@
-"""The steps of a plan as a model wrote it: one reading for agents, traces and measures."""
+"""Read the steps of a model's plan, for agents, traces and measures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEP_NUMBER = re.compile(
     (?:step[ \t]*+)?(?P<number>\d{1,3})[*_]*+[ \t]*+[.):](?!\d)[*_]*+[ \t]*+""",
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
-"""A number that begins a step without any doubt: what tells a plan from a remark about one."""
+"""A number that certainly begins a step; it distinguishes a plan from a remark about one."""
 _MARKER = re.compile(
     r"""^(?P<indent>[ ]*+)
     (?:\#{1,6}[ ]+)?(?:[*_]{2})?
@@ -28,7 +28,7 @@ _MARKER = re.compile(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""Whatever else begins a step where there is a plan for sure."""
+"""Other marks that begin a step of a plan."""
 _INLINE = re.compile(
     r"""(?:^|(?<=[\s,;\[\uff0c\uff1b\u3002]))[*_]{0,3}
     (?:step[ ]?(?P<step>\d{1,3})[*_]{0,3}(?:[ ]?[:.)]|[ ][-\u2013\u2014](?=[ ]))
@@ -48,7 +48,7 @@ _THEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _CONDITION = re.compile(r"\b(?:if|when|unless|once|where|wenn|si)\b|\u5982\u679c", re.IGNORECASE)
-"""What makes the "then" behind it a consequence and no next step."""
+"""After such a word, "then" begins a consequence and not a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,14 @@ class PlanStep:
 
     @property
     def bare(self) -> str:
-        """What it says without capitals and punctuation: equal in two plans that share the step."""
+        """Its text without capitals and punctuation: equal in two plans with the same step."""
         letters = (c if c.isalnum() else " " for c in self.text.casefold())
         return " ".join("".join(letters).split())
 
 
 @dataclass(frozen=True, slots=True)
 class PlanText:
-    """A plan's steps in order, and the lines beside them that belong to none."""
+    """A plan's steps in order, and the lines that belong to no step."""
 
     steps: tuple[PlanStep, ...]
     beside: tuple[str, ...] = ()
@@ -87,13 +87,12 @@ def steps_of(plan: str) -> tuple[PlanStep, ...]:
 
 
 def list_in(text: str) -> str | None:
-    """Return a text from the first step of a numbered list on; None where it has no such list.
+    """Return a text from the first step of a numbered list; None where it has no such list.
 
-    It tells a plan from a remark about one: lines that begin with a number, or numbers that run
-    1, 2, 3 within a line.
+    A list is lines that begin with a number, or numbers that run 1, 2, 3 within a line.
     """
     line, inline = STEP_NUMBER.search(text), _inline_marks(text)
-    # Where the first step stands behind other words, only the second begins a line.
+    # After other words on its line, the first step is not at the beginning of a line.
     begins = [mark.start() for mark in (line, *inline[:1]) if mark is not None]
     if not begins:
         return None
@@ -102,11 +101,11 @@ def list_in(text: str) -> str | None:
 
 
 def read_plan(plan: str) -> PlanText:
-    """Return a plan's steps, and what stands beside them.
+    """Return a plan's steps, and the lines that belong to no step.
 
     Numbers (``1.``, ``2)``, ``(3)``, ``Step 4:``, ``1.2``), letters and bullets begin a step. In a
     numbered plan, bullets, letters, dotted and further indented numbers are sub-steps. Other lines
-    go on with their step, or, behind a blank line, belong to no step. Numbers that run 1, 2, 3 in
+    continue their step, or, after a blank line, belong to no step. Numbers that run 1, 2, 3 in
     the middle of a line begin steps as well: ``1) ... 2) ...``, ``[Step 1: ..., Step 2: ...]``. A
     list in JSON is its entries. Where nothing is marked, each line is a step, and on a single line
     each sentence, and what follows a ``, then`` in it.
@@ -116,18 +115,21 @@ def read_plan(plan: str) -> PlanText:
     plan
         As a model wrote it.
     """
-    listed = _listed(plan.strip())
-    if listed is not None:
-        return PlanText(_as_steps(listed))
+    entries = _json_texts(plan.strip())
+    if entries:
+        return PlanText(_as_steps(entries))
     lines = [line.rstrip().expandtabs(4) for line in _unbracketed(plan).split("\n")]
     marks = [_mark(line) for line in lines]
-    if not _is_whole([mark for mark in marks if mark]):
-        running = _running(lines)
-        if running is not None:
-            return running
-    if not _is_list(lines, marks):
-        return PlanText(_unmarked([line for line in lines if line.strip()]))
-    return _marked(lines, marks)
+    numbers = [_number(mark) for mark in marks if mark is not None]
+    gaps = (b - a for a, b in pairwise(n for n in numbers if n is not None))
+    is_whole = len(numbers) > 1 and (None in numbers or all(gap < 2 for gap in gaps))
+    running = None if is_whole else _running(lines)
+    if running is not None:
+        return running
+    filled = [line for line in lines if line.strip()]
+    if len(numbers) > 1 or (numbers == [1] and len(filled) > 1):
+        return _marked(lines, marks)
+    return PlanText(_unmarked(filled))
 
 
 def _marked(lines: list[str], marks: list[re.Match[str] | None]) -> PlanText:
@@ -159,16 +161,19 @@ def _mark(line: str) -> re.Match[str] | None:
     return STEP_NUMBER.match(line) or _MARKER.match(line)
 
 
-def _listed(plan: str) -> list[str] | None:
-    """Return the entries of a plan that is a JSON list of texts."""
-    if not plan.startswith("["):
-        return None
+def _number(mark: re.Match[str]) -> int | None:
+    """Return the number of a mark; None where it has none, or one with dots."""
+    number: str | None = mark["number"]
+    return int(number) if number is not None and number.isdecimal() else None
+
+
+def _json_texts(plan: str) -> list[str]:
+    """Return the entries of a plan that is a JSON list of texts; [] for another plan."""
     try:
-        entries = json.loads(plan)
+        entries = json.loads(plan) if plan.startswith("[") else []
     except (ValueError, RecursionError):
-        return None
-    texts = [entry for entry in entries if isinstance(entry, str)]
-    return texts if texts and len(texts) == len(entries) else None
+        return []
+    return entries if all(isinstance(entry, str) for entry in entries) else []
 
 
 def _unbracketed(plan: str) -> str:
@@ -184,20 +189,16 @@ def _unbracketed(plan: str) -> str:
     return re.sub(r",[ \t]*$", "", bare[1:-1], flags=re.MULTILINE)
 
 
-def _is_whole(marks: list[re.Match[str]]) -> bool:
-    """Whether the marks at the start of lines leave no number out that a line might hold."""
-    numbers = [mark["number"] for mark in marks]
-    if len(marks) < 2 or not all(number and number.isdecimal() for number in numbers):
-        return len(marks) > 1
-    return all(int(b) - int(a) < 2 for a, b in pairwise(numbers))
-
-
 def _running(lines: list[str]) -> PlanText | None:
-    """Return the plan whose numbers run on within a paragraph; None where there is none."""
+    """Return the plan whose numbers run 1, 2, 3 within a paragraph; None where there is none."""
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", "\n".join(lines))]
     for place, paragraph in enumerate(paragraphs):
-        before, steps = _inline(paragraph)
-        if steps:
+        marks = _inline_marks(paragraph)
+        if marks:
+            ends = [*(mark.start() for mark in marks[1:]), len(paragraph)]
+            parts = [paragraph[mark.end() : end] for mark, end in zip(marks, ends, strict=True)]
+            steps = [part.rstrip(" ,;" if "[" in part else " ,;]") for part in parts]
+            before = paragraph[: marks[0].start()].strip(" [")
             around = (*paragraphs[:place], before, *paragraphs[place + 1 :])
             return PlanText(_as_steps(steps), tuple(filter(None, around)))
     return None
@@ -209,29 +210,6 @@ def _inline_marks(text: str) -> list[re.Match[str]]:
     numbers = [int(mark["step"] or mark["nth"] or mark["number"]) for mark in marks]
     run = list(range(1, len(marks) + 1))
     return marks if len(marks) > 1 and numbers == run else []
-
-
-def _inline(text: str) -> tuple[str, list[str]]:
-    """Return what stands before numbers that run 1, 2, 3, and the texts behind each of them."""
-    marks = _inline_marks(text)
-    if not marks:
-        return text, []
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    parts = [text[mark.end() : end] for mark, end in zip(marks, ends, strict=True)]
-    before = text[: marks[0].start()].strip(" [")
-    return before, [part.rstrip(" ,;]" if "[" not in part else " ,;") for part in parts]
-
-
-def _is_list(lines: list[str], marks: list[re.Match[str] | None]) -> bool:
-    """Whether marks begin the steps: one alone does where it is a 1, with lines around it."""
-    found = [mark for mark in marks if mark is not None]
-    several_lines = sum(bool(line.strip()) for line in lines) > 1
-    return len(found) > 1 or any(several_lines and _is_first(mark) for mark in found)
-
-
-def _is_first(mark: re.Match[str]) -> bool:
-    number: str | None = mark["number"]
-    return number is not None and number.isdecimal() and int(number) == 1
 
 
 def _indent_of(marks: list[re.Match[str]], *, numbered: bool) -> int:

@@ -8,21 +8,20 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 Candidate: TypeAlias = str | int
-"""What can be chosen: a supplier's name, a product's number."""
+"""A possible choice: a supplier's name, a product's number."""
 
 MOST_CANDIDATES = 500_000
-"""The most candidates of a question. Every one has an outcome where a scenario tells them, and all
-of these are held for scoring; a list of a million is a table that nobody chose from."""
+"""The most candidates of a question: scoring holds the outcomes of all of them in memory."""
 
 AnswerForm: TypeAlias = Literal["candidate", "statement"]
-"""What a question is answered with: one of its candidates, or a statement that gives the rows."""
+"""The form of an answer: one of the candidates, or a statement that returns the right rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """A decision-making question with its business rules (PlanRAG, section 2: Q and R).
 
-    It holds what a decider may see and nothing else; what is right is a `dqa.core.truth.Truth`.
+    It contains only what a decider may see; the right answer is a `dqa.core.truth.Truth`.
 
     Attributes
     ----------
@@ -31,28 +30,28 @@ class Question:
     id
         Unique within the scenario.
     text
-        The question and its goal, as the decider reads it.
+        The question and its goal.
     rules
-        The business rules, as the decider reads them.
+        The business rules.
     situation
-        Name of the situation it is asked about, a key of `QuestionSet.situations`; or of the user's
-        own database, a key of `QuestionSet.places`.
+        Name of its situation, a key of `QuestionSet.situations`, or of the user's own database, a
+        key of `QuestionSet.places`.
     target
-        What the goal is about, e.g. ``{"country": "SWE", "home": "baltic_sea"}``.
+        The object of the goal, e.g. ``{"country": "SWE", "home": "baltic_sea"}``.
     candidates
-        What can be chosen, in table order, or None where nobody listed it.
+        The possible choices, in table order, or None where they are not listed.
     candidate_query
-        A statement whose first column lists the candidates, where they are to be queried.
+        A statement whose first column lists the candidates.
     context_queries
-        Statements of the user's own whose rows are what a decider reads about the question, in
-        place of its scenario's (`dqa.scenarios.base.Scenario.context`).
+        The user's own statements whose rows are the context of the question, in place of those of
+        its scenario (`dqa.scenarios.base.Scenario.context`).
     tags
-        Words by which whoever asks tells questions apart; no decider is shown them.
+        Words that group questions; no decider sees them.
     answer_form
-        What it is answered with: a candidate, or a statement whose rows are the answer.
+        The form of its answer.
     free_form
-        What may be written beside the candidates, with ``...`` for any words: ``search[...]``;
-        several forms are joined by " or ". Empty where only a candidate counts.
+        Other legal answers, with ``...`` for any words: ``search[...]``; several forms are joined
+        by " or ". Empty where only a candidate counts.
     """
 
     scenario: str

@@ -1,8 +1,9 @@
-"""Sets of questions with the situations they are asked about."""
+"""Sets of questions with their situations and truths."""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,12 +18,12 @@ from dqa.core.truth import NOTHING_KNOWN, LabelledQuestion, Truth
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """Something wrong in data that was read, and what was done about it.
+    """A problem in data that was read, and what the reader did about it.
 
     Attributes
     ----------
     more
-        How many further files have the same.
+        How many other files have the same problem.
     """
 
     file: Path
@@ -38,40 +39,36 @@ class Defect:
 
 
 def said_once(defects: Iterable[Defect]) -> list[Defect]:
-    """Return defects with one for those that differ in their place alone, at its first place."""
-    places: dict[tuple[str, str], dict[Path, Defect]] = {}
+    """Return the first of the defects that differ only in their file; it counts the others."""
+    found: dict[tuple[str, str], dict[Path, Defect]] = {}
     for defect in defects:
-        places.setdefault((defect.problem, defect.action), {}).setdefault(defect.file, defect)
-    return [
-        replace(next(iter(files.values())), more=sum(one.more + 1 for one in files.values()) - 1)
-        for files in places.values()
-    ]
+        found.setdefault((defect.problem, defect.action), {}).setdefault(defect.file, defect)
+    return [replace(next(iter(one.values())), more=len(one) - 1) for one in found.values()]
 
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """Questions, the situations they are asked about, and what was wrong in their files.
+    """Questions, their situations and truths, and the defects of their files.
 
-    Situations with the same content are one object, so whoever loads databases can share them.
+    Situations with the same content are one object, so loaded databases can be shared.
 
     Attributes
     ----------
     name
-        What reports call the set.
+        The name of the set in reports.
     questions
-        What deciders are asked, in order.
+        The questions, in order.
     situations
-        By name, what the questions are asked about.
+        The situations by name.
     defects
-        What was wrong in the files, and what was done about it.
+        Problems in the files, and what the reader did about them.
     truths
-        By a question's key, what is right: for scoring alone, and never shown to a decider.
+        The truths by a question's key, for scoring alone; a decider never sees them.
     rule_set
-        The rule set that the truths follow, named by whoever read or made them; None for the first
-        of each simulator's.
+        The rule set of the truths; None for the first one of each simulator.
     places
-        By name, the locations of the databases that questions are asked about where they are:
-        nobody loads them, and a situation by that name is what was read back from one.
+        By name, the locations of the users' own databases, which are not loaded; a situation of
+        such a name was read from one.
 
     Raises
     ------
@@ -117,11 +114,11 @@ class QuestionSet:
         return self.truths.get(question.key, NOTHING_KNOWN)
 
     def is_in_place(self, question: Question) -> bool:
-        """Whether `question` is asked about a database where that is, which nobody loads."""
+        """Whether `question` is about the user's own database, which is not loaded."""
         return question.situation in self.places
 
     def has_data_of(self, question: Question) -> bool:
-        """Whether the data that `question` is about is at hand, and not in its place alone."""
+        """Whether the data of `question` is in memory."""
         return question.situation in self.situations or not self.is_in_place(question)
 
     def situation_of(self, question: Question) -> Situation:
@@ -134,24 +131,20 @@ class QuestionSet:
         UsageError
             The question is asked about a database of the user's own, whose data nobody read.
         """
-        try:
-            return self.situations[question.situation]
-        except KeyError:
-            if self.is_in_place(question):
-                raise UsageError(
-                    f"Question '{question.key}' is asked about the database '{question.situation}' "
-                    "where it is, of whose data nothing was read: this works for questions that "
-                    "name their scenario alone."
-                ) from None
-            raise UnknownNameError("situation", question.situation, self.situations) from None
+        name = question.situation
+        if name in self.situations:
+            return self.situations[name]
+        if self.is_in_place(question):
+            raise UsageError(
+                f"The data of the database '{name}' was not read for question '{question.key}': "
+                "this works only for questions that name their scenario."
+            )
+        raise UnknownNameError("situation", name, self.situations)
 
     @property
     def content_hash(self) -> str:
         """SHA-256 (hex) over every question and the content of its situation, in order."""
-        digest = hashlib.sha256()
-        for question in self.questions:
-            digest.update(self._content_of(question))
-        return digest.hexdigest()
+        return hashlib.sha256(b"".join(map(self._content_of, self.questions))).hexdigest()
 
     def question_hash(self, question: Question) -> str:
         """Return the SHA-256 (hex) over a question, its truth and its situation's content."""
@@ -177,21 +170,20 @@ class QuestionSet:
 
     def find(self, key: str) -> Question:
         """Return the question called `key` (``scenario/id``)."""
-        for question in self.questions:
-            if question.key == key:
-                return question
-        raise UnknownNameError("question", key, (q.key for q in self.questions))
+        by_key = {question.key: question for question in reversed(self.questions)}
+        if key not in by_key:
+            raise UnknownNameError("question", key, by_key)
+        return by_key[key]
 
     def select(
         self, scenarios: tuple[str, ...] | None = None, limit: int | None = None
     ) -> QuestionSet:
         """Keep some scenarios, and the first `limit` questions of each."""
-        counts: dict[str, int] = {}
-        kept = []
+        counts: Counter[str] = Counter()
+        selected = []
         for question in self.questions:
-            if scenarios is not None and question.scenario not in scenarios:
-                continue
-            counts[question.scenario] = counts.get(question.scenario, 0) + 1
-            if limit is None or counts[question.scenario] <= limit:
-                kept.append(question)
-        return replace(self, questions=tuple(kept))
+            counts[question.scenario] += 1
+            is_wanted = scenarios is None or question.scenario in scenarios
+            if is_wanted and (limit is None or counts[question.scenario] <= limit):
+                selected.append(question)
+        return replace(self, questions=tuple(selected))

@@ -1,4 +1,4 @@
-"""What happens while a decision is made, and the `Decision` that is made of it."""
+"""Record what happens in a decision, and return the `Decision`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import perf_counter
+from typing import Any
 
 from dqa.core.budgets import ENDLESS, DecisionBudget, Meter, Spent
 from dqa.core.decision import Decision, Ending, Outage, Usage
@@ -24,24 +25,23 @@ from dqa.core.review import current_reviewing, reviewed_by
 
 
 class DecisionWatcher:
-    """Is told what happens in a decision while it is made; does nothing by default.
-
-    It is called by the thread that decides, which waits for it.
-    """
+    """Is called during a decision, by the thread that decides; does nothing by default."""
 
     def asking(self, step: int) -> None:
-        """Take note that a model is asked for its reply number `step`."""
+        """Handle the request for a model's reply number `step`."""
 
     def happened(self, event: Event, usage: Usage) -> None:
-        """Take note of an event, and of all tokens and calls so far."""
+        """Handle an event, with all tokens and calls so far."""
 
 
 _watcher: ContextVar[DecisionWatcher] = ContextVar("dqa_watcher", default=DecisionWatcher())  # noqa: B039  (keeps nothing)
+current_watcher = _watcher.get
+"""Return the watcher of decisions that begin in this context."""
 
 
 @contextmanager
 def watched_by(watcher: DecisionWatcher) -> Iterator[None]:
-    """Let `watcher` be told of every decision that begins in this context."""
+    """Call a watcher about every decision that begins in this context."""
     token = _watcher.set(watcher)
     try:
         yield
@@ -49,41 +49,36 @@ def watched_by(watcher: DecisionWatcher) -> Iterator[None]:
         _watcher.reset(token)
 
 
-def current_watcher() -> DecisionWatcher:
-    """Return the watcher of decisions that begin in this context."""
-    return _watcher.get()
-
-
 class Recorder:
-    """Keeps what happens in one decision; its clock starts when it is made. Used by one thread.
+    """The record of one decision; its clock starts at once. Used by one thread.
 
     Parameters
     ----------
     budget
         What the decision may cost.
     clock
-        Where the time that it may take comes from.
+        Returns the time that the budget limits.
 
     Attributes
     ----------
     events
         What happened, in order.
     evidence
-        What was asked of the database or another tool, and what came back.
+        Statements and other tool calls, with their results.
     plans
         The plan and each one that replaced it.
     usage
         Tokens and calls so far.
     lost
-        Those of replies that never came whole.
+        Tokens and calls of replies that never arrived complete.
     uncounted
-        Those of replies whose tokens nobody counted, by an estimate; for the budget alone.
+        An estimate for replies without a token count, for the budget alone.
     steps
         Replies of the deciding model so far.
     spent
-        Which part of the budget is spent, as it was found last; None for none.
+        The part of the budget that is spent; None for none.
     ended_by
-        Which budget ended the run, as in `Decision`; None before.
+        The budget that ended the run, as in `Decision`; None before.
     """
 
     def __init__(
@@ -91,21 +86,20 @@ class Recorder:
     ) -> None:
         self.spent: str | None = None
         self.ended_by: str | None = None
-        self._reviewing = current_reviewing()
-        self._is_endless = budget == ENDLESS
-        self._meter = Meter(budget, lambda: clock() - self._waited())
         self.events: list[Event] = []
         self.evidence: list[Evidence] = []
         self.plans: list[str] = []
         self.usage = self.lost = self.uncounted = Usage()
         self.steps = 0
-        self._began = perf_counter() - self._waited()
-        self._watcher = _watcher.get()
+        self._watcher = current_watcher()
+        self._reviewing = current_reviewing()
         if self._reviewing is not None:
             self._reviewing.recorder = self
+        self._meter = Meter(budget, lambda: clock() - self._waited())
+        self._began = perf_counter() - self._waited()
 
     def asking(self) -> None:
-        """Say that a model is asked for its next reply."""
+        """Tell the watcher that a model is asked for its next reply."""
         self._watcher.asking(self.steps + 1)
 
     def note(self, event: Event) -> None:
@@ -114,26 +108,26 @@ class Recorder:
         self._watcher.happened(event, self.usage)
 
     def warn_once(self, warning: WarningEvent) -> None:
-        """Add a warning, unless there is one of its words."""
+        """Add a warning, unless there is one with the same text."""
         if all(getattr(event, "text", None) != warning.text for event in self.events):
             self.note(warning)
 
     def add_evidence(self, evidence: Evidence) -> None:
-        """Add what a tool returned, with its event."""
+        """Add the result of a tool call, with its event."""
         self.evidence.append(evidence)
         self.note(event_of(evidence, self.steps))
 
     @classmethod
     def branch(cls) -> Recorder:
-        """Return a recorder for what another thread does at the same time; `merge` takes it in.
+        """Return a recorder for another thread, which `merge` takes in later.
 
-        It bounds nothing and tells nobody: the recorder that takes it in does, in its own thread.
+        It has no budget, watcher or review; those of the first recorder apply when it merges.
         """
         with reviewed_by(None), watched_by(DecisionWatcher()):
             return cls()
 
     def merge(self, branch: Recorder) -> None:
-        """Take in what a branch recorded, as if it had happened now; its steps are numbered on."""
+        """Add what a branch recorded, as if it happened now, with the next step numbers."""
         before = self.steps
         self.steps += branch.steps
         self.usage += branch.usage
@@ -143,26 +137,25 @@ class Recorder:
             self.note(event.model_copy(update={"step": before + event.step}))
 
     def over_budget(self, *, reads: bool = True) -> str | None:
-        """Return what of the budget is spent, behind a step; None while there is room for another.
+        """Return which part of the budget is spent after a step; None for none.
 
         Parameters
         ----------
         reads
             Whether another step may call a tool.
         """
-        if self._is_endless:  # what was used is added up after every step, for nobody
-            return None
         now = self._spent()
         self._meter.step(now)
-        self.spent = (self.has_read_enough() if reads else None) or self._meter.has_no_room(now)
+        enough = self._meter.has_read_enough(now) if reads else None
+        self.spent = enough or self._meter.has_no_room(now)
         return self.spent
 
     def has_read_enough(self) -> str | None:
-        """Return which bound of statements or rows is reached; None where none is."""
-        return None if self._is_endless else self._meter.has_read_enough(self._spent())
+        """Return which bound of statements or rows is reached; None for none."""
+        return self._meter.has_read_enough(self._spent())
 
     def close_by_budget(self) -> bool:
-        """Take note that a budget ends the run; return whether a last reply can be asked for."""
+        """Record that a budget ends the run; return whether a last reply is affordable."""
         spent = self.spent or "nothing"
         self.ended_by = f"budget: {spent}"
         left = not self._meter.is_overdrawn(self._spent())
@@ -172,12 +165,9 @@ class Recorder:
     def _spent(self) -> Spent:
         usage = self.usage + self.lost + self.uncounted
         rows = [evidence.row_count for evidence in self.evidence]
-        scanned = sum(
-            returned if evidence.scanned is None else evidence.scanned
-            for returned, evidence in zip(rows, self.evidence, strict=True)
-        )
+        scanned = [e.row_count if e.scanned is None else e.scanned for e in self.evidence]
         return self._meter.read(
-            usage.input_tokens, usage.output_tokens, len(rows), sum(rows), scanned
+            usage.input_tokens, usage.output_tokens, len(rows), sum(rows), sum(scanned)
         )
 
     def answered(self, answer: str, choice: Candidate | None) -> Decision:
@@ -188,36 +178,26 @@ class Recorder:
     def ended(self, ending: Ending, problem: str, outage: Outage | None = None) -> Decision:
         """Return the decision of a run that ended without an answer."""
         self.note(EndingEvent.of(ending, self.steps, problem))
-        return self._decision(ending, problem=problem, outage=outage)
+        return self._decision(ending, error=problem, outage=outage)
 
     def failed(self, error: Exception) -> Decision:
-        """Return the decision of a run that `error` ended; see `dqa.core.endings.ending_of`."""
+        """Return the decision of a run that an error ended; see `dqa.core.endings.ending_of`."""
         return self.ended(*ending_of(error))
 
     def _waited(self) -> float:
-        """Return how long people took to answer: no time of the decision's own."""
+        """Return the seconds that people took to answer; no limit counts them."""
         return 0.0 if self._reviewing is None else self._reviewing.waited
 
-    def _decision(
-        self,
-        ending: Ending,
-        answer: str = "",
-        choice: Candidate | None = None,
-        problem: str | None = None,
-        outage: Outage | None = None,
-    ) -> Decision:
+    def _decision(self, ending: Ending, **fields: Any) -> Decision:  # noqa: ANN401
         return Decision(
-            ending=ending,
-            answer=answer,
-            choice=choice,
+            ending,
             evidence=tuple(self.evidence),
             plans=tuple(self.plans),
             usage=self.usage,
             steps=self.steps,
             seconds=perf_counter() - self._waited() - self._began,
-            error=problem,
-            outage=outage,
             trace=tuple(self.events),
             lost=self.lost,
             ended_by=self.ended_by,
+            **fields,
         )

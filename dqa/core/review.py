@@ -1,7 +1,7 @@
-"""A person in the loop: what is shown for approval, what may be answered, and who is asked.
+"""Reviews: a person approves, corrects or refuses plans, statements and decisions.
 
-A `Reviewer` is a callable of the caller's. Whoever makes a plan, a statement or a decision settles
-it with the `Reviewing` of its context. Without a reviewer there is none, and nothing is asked.
+A `Reviewer` is a callable of the caller. A decider settles each plan, statement and decision with
+the `Reviewing` of its context. Without a reviewer nothing is asked.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ if TYPE_CHECKING:
     from dqa.core.recorder import Recorder
 
 MOST_TRIES = 5
-"""Corrections of one thing that cannot be used, before it counts as refused."""
+"""Unusable corrections of one thing before it counts as refused."""
 _LONGEST_NAME = 100
 
 
 class Review(Record):
-    """What a person is asked to approve.
+    """A plan, statement or decision that a person is asked to approve.
 
     Attributes
     ----------
     kind
-        What it is: a plan, a statement before it runs, or the decision.
+        The kind: a plan, a statement before it runs, or the decision.
     text
-        The plan, the statement, or what would be decided.
+        The plan, the statement, or the choice.
     question
-        What is to be decided.
+        The question to decide.
     step
-        Number of the model's reply that it stands in; 0 where no model was asked.
+        Number of the model's reply that contains it; 0 where no model was asked.
     thought
-        What the model says it follows from; empty where it does not say.
+        The model's reason; empty where it gives none.
     plan
-        The plan that holds so far; empty where there is none.
+        The current plan; empty where there is none.
     database, language
-        What a statement would run on, and what it is written in; empty for anything else.
+        The database of a statement and its language; empty for other kinds.
     verdict
-        What the guard says of a statement: what it refuses is not shown.
+        The guard's verdict on a statement; refused ones are not reviewed.
     problem
-        Why the last correction could not be used, where this is asked again; else empty.
+        Why the last correction could not be used, when this is asked again.
     """
 
     kind: ReviewKind
@@ -67,19 +67,19 @@ class Review(Record):
 
 
 class ReviewAnswer(Record):
-    """What a person says to a `Review`.
+    """A person's answer to a `Review`.
 
     Attributes
     ----------
     action
-        ``approve``; ``correct``, with `text` in its place; ``refuse``, of which the model is told
-        the `reason`; or ``end``, which ends the run.
+        ``approve``; ``correct``, with `text` in its place; ``refuse``, whose `reason` the model
+        reads; or ``end``, which ends the run.
     text
         The correction.
     reason
-        Why, for the model and the record.
+        The reason, for the model and the record.
     by
-        Who says so, for the record.
+        The person, for the record.
     """
 
     action: ReviewAction
@@ -100,13 +100,7 @@ class ReviewAnswer(Record):
 
     @classmethod
     def of(cls, given: object) -> Self:
-        """Return an answer, or what a JSON object says of one.
-
-        Raises
-        ------
-        UsageError
-            It is neither.
-        """
+        """Return an answer, or read it from a JSON object; `UsageError` where it is neither."""
         if isinstance(given, cls):
             return given
         if not isinstance(given, Mapping):
@@ -121,23 +115,23 @@ class ReviewAnswer(Record):
 
 
 Reviewer: TypeAlias = Callable[[Review], ReviewAnswer]
-"""Whoever is asked; it waits for the person."""
+"""Asks the person and waits for the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What a review led to.
+    """The result of a review.
 
     Attributes
     ----------
     text
-        What holds: as it was, or the correction; None where it was refused.
+        The approved text or its correction; None where it was refused.
     corrected
         Whether it is the correction.
     reason
-        Why it was refused or corrected, where that was said.
+        The person's reason for a refusal or a correction.
     by
-        Who said so.
+        The person.
     """
 
     text: str | None
@@ -146,14 +140,14 @@ class Settled:
     by: str = ""
 
 
-def review_kinds(given: Iterable[str]) -> tuple[ReviewKind, ...]:
-    """Return what is to be reviewed; `UnknownNameError` where a name is no kind of review."""
+def review_kinds(names: Iterable[str]) -> tuple[ReviewKind, ...]:
+    """Return the kinds of review by their names; `UnknownNameError` for another name."""
     known: tuple[ReviewKind, ...] = get_args(ReviewKind)
-    names = tuple(given)
-    for name in names:
+    wanted = tuple(names)
+    for name in wanted:
         if name not in known:
             raise UnknownNameError("kind of review", name, known)
-    return tuple(kind for kind in known if kind in names)
+    return tuple(kind for kind in known if kind in wanted)
 
 
 class Reviewing:
@@ -162,131 +156,110 @@ class Reviewing:
     Parameters
     ----------
     reviewer
-        Who is asked.
+        Asks the person.
     kinds
-        What about.
+        The kinds that are reviewed.
 
     Attributes
     ----------
     question
-        What is to be decided, as reviews tell it.
+        The question, as reviews show it.
     waited
-        Seconds that the reviewer took so far; no limit on time counts them.
+        Seconds that the reviewer took so far; no time limit counts them.
     events
         Every review, in order.
     recorder
-        Keeps the decision that is under way; None before it begins.
+        The record of the decision; None before it begins.
     """
 
     def __init__(self, reviewer: Reviewer, kinds: Iterable[ReviewKind]) -> None:
         self._reviewer = reviewer
         self._kinds = frozenset(kinds)
-        self.question = ""
         self._approved: set[str] = set()
+        self.question = ""
         self.waited = 0.0
         self.events: list[ReviewEvent] = []
         self.recorder: Recorder | None = None
 
     def wants(self, kind: ReviewKind) -> bool:
-        """Whether somebody wants to see such a thing."""
+        """Whether a kind is reviewed."""
         return kind in self._kinds
 
     def has_approved(self, statement: str) -> bool:
-        """Whether a statement was approved in this decision, or is somebody's correction."""
+        """Whether a statement was approved in this decision, or is a person's correction."""
         return statement in self._approved
 
     def trust(self, statement: str) -> None:
-        """Take a statement for approved: a person wrote it."""
+        """Approve a statement that a person wrote."""
         self._approved.add(statement)
 
     @property
     def has_decided(self) -> bool:
-        """Whether somebody has approved the decision, or corrected it so that it could be used."""
-        said = [event for event in self.events if event.about == "decision"]
-        settled = bool(said) and said[-1].action in {"approve", "correct"}
-        return settled and said[-1].problem is None
+        """Whether a person has approved the decision, or corrected it in a usable way."""
+        decisions = [event for event in self.events if event.about == "decision"]
+        last = decisions[-1] if decisions else None
+        return last is not None and last.action in {"approve", "correct"} and last.problem is None
 
     def settle(
-        self,
-        review: Review,
-        problem_with: Callable[[str], str] = lambda _text: "",
+        self, review: Review, problem_with: Callable[[str], str] = lambda _text: ""
     ) -> Settled:
-        """Ask until there is an answer that can be used.
+        """Ask until there is a usable answer.
 
         Parameters
         ----------
         review
-            What is asked; the question, and what it follows from, are filled in.
+            The review; its question, thought and plan are filled in.
         problem_with
-            Says why a correction cannot be used; empty where it can.
+            Returns why a correction cannot be used; empty where it can.
 
         Raises
         ------
         StoppedError
             The person ends the run.
         UsageError
-            What the reviewer returned is no answer.
+            The reviewer returned something else than an answer.
         """
-        asked = review.changed(**self._following())
+        review = review.changed(**self._context())
         for _ in range(MOST_TRIES):
-            answer = self._answered(asked)
-            if answer.action == "correct" and answer.text.strip() == asked.text.strip():
-                answer = answer.changed(action="approve", text="")
+            answer = self._ask(review)
             problem = problem_with(answer.text) if answer.action == "correct" else ""
-            self._note(asked, answer, problem)
-            if problem:
-                asked = asked.changed(problem=problem)
-                continue
-            return self._settled(asked, answer)
+            self._note(review, answer, problem)
+            if not problem:
+                return self._settled(review, answer)
+            review = review.changed(problem=problem)
         return Settled(None, reason="No correction of it could be used", by=answer.by)
 
-    def _settled(self, asked: Review, answer: ReviewAnswer) -> Settled:
-        reason, by = answer.reason.strip().rstrip("."), answer.by
-        if answer.action == "end":
-            who = f" ({by})" if by else ""
-            raise StoppedError(
-                f"A person{who} ended the run when asked about the {asked.kind}"
-                + (f": {reason}." if reason else ".")
-            )
-        if answer.action == "refuse":
-            return Settled(None, reason=reason, by=by)
-        corrected = answer.action == "correct"
-        text = answer.text.strip() if corrected else asked.text
-        if asked.kind == "statement":
-            self.trust(text)
-        return Settled(text, corrected, reason, by)
+    def _context(self) -> dict[str, object]:
+        if self.recorder is None:
+            return {"question": self.question}
+        replies = [event for event in self.recorder.events if isinstance(event, ReplyEvent)]
+        return {
+            "question": self.question,
+            "step": replies[-1].step if replies else 0,
+            "thought": (replies[-1].thought if replies else None) or "",
+            "plan": self.recorder.plans[-1] if self.recorder.plans else "",
+        }
 
-    def _answered(self, asked: Review) -> ReviewAnswer:
+    def _ask(self, review: Review) -> ReviewAnswer:
+        def ask() -> object:
+            return ReviewAnswer.of(self._reviewer(review)).to_json()
+
         began = perf_counter()
         try:
-            said = remembered(
-                "review",
-                asked.to_json(),
-                lambda: ReviewAnswer.of(self._reviewer(asked)).to_json(),
-            )
+            answer = ReviewAnswer.of(remembered("review", review.to_json(), ask))
         finally:
             self.waited += perf_counter() - began
-        answer = ReviewAnswer.of(said)
-        return answer.changed(by=shortened(answer.by, _LONGEST_NAME))
+        answer = answer.changed(by=shortened(answer.by, _LONGEST_NAME))
+        is_same = answer.action == "correct" and answer.text.strip() == review.text.strip()
+        return answer.changed(action="approve", text="") if is_same else answer
 
-    def _following(self) -> dict[str, object]:
-        """Return what a review follows from, as far as it was recorded."""
-        recorder, found = self.recorder, {"question": self.question}
-        if recorder is None:
-            return dict(found)
-        replies = (event for event in reversed(recorder.events) if isinstance(event, ReplyEvent))
-        reply = next(replies, None)
-        found["thought"] = "" if reply is None else reply.thought or ""
-        found["plan"] = recorder.plans[-1] if recorder.plans else ""
-        return {**found, "step": 0 if reply is None else reply.step}
-
-    def _note(self, asked: Review, answer: ReviewAnswer, problem: str) -> None:
+    def _note(self, review: Review, answer: ReviewAnswer, problem: str) -> None:
         event = ReviewEvent(
-            step=asked.step,
-            about=asked.kind,
-            text=asked.text,
-            thought=asked.thought,
-            verdict=asked.verdict,
+            step=review.step,
+            about=review.kind,
+            text=review.text,
+            thought=review.thought,
+            verdict=review.verdict,
             action=answer.action,
             correction=answer.text.strip() or None,
             reason=answer.reason,
@@ -297,18 +270,30 @@ class Reviewing:
         if self.recorder is not None:
             self.recorder.note(event)
 
+    def _settled(self, review: Review, answer: ReviewAnswer) -> Settled:
+        reason, by = answer.reason.strip().rstrip("."), answer.by
+        if answer.action == "end":
+            who, why = f" ({by})" if by else "", f": {reason}." if reason else "."
+            raise StoppedError(
+                f"A person{who} ended the run when asked about the {review.kind}{why}"
+            )
+        if answer.action == "refuse":
+            return Settled(None, reason=reason, by=by)
+        corrected = answer.action == "correct"
+        text = answer.text.strip() if corrected else review.text
+        if review.kind == "statement":
+            self.trust(text)
+        return Settled(text, corrected, reason, by)
+
 
 _reviewing: ContextVar[Reviewing | None] = ContextVar("dqa_reviewing", default=None)
-
-
-def current_reviewing() -> Reviewing | None:
-    """Return who is asked in this context; None where nobody is."""
-    return _reviewing.get()
+current_reviewing = _reviewing.get
+"""Return the reviews of this context; None where nothing is reviewed."""
 
 
 @contextmanager
 def reviewed_by(reviewing: Reviewing | None) -> Iterator[None]:
-    """Let what is planned, asked and decided in this context be reviewed; by nobody for None."""
+    """Review the plans, statements and decisions of this context; None reviews nothing."""
     token = _reviewing.set(reviewing)
     try:
         yield
@@ -317,7 +302,7 @@ def reviewed_by(reviewing: Reviewing | None) -> Iterator[None]:
 
 
 def reviewing_by(reviewer: Reviewer | None, kinds: Iterable[str]) -> Reviewing | None:
-    """Return the reviews of a decision; None where nobody is asked.
+    """Return the reviews of a decision; None without a reviewer.
 
     Raises
     ------

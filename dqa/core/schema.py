@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from dqa.core.display import dump_row
 from dqa.core.situation import Schema
 from dqa.core.text import shortened, visible
 
-_TABLE_COMMENT, _FIELD_COMMENT = 200, 100
+PartKind: TypeAlias = Literal["table", "label", "relationship type"]
+
+_PART_COMMENT, _FIELD_COMMENT = 200, 100
 """Characters that are shown of a comment on a table, and on a column."""
 
 
@@ -29,10 +32,11 @@ class Field:
 class TableInfo:
     """A table or view: columns, primary key, foreign keys as ``(column, table, column)``.
 
-    Its comment, like a column's, is what the database keeps of what somebody wrote about it.
-    `omitted` columns are not described here; so of labels and relationship types.
+    Comments come from the database. `omitted` counts the columns that are not described here. The
+    same holds for labels and relationship types.
     """
 
+    kind: ClassVar[PartKind] = "table"
     name: str
     columns: tuple[Field, ...]
     key: tuple[str, ...] = ()
@@ -40,28 +44,65 @@ class TableInfo:
     comment: str = ""
     omitted: int = 0
 
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The columns."""
+        return self.columns
+
 
 @dataclass(frozen=True, slots=True)
 class NodeInfo:
     """A node label and its properties; `key` is the identifying property, if declared."""
 
+    kind: ClassVar[PartKind] = "label"
     label: str
     properties: tuple[Field, ...]
     key: str | None = None
     comment: str = ""
     omitted: int = 0
 
+    @property
+    def name(self) -> str:
+        """The label."""
+        return self.label
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The properties."""
+        return self.properties
+
 
 @dataclass(frozen=True, slots=True)
 class EdgeInfo:
     """A relationship type, the labels it connects (empty for none) and its properties."""
 
+    kind: ClassVar[PartKind] = "relationship type"
     label: str
     source: str
     target: str
     properties: tuple[Field, ...]
     comment: str = ""
     omitted: int = 0
+
+    @property
+    def name(self) -> str:
+        """The relationship type."""
+        return self.label
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The properties."""
+        return self.properties
+
+
+Part: TypeAlias = TableInfo | NodeInfo | EdgeInfo
+
+
+def replace_fields(part: Part, fields: Sequence[Field], **changes: Any) -> Part:  # noqa: ANN401
+    """Return a table, label or relationship type with other columns or properties."""
+    if isinstance(part, TableInfo):
+        return replace(part, columns=tuple(fields), **changes)
+    return replace(part, properties=tuple(fields), **changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,109 +128,111 @@ class DatabaseSchema:
     folds_case: bool = False
     notes: tuple[str, ...] = ()
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All tables, node labels and relationship types."""
+        return (*self.tables, *self.nodes, *self.edges)
+
+    def replace_parts(self, parts: Sequence[Part]) -> DatabaseSchema:
+        """Return the schema with other parts."""
+        return replace(
+            self,
+            tables=tuple(part for part in parts if isinstance(part, TableInfo)),
+            nodes=tuple(part for part in parts if isinstance(part, NodeInfo)),
+            edges=tuple(part for part in parts if isinstance(part, EdgeInfo)),
+        )
+
+    def spell(self, name: str) -> str:
+        """Return a name of the schema as a statement must spell it."""
+        if self.nodes or self.edges:
+            return cypher_name(name)
+        if self.folds_case and name != name.lower():
+            return quoted(name, self.quote)
+        return sql_name(name, self.quote)
+
     def to_text(self) -> str:
         """Return the schema as a model reads it, one table, label or relationship type a line.
 
-        Names are spelled as a statement has to spell them, quoted where they must be. How much of
-        it a model is shown says `dqa.core.fitting.fit_schema`.
+        Names are spelled as a statement must spell them. `dqa.core.fitting.fit_schema` decides how
+        much of a long schema a model reads.
         """
         notes = (f"({visible(note)}.)" for note in self.notes)
         return "\n".join((*self.lines(), *notes))
 
     def lines(self) -> tuple[str, ...]:
-        """Return the lines of the text: of tables, then of nodes, then of relationship types."""
-        return (
-            *(self._table(table) for table in self.tables),
-            *(self._node(node) for node in self.nodes),
-            *(self._edge(edge) for edge in self.edges),
-        )
+        """Return the lines of the text: tables, then node labels, then relationship types."""
+        return tuple(map(self.describe, self.parts))
 
-    def _table(self, table: TableInfo) -> str:
-        def spelled(name: str) -> str:
-            is_folded = self.folds_case and name != name.lower()
-            return quoted(name, self.quote) if is_folded else sql_name(name, self.quote)
+    def describe(self, part: Part) -> str:
+        """Return the line of a part; control characters in names are escaped."""
+        key = part.key if isinstance(part, NodeInfo) else None
+        fields = [self._field(field, is_key=field.name == key) for field in part.fields]
+        if part.omitted:
+            noun = "columns" if isinstance(part, TableInfo) else "properties"
+            fields.append(f"... {part.omitted} {'more' if fields else noun}")
+        listed = ", ".join(fields)
+        if isinstance(part, TableInfo):
+            line = f"{self.spell(part.name)}({listed})" + self._keys(part)
+        elif isinstance(part, NodeInfo):
+            line = f"(:{self.spell(part.name)} {{{listed}}})"
+        else:
+            line = edge_pattern(part, f":{self.spell(part.name)} {{{listed}}}")
+        return visible(line + _comment(part.comment, _PART_COMMENT))
 
-        columns = (_field(field, spelled) for field in table.columns)
-        line = f"{spelled(table.name)}({_listed(columns, table.omitted, 'columns')})"
-        if table.key:
-            line += f" key ({', '.join(map(spelled, table.key))})"
+    def _field(self, field: Field, *, is_key: bool) -> str:
+        text = self.spell(field.name) + (f": {field.type}" if field.type else "")
+        text += " key" if is_key else ""
+        text += f" e.g. {dump_row(field.samples)}" if field.samples else ""
+        return text + _comment(field.comment, _FIELD_COMMENT)
+
+    def _keys(self, table: TableInfo) -> str:
+        """Return the primary key and the foreign keys of a table."""
+        text = f" key ({', '.join(map(self.spell, table.key))})" if table.key else ""
         for column, other, other_column in table.references:
-            line += f" {spelled(column)} -> {spelled(other)}"
-            line += f".{spelled(other_column)}" if other_column else ""
-        return line + _comment(table.comment, _TABLE_COMMENT)
-
-    def _node(self, node: NodeInfo) -> str:
-        properties = (_field(field, cypher_name, node.key) for field in node.properties)
-        fields = _listed(properties, node.omitted)
-        element = f"(:{cypher_name(node.label)} {{{fields}}})"
-        return element + _comment(node.comment, _TABLE_COMMENT)
-
-    def _edge(self, edge: EdgeInfo) -> str:
-        source, target = (f"(:{cypher_name(n)})" if n else "()" for n in (edge.source, edge.target))
-        fields = _listed((_field(f, cypher_name) for f in edge.properties), edge.omitted)
-        element = f"{source}-[:{cypher_name(edge.label)} {{{fields}}}]->{target}"
-        return element + _comment(edge.comment, _TABLE_COMMENT)
+            text += f" {self.spell(column)} -> {self.spell(other)}"
+            text += f".{self.spell(other_column)}" if other_column else ""
+        return text
 
 
-def _listed(fields: Iterable[str], omitted: int, what: str = "properties") -> str:
-    shown = list(fields)
-    if omitted:
-        shown.append(f"... {omitted} more" if shown else f"... {omitted} {what}")
-    return ", ".join(shown)
-
-
-def _field(field: Field, spelled: Callable[[str], str], key: str | None = None) -> str:
-    kind = f": {field.type}" if field.type else ""
-    some = f" e.g. {dump_row(field.samples)}" if field.samples else ""
-    said = _comment(field.comment, _FIELD_COMMENT)
-    return f"{spelled(field.name)}{kind}{' key' if field.name == key else ''}{some}{said}"
+def edge_pattern(edge: EdgeInfo, inner: str) -> str:
+    """Return ``(:Source)-[inner]->(:Target)``; an end without a label is ``()``."""
+    source, target = (f":{cypher_name(end)}" if end else "" for end in (edge.source, edge.target))
+    return f"({source})-[{inner}]->({target})"
 
 
 def _comment(comment: str, most: int) -> str:
-    """Return a comment as both languages write one, on one line; nothing where there is none."""
-    text = visible(shortened(comment, most)).replace("*/", "* /")
+    """Return a comment as both languages write one; nothing where there is none."""
+    text = shortened(comment, most).replace("*/", "* /")
     return f" /* {text} */" if text else ""
 
 
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _read_words(file: str) -> frozenset[str]:
+    return frozenset(Path(__file__).with_name(file).read_text("utf-8").split())
+
+
+_SQL_WORDS = _read_words("reserved_sql.txt")
+"""Words that SQLite, DuckDB, PostgreSQL, MariaDB or MySQL reads as something else than a name."""
+_CYPHER_WORDS = _read_words("reserved_cypher.txt")
+
+
 def sql_name(name: str, quote: str = '"') -> str:
-    """Return a table's or column's name as SQL has to spell it, quoted where it must be."""
-    return _spelled(name, quote, _RESERVED_IN_SQL)
+    """Return a name as SQL must spell it; `DatabaseSchema.spell` also handles folded case."""
+    is_plain = _PLAIN.fullmatch(name) and name.lower() not in _SQL_WORDS
+    return name if is_plain else quoted(name, quote)
 
 
 def cypher_name(name: str) -> str:
-    """Return a label's or property's name as Cypher has to spell it, quoted where it must be."""
-    return _spelled(name, "`", _RESERVED_IN_CYPHER)
-
-
-def _spelled(name: str, quote: str, reserved: frozenset[str]) -> str:
-    if _PLAIN.fullmatch(name) and name.lower() not in reserved:
-        return name
-    return quoted(name, quote)
+    """Return a label's or property's name as Cypher must spell it."""
+    is_plain = _PLAIN.fullmatch(name) and name.lower() not in _CYPHER_WORDS
+    return name if is_plain else quoted(name, "`")
 
 
 def quoted(name: str, quote: str) -> str:
-    """Return a name between quotes, whatever it is; a quote within it is doubled."""
+    """Return a name between quotes; a quote within it is doubled."""
     return f"{quote}{name.replace(quote, 2 * quote)}{quote}"
-
-
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SQL_WORDS = """
-add all alter and any as asc between by case check column constraint create cross current_date
-current_time current_timestamp database default delete desc distinct drop else end except exists
-false fetch for foreign from full grant group having in index inner insert intersect into is
-join key keys leading left like limit natural not null offset on or order outer over partition
-primary range rank references right row rows select set some table then to trailing trigger true
-union unique update user using values view when where window with
-"""
-_CYPHER_WORDS = """
-add all and any as asc by call case column contains create default delete desc distinct drop
-else end ends exists false for from group in index is join limit match merge not null on
-optional or order primary profile remove return set skip starts table then to true union unique
-unwind when where with xor yield
-"""
-_RESERVED_IN_SQL = frozenset(_SQL_WORDS.split())
-_RESERVED_IN_CYPHER = frozenset(_CYPHER_WORDS.split())
-"""Words that some database takes for a keyword where a name stands unquoted."""
 
 
 def describe(schema: Schema) -> DatabaseSchema:

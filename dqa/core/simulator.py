@@ -19,27 +19,27 @@ Goal: TypeAlias = Literal["maximise", "minimise"]
 """Whether more or less of an outcome is better."""
 
 ROUNDING = 1e-12
-"""Values that differ by no more than this share of themselves differ by rounding alone: it is some
-thousand times what one operation rounds."""
+"""The relative difference up to which values differ by rounding alone: some thousand times the
+rounding of one operation."""
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What every candidate of a question leads to.
+    """The outcome of every candidate of a question.
 
-    Values within `ROUNDING` of one another count as equal: which of them is larger hangs on the
-    order in which a sum is added up, and on nothing that anybody decides.
+    Values within `ROUNDING` of one another count as equal, as the order of a summation decides
+    which of them is larger.
 
     Attributes
     ----------
     candidates
         The n candidates, in table order.
     values
-        Shape (n,): the profit or price that each leads to, in the scenario's own unit.
+        Shape (n,): the profit or price of each, in the scenario's own unit.
     goal
         Whether more or less is better.
     baseline
-        The value where nothing is decided; None where nothing tells it.
+        The value without a decision; None where it is unknown.
     """
 
     candidates: tuple[Candidate, ...]
@@ -56,7 +56,7 @@ class Outcomes:
 
     @cached_property
     def _losses(self) -> NDArray[np.float64]:
-        """What each candidate gives away against the best, shape (n,); 0 within rounding."""
+        """The regret of each candidate, shape (n,); 0 within rounding."""
         away = abs(self.values - self.best)
         away[away <= ROUNDING * abs(self.best)] = 0.0
         return away
@@ -68,20 +68,20 @@ class Outcomes:
 
     @cached_property
     def best(self) -> float:
-        """The value that the answer leads to."""
+        """The value of the answer."""
         return float(self.values.max() if self.goal == "maximise" else self.values.min())
 
     @cached_property
     def answer(self) -> Candidate:
         """The best candidate to the last bit; of equal ones the first in table order.
 
-        It says what published labels follow; whoever chooses among `ties` decides as well.
+        Published labels follow it; every one of `ties` is as good.
         """
         return self.candidates[int((self.values == self.best).argmax())]
 
     @cached_property
     def decided_by_last_bit(self) -> bool:
-        """Whether ties differ by rounding, so that the answer hangs on the order of summation."""
+        """Whether ties differ by rounding, so that the order of summation decides the answer."""
         tied = self.values[self._losses == 0.0]
         return bool((tied != self.best).any())
 
@@ -109,7 +109,7 @@ class Outcomes:
         return [self.answer, *rest]
 
     def unmoved(self, chosen: Sequence[Candidate]) -> list[Candidate]:
-        """Return those of the candidates that lead to what deciding nothing does."""
+        """Return the candidates whose outcome equals the baseline."""
         if self.baseline is None:
             return []
         reach = ROUNDING * abs(self.values).clip(min=abs(self.baseline))
@@ -117,19 +117,18 @@ class Outcomes:
         return [candidate for candidate in chosen if still[self._index(candidate)]]
 
     def value(self, candidate: Candidate) -> float:
-        """Return the value that `candidate` leads to."""
+        """Return the outcome of a candidate."""
         return float(self.values[self._index(candidate)])
 
     def regret(self, candidate: Candidate) -> float:
-        """How much value `candidate` gives away against the best (same unit); 0 for ties."""
+        """Return the difference between the best outcome and that of a candidate; 0 for ties."""
         return float(self._losses[self._index(candidate)])
 
     def relative_regret(self, candidate: Candidate) -> float | None:
-        """Regret as a share of what the best decision gains over deciding nothing.
+        """Return the regret as a share of the best decision's gain over the baseline.
 
-        0 for a best decision, 1 for one as good as doing nothing, above 1 for one that harms.
-        Where even the best gains nothing, 0 for a best decision and infinity otherwise. None where
-        there is no baseline.
+        0 for a best decision, 1 for one as good as the baseline, above 1 for a worse one. Where
+        even the best gains nothing, infinity for the others. None without a baseline.
         """
         if self.baseline is None:
             return None
@@ -140,7 +139,7 @@ class Outcomes:
         return regret / gain if gain > ROUNDING * abs(self.best) else float("inf")
 
     def rank(self, candidate: Candidate) -> int:
-        """1 for the best; candidates that are equal up to rounding share the better rank."""
+        """Return 1 for the best; candidates that are equal up to rounding share the better rank."""
         rounding = ROUNDING * abs(self.value(candidate))
         return 1 + int((self._losses < self.regret(candidate) - rounding).sum())
 
@@ -159,14 +158,14 @@ class Outcomes:
 
 
 class StatedRule(NamedTuple):
-    """A rule that a simulator counts by, as the scenario's rules text has to state it.
+    """A rule of a simulator that the scenario's rules text must state.
 
     Attributes
     ----------
     heading
-        What its numbered paragraph begins with, e.g. ``Demand`` for ``4. Demand. ...``.
+        The beginning of its numbered paragraph, e.g. ``Demand`` for ``4. Demand. ...``.
     figures
-        The constants and words that the paragraph has to hold.
+        The constants and words that the paragraph must contain.
     """
 
     heading: str
@@ -175,19 +174,19 @@ class StatedRule(NamedTuple):
 
 @dataclass(frozen=True)
 class CountingRules:
-    """What a simulator counts by, said as data for checks and for people.
+    """The counting rules of a simulator, as data for checks and for people.
 
     Attributes
     ----------
     stated
-        The rules that the scenario's rules text has to state.
+        The rules that the scenario's rules text must state.
     text
-        The rule set that counts by that text and by nothing else.
+        The rule set that follows exactly that text.
     described
-        By rule set, what it is, in a sentence.
+        A sentence about each rule set.
     grounds
-        By rule set, what its outcomes rest on where those of another may not, in a few words,
-        e.g. ``double counting``. Rule sets that share a ground name it alike.
+        For each rule set, the grounds of its outcomes that another may lack, in a few words, e.g.
+        ``double counting``. Rule sets with the same ground use the same words.
     """
 
     stated: tuple[StatedRule, ...]
@@ -198,15 +197,17 @@ class CountingRules:
 
 @runtime_checkable
 class Simulator(Protocol):
-    """Ground truth of a scenario under named rule sets; ``scenario.toml`` says where it is.
+    """Ground truth of a scenario under named rule sets; ``scenario.toml`` names it.
+
+    A simulator may also have an attribute ``counting``, its `CountingRules`. Then a rules text that
+    lacks a stated rule is refused, and an audit reports the grounds of its labels.
 
     Attributes
     ----------
     scenario
-        Whose it is.
+        The name of the scenario.
     rule_sets
-        Its own names of the ways in which it counts, at least one. The first one counts where
-        nobody names any: None in place of a rule set always means it.
+        Names of its rule sets, at least one. None in place of a rule set means the first.
     """
 
     scenario: str
@@ -215,7 +216,7 @@ class Simulator(Protocol):
     def outcomes(
         self, situation: Situation, questions: Sequence[Question], rules: str | None = None
     ) -> list[Outcomes]:
-        """Return the outcome of every candidate, for each of the questions on one situation."""
+        """Return the outcome of every candidate, for each question on one situation."""
         ...
 
     def simulate(
@@ -229,20 +230,7 @@ class Simulator(Protocol):
         ...
 
 
-@runtime_checkable
-class DeclaringSimulator(Simulator, Protocol):
-    """A simulator that declares what it counts by.
-
-    Attributes
-    ----------
-    counting
-        The declaration. A rules text that lacks what it names is refused when the simulator is
-        loaded, and an audit says by it what labels rest on.
-    """
-
-    counting: CountingRules
-
-
 def counting_of(simulator: Simulator) -> CountingRules | None:
-    """Return what a simulator declares that it counts by; None where it declares nothing."""
-    return simulator.counting if isinstance(simulator, DeclaringSimulator) else None
+    """Return the counting rules that a simulator declares; None where it declares none."""
+    found = getattr(simulator, "counting", None)
+    return found if isinstance(found, CountingRules) else None

@@ -1,8 +1,8 @@
-"""Situations: the immutable tables that a decision question is asked about.
+"""Situations: the immutable tables of a decision question.
 
-A situation is relational data plus the mapping that says how the same rows read as a labelled
-property graph (PlanRAG, section 3: "D is either an LPG or a relational database"), so both forms
-of a database are one object and writers of either kind start from it.
+A situation is relational data with the mapping that reads the same rows as a labelled property
+graph (PlanRAG, section 3: "D is either an LPG or a relational database"). So writers of both kinds
+of database start from one object.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from dqa.core.errors import DataError
 from dqa.core.text import counted
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 StoredType: TypeAlias = Literal["text", "float", "integer", "boolean"]
-"""What a table in memory holds, and a copy of it in a database."""
+"""Types of a table in memory, and of its copy in a database."""
 ColumnType: TypeAlias = Literal[
     "text",
     "float",
@@ -36,7 +36,7 @@ ColumnType: TypeAlias = Literal[
     "json",
     "array",
 ]
-"""What a column of a database holds."""
+"""Types of a database's columns."""
 Cell: TypeAlias = str | float | int | bool | None
 
 _DTYPES: Mapping[StoredType, str] = {
@@ -45,7 +45,16 @@ _DTYPES: Mapping[StoredType, str] = {
     "integer": "int64",
     "boolean": "bool",
 }
-"""NumPy's names, as NumPy is imported only where a table is made: a schema needs none of it."""
+"""Names, as NumPy is imported only when a table is made."""
+
+_Item = TypeVar("_Item")
+
+
+def _find(items: Mapping[str, _Item], name: str, problem: str) -> _Item:
+    try:
+        return items[name]
+    except KeyError:
+        raise DataError(f"{problem} '{name}'.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +67,7 @@ class Column:
 
     @property
     def stored(self) -> StoredType:
-        """What a table in memory holds of it: a decimal as a float, what is no number as text."""
+        """Its type in memory: a decimal becomes a float, what is not a number becomes text."""
         if self.type in ("text", "float", "integer", "boolean"):
             return self.type
         return "float" if self.type == "decimal" else "text"
@@ -80,10 +89,8 @@ class TableSchema:
 
     def column(self, name: str) -> Column:
         """Return the column called `name`; `DataError` where there is none."""
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise DataError(f"Table '{self.name}' has no column '{name}'.")
+        columns = {column.name: column for column in self.columns}
+        return _find(columns, name, f"Table '{self.name}' has no column")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,17 +154,13 @@ class Schema:
 
     def table(self, name: str) -> TableSchema:
         """Return the table called `name`; `DataError` where there is none."""
-        for table in self.tables:
-            if table.name == name:
-                return table
-        raise DataError(f"Scenario '{self.scenario}' has no table '{name}'.")
+        tables = {table.name: table for table in self.tables}
+        return _find(tables, name, f"Scenario '{self.scenario}' has no table")
 
     def node(self, label: str) -> NodeSchema:
         """Return the node schema of `label`; `DataError` where there is none."""
-        for node in self.nodes:
-            if node.label == label:
-                return node
-        raise DataError(f"Scenario '{self.scenario}' has no node label '{label}'.")
+        nodes = {node.label: node for node in self.nodes}
+        return _find(nodes, label, f"Scenario '{self.scenario}' has no node label")
 
 
 def _read_only(values: Any, column: Column, table: str) -> NDArray[Any]:  # noqa: ANN401
@@ -167,7 +170,7 @@ def _read_only(values: Any, column: Column, table: str) -> NDArray[Any]:  # noqa
         array = np.array(values, dtype=_DTYPES[column.stored])
     except (TypeError, ValueError, OverflowError) as error:
         raise DataError(
-            f"Column '{column.name}' of table '{table}' holds a value that is no {column.type}: "
+            f"Column '{column.name}' of table '{table}' has a value that is no {column.type}: "
             f"{error}."
         ) from error
     if array.ndim != 1:
@@ -187,13 +190,18 @@ class Table:
         One sequence a column, all of the same length n: float64, int64, bool or Python strings.
         A missing float is NaN; the other types cannot be missing.
 
+    Attributes
+    ----------
+    columns
+        The columns by name, each a read-only array of shape (n,).
+
     Raises
     ------
     DataError
         Columns are missing, unknown, of unequal length or of the wrong type.
     """
 
-    __slots__ = ("_columns", "schema")
+    __slots__ = ("columns", "schema")
 
     def __init__(
         self, schema: TableSchema, columns: Mapping[str, Sequence[Any] | NDArray[Any]]
@@ -207,43 +215,32 @@ class Table:
         if len(set(lengths.values())) > 1:
             raise DataError(f"Table '{schema.name}' has columns of unequal length: {lengths}.")
         self.schema = schema
-        self._columns: Mapping[str, NDArray[Any]] = MappingProxyType(arrays)
+        self.columns: Mapping[str, NDArray[Any]] = MappingProxyType(arrays)
 
     @classmethod
     def from_rows(cls, schema: TableSchema, rows: Iterable[Sequence[Cell]]) -> Table:
         """Build a table from rows whose values stand in the order of the schema's columns."""
-        listed = list(rows)
-        width = len(schema.columns)
+        listed, width = list(rows), len(schema.columns)
         for number, row in enumerate(listed):
             if len(row) != width:
-                raise DataError(
-                    f"Row {number} of table '{schema.name}' has "
-                    f"{counted(len(row), 'value')}, not {width}."
-                )
-        by_column = list(zip(*listed, strict=True)) if listed else [()] * width
+                count = counted(len(row), "value")
+                raise DataError(f"Row {number} of table '{schema.name}' has {count}, not {width}.")
+        by_column = zip(*listed, strict=True) if listed else [()] * width
         return cls(schema, dict(zip(schema.column_names, by_column, strict=True)))
 
-    @property
-    def columns(self) -> Mapping[str, NDArray[Any]]:
-        """The columns by name, each a read-only array of shape (n,)."""
-        return self._columns
-
     def __getitem__(self, column: str) -> NDArray[Any]:
-        try:
-            return self._columns[column]
-        except KeyError:
-            raise DataError(f"Table '{self.schema.name}' has no column '{column}'.") from None
+        return _find(self.columns, column, f"Table '{self.schema.name}' has no column")
 
     def __len__(self) -> int:
-        return len(self._columns[self.schema.columns[0].name])
+        return len(self.columns[self.schema.columns[0].name])
 
     def rows(self) -> Iterator[tuple[Cell, ...]]:
         """Rows as tuples of plain Python values, in table order."""
-        return zip(*(array.tolist() for array in self._columns.values()), strict=True)
+        return zip(*(array.tolist() for array in self.columns.values()), strict=True)
 
     def replace(self, **columns: Sequence[Any] | NDArray[Any]) -> Table:
         """Return the table with some columns replaced."""
-        return Table(self.schema, {**self._columns, **columns})
+        return Table(self.schema, {**self.columns, **columns})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
@@ -252,13 +249,13 @@ class Table:
 
         return self.schema == other.schema and all(
             np.array_equal(array, other[name], equal_nan=array.dtype.kind == "f")
-            for name, array in self._columns.items()
+            for name, array in self.columns.items()
         )
 
     __hash__ = None  # type: ignore[assignment]  # hash the situation's content instead
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Table, (self.schema, dict(self._columns))
+        return Table, (self.schema, dict(self.columns))
 
     def __repr__(self) -> str:
         return f"Table({self.schema.name!r}, {len(self)} rows)"
@@ -273,7 +270,7 @@ class Situation:
     schema
         Tables and graph mapping, shared by all situations of a scenario.
     name
-        What people call it, e.g. ``"USA1836"``. Not part of the content.
+        Its name for people, e.g. ``"USA1836"``. Not part of the content.
     tables
         The tables by name; exactly those of the schema.
 
@@ -298,10 +295,7 @@ class Situation:
         object.__setattr__(self, "tables", MappingProxyType(ordered))
 
     def __getitem__(self, table: str) -> Table:
-        try:
-            return self.tables[table]
-        except KeyError:
-            raise DataError(f"Situation '{self.name}' has no table '{table}'.") from None
+        return _find(self.tables, table, f"Situation '{self.name}' has no table")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Situation):

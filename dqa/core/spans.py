@@ -1,10 +1,9 @@
-"""Spans of OpenTelemetry: what a run, a decision, a call of a model and a statement took.
+"""OpenTelemetry spans of runs, decisions, model calls and statements.
 
-Nothing is measured, and nothing of OpenTelemetry imported, unless this process has something that
-takes spans: the provider that `dqa.api.telemetry` sets up as OpenTelemetry's settings say, or one
-of the program's own. The names are those of OpenTelemetry's conventions for generative AI and for
-databases. What was said, and what a database returned, is in no span unless the settings ask for
-that.
+OpenTelemetry is not imported, and nothing is measured, unless this process has a provider: that of
+`dqa.api.telemetry`, which OpenTelemetry's settings control, or the program's own. Names follow the
+conventions for generative AI and for databases. Prompts, replies and statements are recorded only
+where the settings ask for content.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 from dqa.core.secrets import redact, redacted
 
 if TYPE_CHECKING:
-    from opentelemetry.trace import Span as MadeSpan
+    from opentelemetry.trace import Span as ApiSpan
     from opentelemetry.trace import Tracer, TracerProvider
 
 Value: TypeAlias = str | bool | int | float | Sequence[str]
@@ -29,19 +28,37 @@ SpanKind: TypeAlias = Literal["internal", "client"]
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _IN_SPANS = frozenset({"true", "span_only", "span_and_event"})
 
-_given: list[TracerProvider] = []
-"""Who takes the spans; the last one that was given."""
+_providers: list[TracerProvider] = []
+"""The providers of `taken_by`; the last one counts."""
 
 
 class Span:
-    """A span that nobody takes: it does nothing, and is false."""
+    """A span, true while it is recorded; without a provider it does nothing.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    context
+        Starts and ends it; None where there is no provider, or another one ends it.
+    span
+        A span that has started.
+    """
+
+    __slots__ = ("_content", "_context", "_span")
+
+    def __init__(
+        self, context: AbstractContextManager[ApiSpan] | None = None, span: ApiSpan | None = None
+    ) -> None:
+        self._context, self._span = context, span
+        self._content: list[tuple[str, Callable[[], object]]] = []
 
     def __bool__(self) -> bool:
-        return False
+        return self._span is not None and self._span.is_recording()
 
     def __enter__(self) -> Self:
+        if self._context is not None:
+            self._span = self._context.__enter__()
+            for attribute, content in self._content:
+                self.say(attribute, content)
         return self
 
     def __exit__(
@@ -50,164 +67,110 @@ class Span:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        pass
+        if self._context is not None:
+            if kind is not None:
+                self.fail(kind.__qualname__, str(error))
+            self._context.__exit__(kind, error, traceback)
 
     def set(self, attributes: Mapping[str, Value | None]) -> None:
         """Add attributes by their full names; None adds nothing."""
+        if self._span is not None:
+            self._span.set_attributes(_known(attributes))
 
     def say(self, attribute: str, content: Callable[[], object]) -> None:
-        """Add what was said or returned, as text or JSON, where the settings ask for content.
-
-        Secrets are left out.
-        """
+        """Add a text or JSON value without its secrets, where the settings ask for content."""
+        if self._span is not None and _takes_content():
+            value = redacted(content())
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            self._span.set_attribute(attribute, text)
 
     def when_entered(self, attribute: str, content: Callable[[], object]) -> None:
-        """Add, as `say` does, as soon as the span is entered."""
+        """Add content, as `say` does, when the span starts."""
+        self._content.append((attribute, content))
 
     def happened(self, name: str, attributes: Mapping[str, Value | None]) -> None:
         """Add an event."""
+        if self._span is not None:
+            self._span.add_event(name, _known(attributes))
 
     def fail(self, kind: str, words: str | None = None) -> None:
-        """Say that what is measured failed: what kind of failure, and in which words."""
+        """Record a failure: its kind, and its words where the settings ask for content."""
+        if self._span is not None:
+            from opentelemetry.trace import StatusCode
 
-
-_NOTHING = Span()
-
-
-class _Taken(Span):
-    """A span that somebody takes."""
-
-    __slots__ = ("_entered", "_first", "_made")
-
-    def __init__(self, entered: AbstractContextManager[MadeSpan]) -> None:
-        self._entered = entered
-        self._first: list[tuple[str, Callable[[], object]]] = []
-
-    def __bool__(self) -> bool:
-        return self._made.is_recording()
-
-    def __enter__(self) -> Self:
-        self._made = self._entered.__enter__()
-        for attribute, content in self._first:
-            self.say(attribute, content)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if kind is not None:
-            self.fail(kind.__qualname__, str(error))
-        self._entered.__exit__(kind, error, traceback)
-
-    def set(self, attributes: Mapping[str, Value | None]) -> None:
-        self._made.set_attributes({n: v for n, v in attributes.items() if v is not None})
-
-    def say(self, attribute: str, content: Callable[[], object]) -> None:
-        if _takes_content():
-            told = redacted(content())
-            text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
-            self._made.set_attribute(attribute, text)
-
-    def when_entered(self, attribute: str, content: Callable[[], object]) -> None:
-        self._first.append((attribute, content))
-
-    def happened(self, name: str, attributes: Mapping[str, Value | None]) -> None:
-        self._made.add_event(name, {n: v for n, v in attributes.items() if v is not None})
-
-    def fail(self, kind: str, words: str | None = None) -> None:
-        from opentelemetry.trace import StatusCode
-
-        self._made.set_attribute("error.type", kind)
-        said = redact(words) if words and _takes_content() else None
-        self._made.set_status(StatusCode.ERROR, said)
-
-
-class _Entered(_Taken):
-    """A span that somebody else has entered, and leaves."""
-
-    def __init__(self, made: MadeSpan) -> None:
-        self._made = made
+            self._span.set_attribute("error.type", kind)
+            description = redact(words) if words and _takes_content() else None
+            self._span.set_status(StatusCode.ERROR, description)
 
 
 def current_span() -> Span:
-    """Return the span within which this is called, to add to it."""
-    if _tracer() is None:
-        return _NOTHING
+    """Return the current span, to add to it."""
+    if not are_taken():
+        return Span()
     from opentelemetry.trace import get_current_span
 
-    return _Entered(get_current_span())
+    return Span(span=get_current_span())
 
 
 def start_span(
     name: str, attributes: Mapping[str, Value | None], kind: SpanKind = "internal"
 ) -> Span:
-    """Return a span to enter, within which others are its children.
-
-    It begins where it is entered and ends where it is left. Whoever has more to tell than costs
-    nothing asks first whether the span is true.
+    """Return a span that starts when it is entered; spans within it are its children.
 
     Parameters
     ----------
     name
-        What is measured: the operation, and on what.
+        The operation and its object.
     attributes
         By their full names; None for what is not known.
     kind
-        Whether it is a request of somebody else's, such as a server's.
+        Whether it is a request to another system, such as a server.
     """
     tracer = _tracer()
     if tracer is None:
-        return _NOTHING
+        return Span()
     from opentelemetry.trace import SpanKind as Kinds
 
-    return _Taken(
-        tracer.start_as_current_span(
-            name,
-            kind=Kinds.CLIENT if kind == "client" else Kinds.INTERNAL,
-            attributes={n: v for n, v in attributes.items() if v is not None},
-            # Their words may hold what the settings do not ask for.
-            record_exception=False,
-            set_status_on_exception=False,
-        )
+    context = tracer.start_as_current_span(
+        name,
+        kind=Kinds.CLIENT if kind == "client" else Kinds.INTERNAL,
+        attributes=_known(attributes),
+        record_exception=False,  # its message may hold content
+        set_status_on_exception=False,
     )
+    return Span(context)
 
 
 def are_taken() -> bool:
-    """Whether anybody takes spans."""
+    """Whether this process has a provider."""
     return _tracer() is not None
 
 
 @contextmanager
 def taken_by(provider: TracerProvider) -> Iterator[None]:
-    """Let a provider take the spans of this process until the block ends."""
-    _given.append(provider)
+    """Send the spans of this process to a provider until the block ends."""
+    _providers.append(provider)
     try:
         yield
     finally:
-        _given.remove(provider)
+        _providers.remove(provider)
 
 
 def _tracer() -> Tracer | None:
-    """Return what makes spans; None where nobody takes any."""
-    if _given:
-        return _given[-1].get_tracer("dqa")
-    # A program that has a provider of its own has imported what it is set with.
+    if _providers:
+        return _providers[-1].get_tracer("dqa")
+    # A program that has set a provider has imported the API.
     api = sys.modules.get("opentelemetry.trace")
     if api is None:
         return None
     provider: TracerProvider = api.get_tracer_provider()
-    if isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider):
-        return None
-    return provider.get_tracer("dqa")
+    is_none = isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider)
+    return None if is_none else provider.get_tracer("dqa")
 
 
 def _takes_content() -> bool:
     return os.environ.get(_CONTENT, "").strip().lower() in _IN_SPANS
 
 
-def said_by(role: str, text: str) -> dict[str, object]:
-    """Return a message as the conventions have it."""
-    return {"role": role, "parts": [{"type": "text", "content": text}]}
+def _known(attributes: Mapping[str, Value | None]) -> dict[str, Value]:
+    return {name: value for name, value in attributes.items() if value is not None}

@@ -1,9 +1,9 @@
-"""What a result that was cut holds, column by column: what its reader would otherwise ask for."""
+"""Summaries of the columns of a result that a limit cut."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from dqa.core.display import dump_row, round_rows
@@ -11,18 +11,18 @@ from dqa.core.display import dump_row, round_rows
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """What the cells of one column are.
+    """The summary of a column.
 
     Attributes
     ----------
     name
-        The column's.
+        Its name.
     distinct, nulls
-        How many values there are, each counted once, and how many cells hold none.
+        Numbers of distinct values and of NULL cells.
     least, most, mean
-        Of a column of numbers, or of days and times as texts; None of every other.
+        For numbers, or for dates and times as texts; None for other columns.
     often
-        Of any other column the values that it has most often, with how often.
+        For other columns the most frequent values with their counts.
     """
 
     name: str
@@ -34,11 +34,10 @@ class ColumnSummary:
     often: tuple[tuple[str, int], ...] = ()
 
     def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
-        """Return it with figures as a model is shown them; see `round_rows`."""
-        cells = (self.least, self.most, self.mean)
-        least, most, mean = (round_rows([(cell,)], digits, kept)[0][0] for cell in cells)
-        made = type(self)
-        return made(self.name, self.distinct, self.nulls, least, most, mean, self.often)  # type: ignore[arg-type]
+        """Return it with rounded numbers; see `round_rows`."""
+        cells = {"least": self.least, "most": self.most, "mean": self.mean}
+        rounded = {name: round_rows([(c,)], digits, kept)[0][0] for name, c in cells.items()}
+        return replace(self, **rounded)  # type: ignore[arg-type]
 
     def to_text(self) -> str:
         """Return a line: ``price: 812 distinct, 3 NULL; 0.5 to 99, mean 12.25``."""
@@ -55,18 +54,18 @@ class ColumnSummary:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a result that was cut holds.
+    """The summary of a result that a limit cut.
 
     Attributes
     ----------
     rows
-        How many rows it tells of, the first ones of the result.
+        How many rows it covers, the first ones of the result.
     whole
         Whether these are all rows.
     columns
-        Its columns, or the first of them.
+        The first columns.
     others
-        How many columns more there are.
+        The number of other columns.
     """
 
     rows: int
@@ -75,12 +74,12 @@ class Summary:
     others: int = 0
 
     def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
-        """Return it with figures as a model is shown them."""
+        """Return it with rounded numbers."""
         columns = tuple(column.rounded(digits, kept) for column in self.columns)
-        return type(self)(self.rows, self.whole, columns, self.others)
+        return replace(self, columns=columns)
 
     def to_text(self) -> str:
-        """Return a line that says what is told of, and one a column."""
+        """Return a line about the rows, and one for each column."""
         which = f"all {self.rows:,} rows" if self.whole else f"the first {self.rows:,} rows"
         lines: Sequence[str] = [f"- {column.to_text()}" for column in self.columns]
         more = [f"- and {self.others:,} columns more"] if self.others else []

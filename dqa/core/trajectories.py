@@ -1,7 +1,4 @@
-"""Trajectories: what was seen and done on the way to a goal.
-
-An attempt at an episode is one, and so are the steps that an agent took towards an answer.
-"""
+"""Trajectories: the observations and actions on the way to a goal, in an episode or an answer."""
 
 from __future__ import annotations
 
@@ -10,15 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was seen, and what was done then (LDM2, section 3.1: an observation and an action).
-
-    Attributes
-    ----------
-    observation
-        What there was to see, as text.
-    action
-        What was done.
-    """
+    """An observation, as text, and the action that followed it (LDM2, section 3.1)."""
 
     observation: str
     action: str
@@ -31,19 +20,18 @@ class Trajectory:
     Attributes
     ----------
     goal
-        What was to be reached, as whoever acted read it.
+        The goal, as the actor read it.
     steps
-        In order; an observation is what was seen before its action.
+        The steps, in order.
     source
-        Where it comes from, so that it can be found and told apart: ``household 17``, or a run and
-        the key of its question.
+        Its origin: ``household 17``, or a run and the key of its question.
     reward
-        What it brought, from 0 to 1; None where nobody knows.
+        The reward, from 0 to 1; None where it is unknown.
     end
-        What was seen after the last action.
+        The observation after the last action.
     identity
-        What tells the episode from all others, whatever its source is called; empty where its goal
-        and what was seen first do.
+        Identifies the episode independently of its source; empty where the goal and the first
+        observation do.
     """
 
     goal: str

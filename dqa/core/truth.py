@@ -1,4 +1,4 @@
-"""What is right about a question: for scoring alone."""
+"""The right answers to a question, for scoring alone."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ often, columns in any order, and in the same order of rows where the right state
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is known to be right about one question. No decider sees it.
+    """The right answers to one question. No decider sees it.
 
     Attributes
     ----------
     answers
-        The decisions known to be best; empty where unknown. The first is the official one.
+        The best decisions; empty where unknown. The first is the official one.
     outcomes
-        What each candidate led to, parallel to `Question.candidates`, where a record tells: ground
-        truth without a simulator. Larger is better unless the scenario says otherwise.
+        The recorded outcome of each candidate, parallel to `Question.candidates`: ground truth
+        without a simulator. Larger is better unless the scenario says otherwise.
     match
-        Of a question that a statement answers, when its rows match those of the official answer,
-        which is a statement, too; None of every other question.
+        For a question that a statement answers, the rule that compares its rows with those of the
+        official statement; None for other questions.
     source
-        Where the official answer is written, for messages: a file and its entry.
+        The file and entry of the official answer, for messages.
     """
 
     answers: tuple[Candidate, ...] = ()
@@ -42,15 +42,11 @@ class Truth:
 
     @property
     def official(self) -> Candidate | None:
-        """The official answer; None where nobody gave one."""
+        """The official answer; None without one."""
         return self.answers[0] if self.answers else None
 
     def check(self, question: Question) -> None:
-        """Raise `DataError` unless it fits the question.
-
-        There is one finite outcome for each candidate, or none; and answers to a question that a
-        statement answers say how rows are matched.
-        """
+        """Raise `DataError` unless it fits the question: its answer form and its candidates."""
         if (self.match is None) != (question.answer_form == "candidate") and self.answers:
             raise DataError(
                 f"Question '{question.key}' is answered with a {question.answer_form}, and its "
@@ -68,11 +64,11 @@ class Truth:
 
 
 NOTHING_KNOWN = Truth()
-"""The truth of a question about which nobody knows what is right."""
+"""The truth of a question without known answers."""
 
 
 class LabelledQuestion(NamedTuple):
-    """A question with what is right: for whoever makes, writes or scores questions."""
+    """A question with its truth."""
 
     question: Question
     truth: Truth

@@ -24,7 +24,6 @@ from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementTimeout
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session, Source
-from dqa.core.turns import waiting
 from dqa.databases.failures import timed_out, unanswered
 from dqa.databases.opened_files import OpenedFiles
 from dqa.databases.opening import Opening
@@ -284,7 +283,6 @@ class IsolatedSession(Session):
             with _listing:
                 _POOLS.add(self._pool)
 
-    @waiting()
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement in a worker, and kill that at the end of the limit.
 
@@ -360,7 +358,6 @@ class IsolatedSession(Session):
             return timed_out(limits, self.kind)
         return unanswered(self.name, limits)
 
-    @waiting()
     def _request(self, request: str, *arguments: object) -> Any:  # noqa: ANN401
         """Return the reply to a request other than a statement."""
         self._files.require_same()

@@ -18,7 +18,6 @@ from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.evidence import DESCRIBE, FIND, SAMPLE, Evidence
 from dqa.core.fitting import rank_fields
 from dqa.core.parts import (
-    Part,
     describe_field,
     describe_neighbours,
     describe_parts,
@@ -26,11 +25,8 @@ from dqa.core.parts import (
     kind_of_parts,
     look_at_rows,
     narrow_part,
-    part_name,
-    replace_parts,
-    schema_parts,
 )
-from dqa.core.schema import DatabaseSchema
+from dqa.core.schema import DatabaseSchema, Part
 from dqa.core.text import estimate_tokens, shortened
 from dqa.deciders.samples import sampled_schema
 from dqa.deciders.tools import Arguments, EvidenceTool, Text, observe
@@ -114,15 +110,15 @@ class Lookup:
         return Evidence(name, told(parts), seconds=perf_counter() - started, tool=tool)
 
     def _unknown(self, tool: str, name: str) -> Evidence:
-        near = closest(name, map(part_name, schema_parts(self._schema)))
+        near = closest(name, (part.name for part in self._schema.parts))
         what = kind_of_parts(self._schema)
         problem = f"Error: there is no {what} '{shortened(name, _NAME)}'.{near}"
         return Evidence(name, f"{problem} {FIND} finds columns by words.", error=_ERROR, tool=tool)
 
     def _described(self, parts: tuple[Part, ...]) -> str:
-        own = replace_parts(self._schema, [narrow_part(part) for part in parts])
+        own = self._schema.replace_parts([narrow_part(part) for part in parts])
         sampled = sampled_schema(self._database, self._display.samples, schema=own)
-        told = describe_parts(sampled, schema_parts(sampled))
+        told = describe_parts(sampled, sampled.parts)
         lines = [*told, *describe_neighbours(self._schema, parts)]
         while len(lines) > 1 and sum(map(estimate_tokens, lines)) > _TOKENS:
             lines.pop()

@@ -19,9 +19,11 @@ from dqa.core.schema import (
     EdgeInfo,
     Field,
     NodeInfo,
+    Part,
     TableInfo,
     cypher_name,
-    sql_name,
+    edge_pattern,
+    replace_fields,
 )
 
 _LONGEST = 40
@@ -150,26 +152,27 @@ def sampled_schema(
     if not samples:
         return schema
     limits = Limits(samples, seconds=seconds / 3.0, cell=_LONGEST)
-    read = _Sampler(database, schema.quote, limits, perf_counter() + seconds)
-    return replace(
-        schema,
-        tables=tuple(read.table(table) for table in schema.tables),
-        nodes=tuple(read.node(node) for node in schema.nodes),
-        edges=tuple(read.edge(edge) for edge in schema.edges),
-    )
+    read = _Sampler(database, schema, limits, perf_counter() + seconds)
+    return schema.replace_parts([read.part(part) for part in schema.parts])
 
 
 class _Sampler:
-    def __init__(self, database: Database, quote: str, limits: Limits, until: float) -> None:
-        self._database, self._quote, self._limits = database, quote, limits
+    def __init__(
+        self, database: Database, schema: DatabaseSchema, limits: Limits, until: float
+    ) -> None:
+        self._database, self._schema, self._limits = database, schema, limits
         self._until = until
 
-    def table(self, table: TableInfo) -> TableInfo:
-        name = sql_name(table.name, self._quote)
+    def part(self, part: Part) -> Part:
+        statement = self._table(part) if isinstance(part, TableInfo) else self._element(part)
+        return replace_fields(part, [self._sampled(field, statement) for field in part.fields])
+
+    def _table(self, table: TableInfo) -> Callable[[Field], str]:
+        name = self._schema.spell(table.name)
         most = "" if self._database.dialect == "ansi" else f" LIMIT {self._limits.rows}"
 
         def statement(field: Field) -> str:
-            column = sql_name(field.name, self._quote)
+            column = self._schema.spell(field.name)
             # A server's own order of texts hangs on its locale.
             by_code = self._database.dialect == "postgres" and _TEXT.search(field.type)
             value = f'{column} COLLATE "C"' if by_code else column
@@ -178,19 +181,12 @@ class _Sampler:
                 f"ORDER BY shown{most}"
             )
 
-        return replace(table, columns=tuple(self._sampled(f, statement) for f in table.columns))
+        return statement
 
-    def node(self, node: NodeInfo) -> NodeInfo:
-        return replace(
-            node, properties=self._properties(f"(e:{cypher_name(node.label)})", node.properties)
-        )
+    def _element(self, part: NodeInfo | EdgeInfo) -> Callable[[Field], str]:
+        element = f"e:{cypher_name(part.label)}"
+        pattern = edge_pattern(part, element) if isinstance(part, EdgeInfo) else f"({element})"
 
-    def edge(self, edge: EdgeInfo) -> EdgeInfo:
-        source, label, target = map(cypher_name, (edge.source, edge.label, edge.target))
-        pattern = f"(:{source})-[e:{label}]->(:{target})"
-        return replace(edge, properties=self._properties(pattern, edge.properties))
-
-    def _properties(self, pattern: str, properties: tuple[Field, ...]) -> tuple[Field, ...]:
         def statement(field: Field) -> str:
             value = f"e.{cypher_name(field.name)}"
             return (
@@ -198,7 +194,7 @@ class _Sampler:
                 f"ORDER BY shown LIMIT {self._limits.rows}"
             )
 
-        return tuple(self._sampled(field, statement) for field in properties)
+        return statement
 
     def _sampled(self, field: Field, statement: Callable[[Field], str]) -> Field:
         if _NESTED.search(field.type) or not (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dqa.core.decision import Decision, Ending
 from dqa.core.question import Question
-from dqa.core.spans import Span, current_span, said_by, start_span
+from dqa.core.spans import Span, current_span, start_span
 from dqa.evaluation.results import NO_MODEL, Outcome
 
 if TYPE_CHECKING:
@@ -49,8 +49,13 @@ def decision_span(key: DecisionKey, question: Question, situation: str | None = 
         },
     )
     asked = "\n\n".join(part for part in (question.text, question.rules) if part)
-    span.when_entered("gen_ai.input.messages", lambda: [said_by("user", asked)])
+    span.when_entered("gen_ai.input.messages", lambda: [_message("user", asked)])
     return span
+
+
+def _message(role: str, text: str) -> dict[str, object]:
+    """Return a message in the form of the conventions."""
+    return {"role": role, "parts": [{"type": "text", "content": text}]}
 
 
 def tell_decision(span: Span, decision: Decision) -> None:
@@ -68,7 +73,7 @@ def tell_decision(span: Span, decision: Decision) -> None:
         }
     )
     if decision.answer:
-        span.say("gen_ai.output.messages", lambda: [said_by("assistant", decision.answer)])
+        span.say("gen_ai.output.messages", lambda: [_message("assistant", decision.answer)])
     if decision.ending in _FAILED:
         span.fail(decision.ending.value, decision.error)
 

@@ -11,7 +11,6 @@ from typing import NamedTuple, Protocol
 from dqa.core.database import Database, Kind
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Usage
-from dqa.core.turns import taking_turns, waiting
 from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.outages import Patience
 from dqa.evaluation.plan import Setup, Task
@@ -40,8 +39,7 @@ class Made(NamedTuple):
         One process keeps what several make; what it has to do itself all others wait for. It is
         for processes of one environment, since secrets are known by its variables.
         """
-        with taking_turns():
-            _ = self.result.json_line, self.trace.json_line
+        _ = self.result.json_line, self.trace.json_line
 
 
 class TaskDatabases(Protocol):
@@ -86,8 +84,7 @@ class Maker:
 
     def make(self, task: Task) -> Decision:
         """Make one decision; close its database where nobody else needs it."""
-        with taking_turns():
-            decision = self._decide(task)
+        decision = self._decide(task)
         try:
             self._databases.done(task)
         except Exception as error:  # noqa: BLE001  (a driver's bug ends one decision)
@@ -102,8 +99,7 @@ class Maker:
             started = time.perf_counter()
             with attempt_by(*task.key.requester) as now:
                 try:
-                    with waiting():
-                        database = self._databases.of(task)
+                    database = self._databases.of(task)
                     made.append(_asked(self._decider_of(task), task, database))
                 except Exception as error:  # noqa: BLE001  (one bug ends one decision)
                     error.add_note(f"It was raised at {task.key}.")
@@ -130,11 +126,10 @@ def _asked(decider: Decider, task: Task, database: Database) -> Decision:
 def judged(task: Task, setup: Setup, judge: Judge, decision: Decision) -> Made:
     """Return a decision with what it is worth; a bug in judging is the end of that decision."""
     kind, model = setup.kind_of(task), setup.models[task.decider]
-    with taking_turns():
-        try:
-            return _lines(task, kind, model, decision, judge.judge(task.question, decision))
-        except Exception as error:  # noqa: BLE001  (a simulator's bug is one decision's end)
-            return unjudged(task, setup, ended_by(error, decision.seconds))
+    try:
+        return _lines(task, kind, model, decision, judge.judge(task.question, decision))
+    except Exception as error:  # noqa: BLE001  (a simulator's bug is one decision's end)
+        return unjudged(task, setup, ended_by(error, decision.seconds))
 
 
 def unjudged(task: Task, setup: Setup, decision: Decision) -> Made:

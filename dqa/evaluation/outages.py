@@ -12,8 +12,6 @@ import threading
 import time
 from collections.abc import Callable
 
-from dqa.core.turns import waiting
-
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 5.0
 
@@ -51,8 +49,7 @@ class Patience:
             self._since, self._given_up = None, False
 
     def _is_stopped_within(self, seconds: float) -> bool:
-        with waiting():
-            return self._stopped.wait(seconds)
+        return self._stopped.wait(seconds)
 
     def _worth_waiting(self) -> bool:
         with self._lock:

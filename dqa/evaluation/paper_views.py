@@ -8,16 +8,16 @@ from typing import TypeAlias
 
 from pydantic import Field
 
-from dqa.core.publications import (
+from dqa.core.records import Record
+from dqa.evaluation.analysis.analyse import MOST_REPLANNINGS, Analysis
+from dqa.evaluation.analysis.cases import Share
+from dqa.evaluation.publications import (
     PaperMeasure,
     Publication,
     PublishedFigure,
     PublishedRow,
     PublishedTable,
 )
-from dqa.core.records import Record
-from dqa.evaluation.analysis.analyse import MOST_REPLANNINGS, Analysis
-from dqa.evaluation.analysis.cases import Share
 from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.statistics.summaries import Summary, kind_means
 

@@ -15,12 +15,12 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UnknownNameError
 from dqa.core.question import Candidate
 from dqa.core.review import current_reviewing
-from dqa.core.world import Episode, Move, World
 from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.waiting import LateError, call_within
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import GOAL
+from dqa.worlds.world import Episode, Move, World
 
 UNDECIDED = frozenset({Ending.UNPARSABLE, Ending.STEP_LIMIT, Ending.NO_DECISION})
 """Endings of a decision after which the position's fallback counts."""
@@ -69,7 +69,7 @@ class Played:
         By player, what the episode brought; None where a decision was not made, for then nobody
         knows how the episode would have gone on.
     facts
-        What else the world tells of it; see `dqa.core.world.Episode.facts`.
+        What else the world tells of it; see `dqa.worlds.world.Episode.facts`.
     goal
         What was to be reached: of the first move's question the target that says so, else its text.
     """

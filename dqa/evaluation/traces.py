@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Annotated, Any, Literal, Self, Union
 
 from pydantic import AliasChoices, Field, SerializeAsAny, create_model, field_validator
@@ -14,8 +13,8 @@ from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.events import Event, event_from_json
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
-from dqa.core.records import Record, dump_line
-from dqa.core.secrets import may_hold_secret, redacted
+from dqa.core.records import Record
+from dqa.core.secrets import redacted
 from dqa.core.simulator import Goal
 from dqa.evaluation.keys import DecisionKey
 
@@ -206,12 +205,6 @@ class Trace(Record):
         line = super().to_json()
         said: dict[str, Any] = redacted({name: line[name] for name in _SAID})
         return line | said
-
-    @cached_property
-    def json_line(self) -> str:
-        """What `to_json` returns, on one line; worked out once, and sent along with the trace."""
-        line = dump_line(super().to_json())
-        return dump_line(self.to_json()) if may_hold_secret(line) else line
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:

@@ -33,7 +33,6 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.core.situation import Schema
 from dqa.core.spans import Span, start_span
-from dqa.core.turns import waiting
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
 from dqa.guard.describe import answer
@@ -246,8 +245,7 @@ class GuardedDatabase:
             with suppress(RuntimeError):  # no thread can be started
                 reading = Thread(target=read, name="dqa-schema", daemon=True)
                 reading.start()
-                with waiting():
-                    reading.join(max(until - monotonic(), 0.0))
+                reading.join(max(until - monotonic(), 0.0))
             if self._whole is None:
                 return None
         return self.schema()

@@ -15,8 +15,8 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from dqa.core.errors import QueryError, StatementError
 from dqa.core.fitting import rank_parts
-from dqa.core.parts import Part, part_fields, part_name
-from dqa.core.schema import DatabaseSchema, NodeInfo, TableInfo, cypher_name, sql_name
+from dqa.core.parts import part_fields, part_name
+from dqa.core.schema import DatabaseSchema, NodeInfo, Part, TableInfo, cypher_name, sql_name
 from dqa.core.secrets import redact
 from dqa.core.text import visible
 from dqa.guard.lists import lists

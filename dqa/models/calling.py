@@ -22,7 +22,6 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.journal import current_journal
-from dqa.core.turns import waiting
 from dqa.models.bounds import is_count, require_bounded
 from dqa.models.cleaning import without_halves
 from dqa.models.faults import (
@@ -190,8 +189,7 @@ def _called(
         on_fault(fault)
         if fault.wait is None:
             raise call.given_up(fault, clock.monotonic() - began) from failed
-        with waiting():
-            clock.sleep(fault.wait)
+        clock.sleep(fault.wait)
         attempt += 1
 
 
@@ -225,10 +223,7 @@ class _PendingCall:
         return reply
 
     def _invoke(self) -> AIMessage:
-        if self.asks_a_program:  # which computes here, in this thread's turn
-            return invoke_model(self.model, self.messages, self.stop)
-        with waiting():
-            return invoke_model(self.model, self.messages, self.stop)
+        return invoke_model(self.model, self.messages, self.stop)
 
     def finish(
         self, reply: AIMessage, attempt: int, on_fault: Callable[[Fault], object]

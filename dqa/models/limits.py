@@ -11,10 +11,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-
-from dqa.core.turns import waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +91,11 @@ class Limiter:
             How many tokens the call will take, as far as anybody knows. The function that is
             handed out takes the true number once the reply has come.
         """
-        with self._waited_for():
+        with self._places:
             wait = self._reserve(tokens)
             if wait > 0.0:
-                with waiting():
-                    self._clock.sleep(wait)
+                self._clock.sleep(wait)
             yield lambda used: self._settle(used - tokens)
-
-    @contextmanager
-    def _waited_for(self) -> Iterator[None]:
-        """Hold a place."""
-        with ExitStack() as held:
-            with waiting():
-                held.enter_context(self._places)
-            yield
 
     def _reserve(self, tokens: int) -> float:
         with self._lock:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dqa.core.publications import GameMeasure
 from dqa.core.text import visible
 from dqa.evaluation.playing.paper import GameCell, GameRow, GameTable, GameView, ScoreTable
+from dqa.evaluation.publications import GameMeasure
 from dqa.report.game_tables import estimate_text
 
 if TYPE_CHECKING:

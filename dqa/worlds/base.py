@@ -17,8 +17,8 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
-from dqa.core.world import Position, World
 from dqa.worlds.stated import stated_position
+from dqa.worlds.world import Position, World
 
 if TYPE_CHECKING:
     from dqa.worlds.history import History
@@ -63,7 +63,7 @@ class InformedPolicy(Policy):
         position, random
             As `Policy.choose` takes them.
         state
-            The true state, as `dqa.core.world.Move.reveal` of its world returns it.
+            The true state, as `dqa.worlds.world.Move.reveal` of its world returns it.
         """
 
 

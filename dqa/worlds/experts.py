@@ -12,10 +12,10 @@ from pydantic import BaseModel
 
 from dqa.core.errors import UsageError
 from dqa.core.trajectories import Trajectory
-from dqa.core.world import World
 from dqa.worlds.base import PolicyDecider, PolicyFactory, WorldFactory
 from dqa.worlds.history import History
 from dqa.worlds.observed import EPISODE, GOAL, read_events, trajectory_of
+from dqa.worlds.world import World
 
 EXPERT: Final = "expert"
 """What a world calls the program that shows how it is done."""

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.compiler import SQLCompiler
 
     from dqa.core.database import Database, Isolation
-    from dqa.core.world import GameEvent
+    from dqa.worlds.world import GameEvent
 
 _METADATA: Final = MetaData()
 _NAME: Final = 64
@@ -121,7 +121,7 @@ class Game:
     number
         Unique in a history.
     world, seed, mirrored
-        What is played; see `dqa.core.world.World.start`.
+        What is played; see `dqa.worlds.world.World.start`.
     settings
         How the world was set, as JSON.
     hidden

@@ -15,7 +15,7 @@ from dqa.core.database import Database, Limits
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate, Question, fits_form
 from dqa.core.trajectories import Step, Trajectory
-from dqa.core.world import GameEvent, HiddenVariable, Node, Position
+from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position
 
 AGENT: Final = "agent"
 """What such a world calls its only player."""

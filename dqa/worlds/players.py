@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from dqa.core.question import Candidate
-from dqa.core.world import Position
 from dqa.worlds.base import Policy, PolicyFactory
+from dqa.worlds.world import Position
 
 
 class RandomPolicy(Policy):

@@ -1,7 +1,7 @@
 """What a world brings so that scripted models can play it: what its states are worth.
 
 A script is found by the entry point ``dqa.world_scripts`` under the name of its world, and lies in
-the world's package, which alone knows what `dqa.core.world.Position.describe` says there. Methods
+the world's package, which alone knows what `dqa.worlds.world.Position.describe` says there. Methods
 whose prompts show a state hand it over as a `Shown`, read from the prompt alone.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from dqa.core.question import Candidate
-from dqa.core.world import GameEvent
+from dqa.worlds.world import GameEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from dqa.core.database import Database, Kind, Limits
 from dqa.core.display import Value
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate, Question
-from dqa.core.world import GameEvent, HiddenVariable, Node, Position
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.document import EventsPart
+from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position
 
 _MOST: Final = Limits(rows=10_000, bytes=10_000_000)
 _COLUMNS: Final = (2, 3)

@@ -6,7 +6,7 @@ have the names of the deciders that stand for them here, where one does.
 
 from __future__ import annotations
 
-from dqa.core.publications import (
+from dqa.evaluation.publications import (
     EpisodeColumn,
     Publication,
     PublishedEpisodes,

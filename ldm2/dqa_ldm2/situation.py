@@ -10,12 +10,12 @@ from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Step
-from dqa.core.world import GameEvent
 from dqa.deciders.base import Settings
 from dqa.deciders.context import Context, check_question, goal_of, list_actions
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
 from dqa.worlds.observed import EPISODE, GOAL, LEFT, read_observed, trajectory_of
+from dqa.worlds.world import GameEvent
 from dqa_ldm2.identity import QuestionIdentity
 
 METHOD = "LDM2"

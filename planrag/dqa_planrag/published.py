@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dqa.core.publications import (
+from dqa.evaluation.publications import (
     Publication,
     PublishedFigure,
     PublishedRow,
     PublishedTable,
-    by_kind,
 )
 
 _LOCATING, _BUILDING = "locating", "building"
@@ -32,7 +31,9 @@ def _pair(name: str, decider: str, locating: float, building: float) -> Publishe
 
 
 def _by_kind(name: str, *percents: float, model: str | None = None) -> PublishedRow:
-    figures = (*by_kind(_LOCATING, *percents[:2]), *by_kind(_BUILDING, *percents[2:]))
+    columns = [(s, kind) for s in (_LOCATING, _BUILDING) for kind in ("relational", "graph")]
+    pairs = zip(columns, percents, strict=True)
+    figures = tuple(_figure(scenario, percent, kind) for (scenario, kind), percent in pairs)
     return PublishedRow(name=name, decider=_DECIDERS[name], model=model, figures=figures)
 
 

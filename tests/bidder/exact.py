@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dqa.core.question import Candidate
-from dqa.core.world import Position
 from dqa.models.conversation import Conversation
 from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.given import Request
+from dqa.worlds.world import Position
 from dqa_bidder.events import HiddenState
 from dqa_bidder.scripted.reading import Asked, read_prompt
 from dqa_bidder.steps.bidder import Bidder, Steps

@@ -9,9 +9,9 @@ from typing import cast
 import pytest
 
 from dqa.core.question import Candidate
-from dqa.core.world import Position
 from dqa.models.conversation import Conversation
 from dqa.models.scripted import GivenReplies
+from dqa.worlds.world import Position
 from dqa_bidder.settings import BidderSettings
 from dqa_bidder.steps.bidder import Bidder
 from dqa_simulators.games.betting import PLAYERS, begin

@@ -16,11 +16,11 @@ from dqa.core.errors import UnparsableReplyError
 from dqa.core.events import Event, ParseFailureEvent, PromptEvent, WarningEvent, event_from_json
 from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
-from dqa.core.world import HiddenVariable, Position
 from dqa.deciders.actions import Chosen
 from dqa.models.conversation import Conversation
 from dqa.models.scripted import GivenReplies, scripted_model
 from dqa.models.scripted.given import Request
+from dqa.worlds.world import HiddenVariable, Position
 from dqa_bidder.events import (
     EVENTS,
     ExploredTreeEvent,

@@ -16,12 +16,12 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.events import PromptEvent
 from dqa.core.question import Question
-from dqa.core.world import Move
 from dqa.deciders.base import DeciderFactory, Settings
 from dqa.evaluation.play import play_episode
 from dqa.models.scripted import GivenReplies, scripted_model
 from dqa.models.scripted.given import Request
 from dqa.worlds.history import History
+from dqa.worlds.world import Move
 from dqa_bidder.events import ReturnsEvent, RevisionEvent, ThoughtsEvent
 from dqa_bidder.scripted.reading import read_prompt
 from dqa_bidder.scripted.responder import reply_to

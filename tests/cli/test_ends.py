@@ -72,7 +72,7 @@ PATHS = {
     "trace empty": "it is no JSON",
     "eval --generate 1 --replay empty": "it is no JSON object",
     "eval --generate 1 --replay bytes": "no line of a cassette",
-    "eval --generate 1 --policy bytes": "bytes is no UTF-8 text",
+    "eval --generate 1 --policy bytes": "bytes is not UTF-8 text",
     "ask --question ? --database x.db --rules .": ". is a folder",
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dqa.core.errors import DataError, ParseError
+from dqa.core.errors import ParseError, UsageError
 from dqa.core.files import (
     LINE_BYTES,
     MOST_DEPTH,
@@ -28,8 +28,10 @@ from dqa.core.files import (
     read_bytes,
     read_text,
     whole_lines,
+    write_new,
     write_private,
 )
+from dqa.core.paths import require_new_file, require_room
 
 
 def test_a_regular_file_is_read_as_it_is(tmp_path: Path) -> None:
@@ -47,25 +49,37 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     """Nobody may ever write to it."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(UnsuitableFileError, match="it is a pipe, where a file is expected"):
-        read_bytes(pipe)
-    with pytest.raises(UnsuitableFileError, match="nobody writes to it"):
-        read_bytes(pipe, pipes=True)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
-def test_a_pipe_is_not_added_to(tmp_path: Path) -> None:
-    """Nor is a link to one; a link to no file makes one."""
-    pipe, link, other = tmp_path / "pipe", tmp_path / "link", tmp_path / "other"
-    os.mkfifo(pipe)
+    link = tmp_path / "link"
     link.symlink_to(pipe)
-    other.symlink_to(tmp_path / "made")
     for file in (pipe, link):
-        with pytest.raises(UnsuitableFileError, match="it is a pipe, where a file is expected"):
+        with pytest.raises(UnsuitableFileError):
+            read_bytes(file)
+        with pytest.raises(UnsuitableFileError):
             open_to_add(file)
-    with open_to_add(other) as opened:
+
+
+def test_no_file_is_created_behind_a_link(tmp_path: Path) -> None:
+    """Another user may have planted the link; a link to an existing file is followed."""
+    link, planted, there = tmp_path / "link", tmp_path / "planted", tmp_path / "there"
+    link.symlink_to(planted)
+    with pytest.raises(UnsuitableFileError):
+        write_private(link, "x")
+    with pytest.raises(UnsuitableFileError):
+        open_to_add(link)
+    with pytest.raises(FileExistsError):
+        write_new(link, b"x")
+    with pytest.raises(UsageError):
+        require_new_file(link)
+    with pytest.raises(UsageError):
+        require_room(link)
+    assert link.is_symlink()
+    assert not planted.exists()
+    there.write_text("")
+    link.unlink()
+    link.symlink_to(there)
+    with open_to_add(link) as opened:
         add_line(opened, "a")
-    assert (tmp_path / "made").read_text() == "a\n"
+    assert there.read_text() == "a\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
@@ -95,7 +109,7 @@ def test_a_pipe_that_has_a_writer_is_read_where_a_pipe_is_meant(tmp_path: Path) 
 
 def test_what_is_no_file_is_said_to_be_none(tmp_path: Path) -> None:
     """Neither a device, which never ends, nor a folder."""
-    with pytest.raises(UnsuitableFileError, match=r"/dev/zero: it is a device"):
+    with pytest.raises(UnsuitableFileError, match=r"/dev/zero: "):
         read_bytes("/dev/zero")
     with pytest.raises(IsADirectoryError):
         read_bytes(tmp_path)
@@ -108,11 +122,11 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "large"
     with file.open("wb") as made:
         made.truncate(8 << 40)
-    with pytest.raises(UnsuitableFileError, match=r"large: it is larger than 64 MB, the most"):
+    with pytest.raises(UnsuitableFileError, match="64 MB"):
         read_text(file)
-    with pytest.raises(DataError, match="larger than 512 MB"):
+    with pytest.raises(UnsuitableFileError, match="512 MB"):
         read_bytes(file)
-    with pytest.raises(ParseError, match=r"large:1: this line is longer than 64 MB"):
+    with pytest.raises(ParseError, match="large:1: "):
         list(whole_lines(file))
     assert LINE_BYTES == 64_000_000
 
@@ -130,7 +144,7 @@ def test_links_stay_in_their_folder(tmp_path: Path) -> None:
     assert read_text(home / "b.json", home=home) == "[]"
     assert read_text(tmp_path / "other" / "b.json", home=tmp_path / "other") == "[]"
     for name in ("c.json", "up/secret", "../secret"):
-        with pytest.raises(UnsuitableFileError, match=r"it leads out of .*home: put the file"):
+        with pytest.raises(UnsuitableFileError):
             read_bytes(home / name, home=home)
     assert read_text(home / "c.json") == "mine", "what a user names is the user's own"
 
@@ -207,17 +221,12 @@ def test_a_full_disk_leaves_no_half_file_behind() -> None:
     assert Path("/dev/full").exists()
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes")
-def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path: Path) -> None:
-    """One that is read is written to, whole."""
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
+def test_a_pipe_without_another_process_is_an_error(tmp_path: Path) -> None:
+    """No pipe holds a command up."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(OSError, match="nobody reads"):
+    with pytest.raises(UnsuitableFileError):
+        read_bytes(pipe, pipes=True)
+    with pytest.raises(OSError, match="pipe"):
         write_private(pipe, "x")
-    assert pipe.exists()
-    text = "x" * 1_000_000
-    # Open for writing as well, so that opening it waits for nobody.
-    with ThreadPoolExecutor(1) as threads, os.fdopen(os.open(pipe, os.O_RDWR)) as kept:
-        read = threads.submit(kept.read, len(text))
-        write_private(pipe, text)
-        assert read.result() == text

@@ -11,10 +11,10 @@ from dqa.core.database import Database
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
 from dqa.core.trajectories import Step, Trajectory
-from dqa.core.world import Episode, GameEvent, Position, World
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.history import History
 from dqa.worlds.observed import AGENT, BEGINNING, EPISODE, GOAL, ObservedPosition, read_observed
+from dqa.worlds.world import Episode, GameEvent, Position, World
 from dqa_simulators.games.episode import GameEpisode, random_of
 
 PLACES = ("bed", "cupboard", "shelf", "sink", "table")

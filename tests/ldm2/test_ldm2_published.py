@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dqa import plugins
-from dqa.core.publications import PublishedEpisodes
+from dqa.evaluation.publications import PublishedEpisodes
 from dqa_ldm2.published import PAPER
 
 GAMES = {"pick": 24, "clean": 31, "heat": 23, "cool": 21, "look": 18, "pick2": 17}

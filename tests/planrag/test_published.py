@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dqa import plugins
-from dqa.core.publications import PublishedTable
+from dqa.evaluation.publications import PublishedTable
 from dqa_planrag.published import PAPER
 
 TABLES = {table.name: table for table in PAPER.tables}

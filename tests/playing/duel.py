@@ -9,8 +9,8 @@ import numpy as np
 
 from dqa import plugins
 from dqa.core.question import Candidate
-from dqa.core.world import Position
 from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
+from dqa.worlds.world import Position
 
 
 class First(Policy):

@@ -12,7 +12,7 @@ from dqa.core.database import Database
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.situation import Column, Schema, Situation, Table, TableSchema
-from dqa.core.world import Episode, GameEvent, HiddenVariable, Move, Node, Position, World
+from dqa.worlds.world import Episode, GameEvent, HiddenVariable, Move, Node, Position, World
 
 _MOVES = TableSchema(
     "move",

@@ -11,8 +11,8 @@ import pytest
 
 from dqa import plugins
 from dqa.core.question import Candidate
-from dqa.core.world import Episode, Move, World
 from dqa.worlds.history import History
+from dqa.worlds.world import Episode, Move, World
 
 WORLDS = ("holdem", "kuhn", "leduc", "negotiation")
 Chooser = Callable[[Move], Candidate]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, GameTakenError, UsageError
-from dqa.core.world import GameEvent
 from dqa.databases.sqlite.comments import read_comments
 from dqa.worlds.history import Game, History
+from dqa.worlds.world import GameEvent
 from tests.worlds.playing import at_random, make_world, moves_of, open_history
 
 

@@ -19,11 +19,11 @@ from dqa.core.errors import (
     WorldUnavailableError,
 )
 from dqa.core.question import Question
-from dqa.core.world import Position
 from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.play import play_episode
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import AGENT, BEGINNING, ObservedPosition, read_events
+from dqa.worlds.world import Position
 from dqa_simulators.household import tables
 from dqa_simulators.household.games import (
     GAME_FILE,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa.core.world import Move
+from dqa.worlds.world import Move
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.negotiation.instances import Instance, number_of
 from dqa_simulators.negotiation.outcomes import compare

@@ -9,9 +9,9 @@ import pytest
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
-from dqa.core.world import GameEvent
 from dqa.worlds.history import Game, History
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, read_observed
+from dqa.worlds.world import GameEvent
 
 LONG = "a page of text, " * 400
 

@@ -14,10 +14,10 @@ import dqa
 from dqa import plugins
 from dqa.core.errors import SituationError
 from dqa.core.question_set import QuestionSet
-from dqa.core.world import World
 from dqa.evaluation.play import play_episode
 from dqa.worlds.base import PolicyDecider, find_position
 from dqa.worlds.history import History
+from dqa.worlds.world import World
 from dqa_simulators.placements.outcomes import SIMULATOR, standing_of
 from dqa_simulators.placements.position import PlacementsPosition
 from dqa_simulators.placements.standing import Standing

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa.core.world import Move
+from dqa.worlds.world import Move
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.poker import PokerPosition
 from dqa_simulators.games.table import PokerEpisode, PokerWorld

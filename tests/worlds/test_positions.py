@@ -12,8 +12,8 @@ import pytest
 from dqa import plugins
 from dqa.core.errors import DataError
 from dqa.core.question import Question
-from dqa.core.world import Position
 from dqa.worlds.base import find_position
+from dqa.worlds.world import Position
 from tests.worlds.playing import WORLDS, at_random, make_world, moves_of, open_history
 
 

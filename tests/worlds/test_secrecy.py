@@ -19,8 +19,8 @@ import pytest
 
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError
-from dqa.core.world import Move
 from dqa.worlds.history import Game, History
+from dqa.worlds.world import Move
 from tests.worlds.playing import at_random, make_world, moves_of
 
 STATEMENTS = (

@@ -13,9 +13,9 @@ import dqa
 from dqa.core.database import Database
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Question
-from dqa.core.world import GameEvent
 from dqa.scenarios import register
 from dqa.worlds.base import find_position, is_move
+from dqa.worlds.world import GameEvent
 
 TALKS = """
 CREATE TABLE talk (deal INTEGER, number INTEGER, side TEXT, act TEXT, price REAL);

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dqa.core.world import GameEvent
 from dqa.worlds.scripted import Shown
+from dqa.worlds.world import GameEvent
 
 _TASK = re.compile(r"^# Task: (?P<name>.+)$", re.MULTILINE)
 _SCENARIO = re.compile(r"\A# Scenario: (?P<name>.+)$", re.MULTILINE)

@@ -14,8 +14,8 @@ from typing import Final
 
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.core.world import Position
 from dqa.models.conversation import Conversation
+from dqa.worlds.world import Position
 from dqa_bidder.asking import Ask, Asker
 from dqa_bidder.events import ExploredTreeEvent, HiddenState, ModeledActionEvent, NodeKind, TreeNode
 from dqa_bidder.steps.modeling import OpponentModeling

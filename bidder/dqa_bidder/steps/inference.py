@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from dqa.core.world import HiddenVariable
 from dqa.models.conversation import Conversation
+from dqa.worlds.world import HiddenVariable
 from dqa_bidder.events import HiddenState
 from dqa_bidder.prompting import prompt
 from dqa_bidder.replies import read_states

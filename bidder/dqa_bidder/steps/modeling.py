@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from dqa.core.question import Candidate
-from dqa.core.world import Position
 from dqa.deciders.actions import read_choice
 from dqa.models.conversation import Conversation
+from dqa.worlds.world import Position
 from dqa_bidder.events import HiddenState
 from dqa_bidder.prompting import prompt
 from dqa_bidder.task import Task

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.core.world import Position
 from dqa.deciders.actions import told_of
 from dqa.models.conversation import Conversation
+from dqa.worlds.world import Position
 from dqa_bidder.events import HiddenState
 from dqa_bidder.prompting import prompt
 from dqa_bidder.replies import read_payoffs

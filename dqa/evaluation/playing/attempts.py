@@ -23,13 +23,13 @@ from dqa.core.question import Question
 from dqa.core.recorder import DecisionWatcher, current_watcher, watched_by
 from dqa.core.review import current_reviewing
 from dqa.core.trajectories import Step, Trajectory
-from dqa.core.world import GameEvent, World
 from dqa.deciders.by_scenario import ByScenario
 from dqa.evaluation.play import UNDECIDED, Played, Reference, play_episode
 from dqa.evaluation.waiting import LateError, call_within
 from dqa.models.attempts import attempt_by
 from dqa.worlds.history import History
 from dqa.worlds.observed import trajectory_of
+from dqa.worlds.world import GameEvent, World
 
 if TYPE_CHECKING:
     from dqa.evaluation.playing.plan import Game

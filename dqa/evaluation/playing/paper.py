@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from dqa.core.publications import (
+from dqa.core.records import Record
+from dqa.evaluation.playing.metrics import AGREEMENT, GameFigures, PlayFigures
+from dqa.evaluation.publications import (
     EpisodeColumn,
     GameMeasure,
     Publication,
@@ -13,8 +15,6 @@ from dqa.core.publications import (
     PublishedPlayer,
     PublishedScores,
 )
-from dqa.core.records import Record
-from dqa.evaluation.playing.metrics import AGREEMENT, GameFigures, PlayFigures
 from dqa.evaluation.statistics.clusters import Estimate
 
 PARETO = "pareto optimal"

@@ -14,7 +14,6 @@ from dqa.core.errors import GameTakenError
 from dqa.core.events import EndingEvent
 from dqa.core.question import Candidate
 from dqa.core.recorder import DecisionWatcher, watched_by
-from dqa.core.world import Move, World
 from dqa.evaluation.crashes import Crashes, ended_by
 from dqa.evaluation.decision_spans import tell_result
 from dqa.evaluation.keys import DecisionKey
@@ -35,6 +34,7 @@ from dqa.evaluation.store import RunStore
 from dqa.evaluation.traces import Trace
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.history import History
+from dqa.worlds.world import Move, World
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from dqa.core.database import Kind
 from dqa.core.decider import Decider
 from dqa.core.decision import Usage
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.world import World
 from dqa.deciders.base import DeciderFactory
 from dqa.deciders.settings import read_settings
 from dqa.evaluation.connecting import Connected, connect
@@ -25,6 +24,7 @@ from dqa.evaluation.results import NO_MODEL
 from dqa.worlds.base import Policy, PolicyDecider, WorldFactory
 from dqa.worlds.history import History
 from dqa.worlds.training import hash_weights, learn
+from dqa.worlds.world import World
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

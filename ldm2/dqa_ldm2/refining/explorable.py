@@ -8,8 +8,8 @@ from typing import Protocol
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate
 from dqa.core.trajectories import Step
-from dqa.core.world import Episode, World
 from dqa.worlds.observed import AGENT, EPISODE, ObservedPosition, trajectory_of
+from dqa.worlds.world import Episode, World
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.situation import Situation, left_of
 

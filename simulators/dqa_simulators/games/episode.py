@@ -13,8 +13,8 @@ import numpy as np
 from dqa.core.database import Database
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
-from dqa.core.world import Episode, GameEvent, Move, Position
 from dqa.worlds.history import Game
+from dqa.worlds.world import Episode, GameEvent, Move, Position
 
 if TYPE_CHECKING:
     from dqa.worlds.history import History
@@ -28,7 +28,7 @@ class GameEpisode(Episode):
     world
         The world's name.
     seed, mirrored
-        As `dqa.core.world.World.start` takes them.
+        As `dqa.worlds.world.World.start` takes them.
     settings
         What every player may know of how the game is set.
     hidden

@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Self, TypeAlias
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
-from dqa.core.world import CHANCE, GameEvent, HiddenVariable, Node, Position
+from dqa.worlds.world import CHANCE, GameEvent, HiddenVariable, Node, Position
 from dqa_simulators.games.betting import CHECK, FOLD, PLAYERS, Betting, BettingRules, begin
 from dqa_simulators.games.reading import Record
 

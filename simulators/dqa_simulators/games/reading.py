@@ -10,7 +10,7 @@ from typing import Any, Final
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DataError
 from dqa.core.question import Question
-from dqa.core.world import GameEvent
+from dqa.worlds.world import GameEvent
 from dqa_simulators.games.betting import PLAYERS
 
 _LIMITS: Final = Limits(rows=20_000, bytes=20_000_000)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
-from dqa.core.world import CHANCE, GameEvent, Position, World
+from dqa.worlds.world import CHANCE, GameEvent, Position, World
 from dqa_simulators.games.betting import PLAYERS, begin
 from dqa_simulators.games.episode import GameEpisode, random_of
 from dqa_simulators.games.openspiel import load_game

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from dqa.core.world import HiddenVariable
+from dqa.worlds.world import HiddenVariable
 from dqa_simulators.games.betting import PLAYERS, BettingRules
 from dqa_simulators.games.poker import PokerPosition
 from dqa_simulators.holdem.hands import DECK

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from dqa.core.world import GameEvent
+from dqa.worlds.world import GameEvent
 
 _OBJECT: Final = r"(?P<thing>[a-z]+)"
 _GOALS: Final = tuple(

@@ -10,9 +10,9 @@ import numpy as np
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
-from dqa.core.world import GameEvent, Position
 from dqa.worlds.base import InformedPolicy, Policy
 from dqa.worlds.observed import ObservedPosition
+from dqa.worlds.world import GameEvent, Position
 from dqa_simulators.household.knowledge import STATIONS, Goal, Knowledge, kind, read_goal
 
 _ORDER: Final = (

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Final
 
 from dqa.core.errors import UsageError
-from dqa.core.world import GameEvent
 from dqa.worlds.scripted import Shown
+from dqa.worlds.world import GameEvent
 from dqa_simulators.household.knowledge import Goal, Knowledge, read_goal
 from dqa_simulators.household.players import advise
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from dqa.core.errors import UsageError, WorldUnavailableError
-from dqa.core.world import CHANCE, GameEvent, World
 from dqa.worlds.base import PolicyFactory, WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, LEFT, ObservedPosition, read_observed
 from dqa.worlds.players import RANDOM
+from dqa.worlds.world import CHANCE, GameEvent, World
 from dqa_simulators.games.episode import GameEpisode
 from dqa_simulators.household.engine import Seen, begin_game
 from dqa_simulators.household.games import (
@@ -31,8 +31,8 @@ from dqa_simulators.household.tasks import TaskName
 if TYPE_CHECKING:
     from dqa.core.database import Database
     from dqa.core.question import Candidate, Question
-    from dqa.core.world import Position
     from dqa.worlds.history import History
+    from dqa.worlds.world import Position
 
 NAME: Final = "household"
 LOOK: Final = "look"

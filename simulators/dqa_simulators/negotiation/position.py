@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Self, TypeAlias
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
-from dqa.core.world import GameEvent, HiddenVariable, Node, Position
+from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.reading import Record
 

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
-from dqa.core.world import GameEvent, Position, World
 from dqa.worlds.base import WorldFactory
+from dqa.worlds.world import GameEvent, Position, World
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.episode import GameEpisode, random_of
 from dqa_simulators.games.reading import read_record

@@ -11,7 +11,7 @@ import numpy as np
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
 from dqa.core.situation import Situation
-from dqa.core.world import GameEvent, HiddenVariable, Node, Position
+from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position
 from dqa_simulators.distances import place_of, places_of
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.locating.world import ARRIVAL

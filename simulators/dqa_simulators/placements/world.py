@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dqa import plugins
 from dqa.core.errors import SituationError, UsageError
-from dqa.core.world import World
 from dqa.loaders.readback import read_situation
 from dqa.scenarios.generation import Difficulty
 from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
+from dqa.worlds.world import World
 from dqa_simulators.games.betting import PLAYERS
 from dqa_simulators.games.episode import GameEpisode, random_of
 from dqa_simulators.placements.outcomes import standing_of
@@ -25,8 +25,8 @@ from dqa_simulators.placements.standing import Standing
 if TYPE_CHECKING:
     from dqa.core.database import Database
     from dqa.core.question import Candidate, Question
-    from dqa.core.world import GameEvent, Position
     from dqa.worlds.history import History
+    from dqa.worlds.world import GameEvent, Position
 
 _ATTEMPTS = 100
 _RIVAL = "12. "

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 import numpy as np
 
 from dqa.core.question import Candidate
-from dqa.core.world import GameEvent, Position
 from dqa.worlds.base import InformedPolicy, Policy, PolicyFactory
 from dqa.worlds.players import RANDOM
+from dqa.worlds.world import GameEvent, Position
 from dqa_simulators.shop.pages import (
     BACK,
     BUY,

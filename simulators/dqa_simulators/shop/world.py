@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
-from dqa.core.world import GameEvent, Position, World
 from dqa.worlds.base import WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, LEFT, ObservedPosition, read_observed
+from dqa.worlds.world import GameEvent, Position, World
 from dqa_simulators.games.episode import GameEpisode, random_of
 from dqa_simulators.shop.pages import View, follow, shorten_search, show
 from dqa_simulators.shop.players import POLICIES

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dqa import plugins
-from dqa.core.world import Move, World
 from dqa.worlds.base import Policy, PolicyDecider
+from dqa.worlds.world import Move, World
 
 
 def world_of(name: str) -> World:

@@ -18,10 +18,10 @@ import dqa
 from dqa.cli.main import app
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate
-from dqa.core.world import Position
 from dqa.worlds import training
 from dqa.worlds.base import Policy
 from dqa.worlds.training import Trainer, TrainingWatcher, Weights, learn, watch_training
+from dqa.worlds.world import Position
 
 
 class Constant(Policy):

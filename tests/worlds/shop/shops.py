@@ -9,10 +9,10 @@ import numpy as np
 
 from dqa import plugins
 from dqa.core.question import Candidate
-from dqa.core.world import Episode, Move, Position
 from dqa.worlds.base import InformedPolicy, Policy
 from dqa.worlds.history import History
 from dqa.worlds.scripted import Shown
+from dqa.worlds.world import Episode, Move, Position
 from dqa_simulators.shop.scripted import SCRIPT
 from dqa_simulators.shop.world import Shop, ShopSettings
 

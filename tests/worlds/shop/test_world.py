@@ -8,9 +8,9 @@ import pytest
 
 from dqa.core.errors import UsageError
 from dqa.core.question import fits_form
-from dqa.core.world import Move
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import AGENT, ObservedPosition
+from dqa.worlds.world import Move
 from dqa_simulators.shop.pages import BACK, BUY, NEXT, PREVIOUS, click
 from tests.worlds.playing import open_history
 from tests.worlds.shop.shops import Scripted, make_shop, policy, visit

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
-from dqa.core.world import Position
 from dqa.worlds.base import Policy
 from dqa.worlds.training import Weights
+from dqa.worlds.world import Position
 from dqa_simulators.games.betting import CALL, CHECK, FOLD, RAISE
 from dqa_simulators.holdem.hands import PAIR, TRIPS, TWO_PAIR, category
 from dqa_simulators.holdem.players.deals import BUCKETS

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
-from dqa.core.world import Position
 from dqa.worlds.base import InformedPolicy, Policy
+from dqa.worlds.world import Position
 from dqa_simulators.negotiation.instances import VALUES, Instance, new_state, number_of
 from dqa_simulators.negotiation.position import (
     AGREE,

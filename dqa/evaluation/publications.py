@@ -1,12 +1,12 @@
-"""What papers printed about their methods, as data that a run's figures stand beside."""
+"""Tables that papers print about their methods, as data to compare a run with."""
 
 from __future__ import annotations
 
-from typing import Literal, Self, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from dqa.core.database import Kind
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 
@@ -137,13 +137,8 @@ class PublishedGames(Record):
     rows: tuple[PublishedPlayer, ...]
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
-        for row in self.rows:
-            if len(row.cells) != len(self.opponents):
-                raise UsageError(
-                    f"{self.name}: '{row.name}' has {len(row.cells)} cells for "
-                    f"{len(self.opponents)} opponents."
-                )
+    def _check_rows(self) -> Self:
+        _require_length(self.name, {row.name: row.cells for row in self.rows}, self.opponents)
         return self
 
 
@@ -182,7 +177,7 @@ class PublishedScores(Record):
 
     name: str
     player: str = ""
-    figures: tuple[float, ...]
+    figures: tuple[Annotated[float, Field(ge=0, le=1)], ...]
 
 
 class PublishedEpisodes(Record):
@@ -208,16 +203,17 @@ class PublishedEpisodes(Record):
     rows: tuple[PublishedScores, ...]
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
-        for row in self.rows:
-            if len(row.figures) != len(self.columns):
-                raise UsageError(
-                    f"{self.name}: '{row.name}' has {len(row.figures)} figures for "
-                    f"{len(self.columns)} columns."
-                )
-            if not all(0.0 <= figure <= 1.0 for figure in row.figures):
-                raise UsageError(f"{self.name}: '{row.name}' has figures outside of 0 to 1.")
+    def _check_rows(self) -> Self:
+        _require_length(self.name, {row.name: row.figures for row in self.rows}, self.columns)
         return self
+
+
+def _require_length(
+    table: str, rows: Mapping[str, Sequence[object]], columns: Sequence[object]
+) -> None:
+    for name, cells in rows.items():
+        if len(cells) != len(columns):
+            raise UsageError(f"{table}: '{name}' has {len(cells)} of {len(columns)} cells.")
 
 
 class Publication(Record):
@@ -251,12 +247,3 @@ class Publication(Record):
         """The worlds of which it has tables, in their order."""
         games = (table.world for table in self.games)
         return tuple(dict.fromkeys((*games, *(table.world for table in self.episodes))))
-
-
-def by_kind(scenario: str, relational: float, graph: float) -> tuple[PublishedFigure, ...]:
-    """Return two accuracies in percent as figures of the kinds of database."""
-    kinds: tuple[tuple[Kind, float], ...] = (("relational", relational), ("graph", graph))
-    return tuple(
-        PublishedFigure(scenario=scenario, column=kind, share=percent / 100.0)
-        for kind, percent in kinds
-    )

@@ -1,4 +1,4 @@
-"""What a backend gives: an opened database that runs statements, with no guard before it."""
+"""The contract of backends: an open database that runs statements without a guard."""
 
 from __future__ import annotations
 
@@ -12,29 +12,13 @@ from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 
 
-class Probe(NamedTuple):
-    """How to see that a server is there without asking it for anything.
-
-    Attributes
-    ----------
-    host, port
-        Where it listens.
-    greeting
-        What it answers at once, before it knows who asks and whatever its statements do.
-    """
-
-    host: str
-    port: int
-    greeting: bytes
-
-
 class Source(NamedTuple):
-    """A data file, and what tells it from what may lie there later.
+    """A data file, and the state by which a later file at its path is recognised.
 
     Attributes
     ----------
     path
-        Where it lies.
+        Its path.
     state
         Its device, number, size in bytes and time of change in nanoseconds.
     """
@@ -44,40 +28,38 @@ class Source(NamedTuple):
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        """Return the file that lies at a path now."""
+        """Return the file that is at a path now."""
         found = path.stat()
         return cls(str(path), (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
 
 
 class Session(ABC):
-    """An opened database as its engine or server gives it.
+    """An open database.
 
-    Nothing but the guard's front and a worker process calls one: whoever asks a database asks a
-    `dqa.guard.GuardedDatabase`, which holds a session. Safe to use from several threads.
+    Only a `dqa.guard.GuardedDatabase` and worker processes call it. It is safe to use from several
+    threads.
 
     Attributes
     ----------
     kind, dialect, language, name
         As `dqa.core.database.Database` has them; `dialect` is one of `guard.DIALECTS`.
     namespace
-        The schema, database or label that it shows, as statements may name it; None for all that
-        there is, or where statements have no name for it.
+        The schema, database or label that it shows, as statements name it; None for everything, or
+        if statements have no name for it.
     schemas
-        The schemas (of MySQL the databases) that are its own, as the server spells them; None where
-        statements can name no other.
+        The schemas (of MySQL the databases) that it shows, as the server spells them; None if
+        statements cannot name others.
     search_path
-        Where the engine looks for tables that are written without a schema, in order.
+        The schemas in which the engine looks for tables without a schema, in order.
     file
-        The file that it reads; None where it reads none, or several.
+        The file that it reads; None for no file or several.
     sources
-        The data files that it has as tables, and what each was when it was read.
-    probe
-        How to see that its server is there; None where only another session can tell.
+        The data files that it reads as tables.
     is_broken
-        Whether it should be opened anew before another statement runs.
+        Whether it must be opened anew before another statement runs.
     announce
-        Called with a mark whenever a server is connected to: `end_statements` knows by it what this
-        session runs there.
+        Called with a mark after each connection to a server. `end_statements` finds this session's
+        statements by the mark.
     """
 
     kind: Kind
@@ -89,7 +71,6 @@ class Session(ABC):
     search_path: tuple[str, ...] = ()
     file: Path | None = None
     sources: tuple[Source, ...] = ()
-    probe: Probe | None = None
     is_broken: bool = False
 
     def __init__(self) -> None:

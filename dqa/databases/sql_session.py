@@ -17,9 +17,7 @@ from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.failures import UnreadableError, driver_reads, one_line, timed_out, unanswered
-from dqa.databases.faults import Attempts, Failure, Fault, error_of
-from dqa.databases.leaving import (
+from dqa.databases.disconnect import (
     ENDING,
     GRACE,
     OverdueError,
@@ -28,6 +26,8 @@ from dqa.databases.leaving import (
     shut,
     within,
 )
+from dqa.databases.failures import UnreadableError, driver_reads, one_line, timed_out, unanswered
+from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.rows import collect, columns_of, rows_from
 from dqa.databases.watchdog import WATCHDOG
 

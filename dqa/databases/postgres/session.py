@@ -31,10 +31,10 @@ from sqlalchemy import URL
 
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, StatementError
+from dqa.databases.disconnect import shut
 from dqa.databases.examining import asker
 from dqa.databases.failures import one_line, with_version
 from dqa.databases.faults import Failure, Fault
-from dqa.databases.leaving import shut
 from dqa.databases.postgres.advice import examine
 from dqa.databases.postgres.describing import describe
 from dqa.databases.servers import display_name

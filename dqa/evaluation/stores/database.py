@@ -31,7 +31,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from dqa.core.decision import Usage
 from dqa.core.errors import DqaError
 from dqa.core.records import dump_line
-from dqa.databases.leaving import empty_unused
+from dqa.databases.disconnect import empty_unused
 from dqa.evaluation.folder_lines import is_lost, lost_line
 from dqa.evaluation.folders import RunRecord, compare_records, require_resumable
 from dqa.evaluation.keys import DecisionKey

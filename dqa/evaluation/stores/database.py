@@ -31,7 +31,6 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from dqa.core.decision import Usage
 from dqa.core.errors import DqaError
 from dqa.core.records import dump_line
-from dqa.databases.disconnect import empty_unused
 from dqa.evaluation.folder_lines import is_lost, lost_line
 from dqa.evaluation.folders import RunRecord, compare_records, require_resumable
 from dqa.evaluation.keys import DecisionKey
@@ -331,12 +330,15 @@ class DatabaseStore(RunStore):
 
     @contextmanager
     def _emptying(self) -> Iterator[None]:
-        """Leave no connection open where another thread closes the store meanwhile."""
+        """Leave no connection open if another thread closes the store meanwhile."""
         pool = self._engine.pool
         try:
             yield
         finally:
-            empty_unused(self._engine, pool, is_closed=self._stopped.is_set())
+            if self._stopped.is_set():
+                self._engine.dispose()
+            if pool is not self._engine.pool:  # another thread has disposed of the engine
+                pool.dispose()
 
     def _enter(self, connection: Connection, record: RunRecord) -> tuple[bool, int, Workers]:
         """Find the run, or begin it, and take part; return whether it is new, and its number."""

@@ -117,6 +117,8 @@ def test_commands_that_read_a_database(folder: Path) -> None:
     # Python adds the folder to the path of ``-m``, and finds there the package that it is to run.
     (folder / "dqa/__init__.py").unlink()
     run(folder, *MODULE, "query", "shop.db", "SELECT name FROM shop")
+    # -E ignores the variable with which Python leaves the folder out.
+    run(folder, sys.executable, "-E", *DQA, "query", "shop.db", "SELECT name FROM shop")
 
 
 @pytest.mark.parametrize(

@@ -286,20 +286,16 @@ async def _serve_http(
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             _leave(sig, frame)  # and wait for no stream that a client holds open
 
-    # Of what is on this machine the SDK checks hosts and origins by itself.
+    # The SDK compares a pattern such as `localhost:*` by prefix, so every name has its ports.
+    where = listening.getsockname()
+    hosts = [f"{name}{port}" for name in names for port in ("", f":{where[1]}")]
     security = TransportSecuritySettings(
-        allowed_hosts=[*names, *(f"{name}:*" for name in names)],
-        allowed_origins=[
-            f"{scheme}://{name}{port}"
-            for name in names
-            for scheme in ("http", "https")
-            for port in ("", ":*")
-        ],
+        allowed_hosts=hosts,
+        allowed_origins=[f"{scheme}://{each}" for scheme in ("http", "https") for each in hosts],
     )
     app = server.streamable_http_app(
         streamable_http_path=PATH, stateless_http=True, host=host, transport_security=security
     )
-    where = listening.getsockname()
     shown = f"[{host}]" if ":" in host else host
     sys.stderr.write(f"Serving at http://{shown}:{where[1]}{PATH}\n")
     sys.stderr.flush()

@@ -10,6 +10,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from multiprocessing import util
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, SpawnContext
 from multiprocessing.process import BaseProcess
@@ -87,10 +88,15 @@ def start_process(
                 _preload(_CONTEXT, {target.__module__, *preload})
             process = _CONTEXT.Process(target=target, args=(theirs, *arguments), daemon=daemon)
             process.start()
-    except (OSError, EOFError) as error:
+    except EOFError as error:
         raise InfrastructureError(
-            f"A worker process cannot be started: {getattr(error, 'strerror', None) or error}. "
-            "Give this process more memory, processes or open files."
+            "A worker process cannot be started: the process that forks workers has ended. "
+            "Try again; if it ends again, look for the cause in the log of the system."
+        ) from error
+    except OSError as error:
+        raise InfrastructureError(
+            f"A worker process cannot be started: {error.strerror or error}. Give this process "
+            "more memory, processes or open files."
         ) from error
     return process, ours
 
@@ -166,16 +172,19 @@ def _safe_python_path(environment: Mapping[str, str]) -> str:
 def _safe_start() -> Iterator[None]:
     """Set what a child takes over: a minimal environment, a safe path, and no script to import.
 
-    `os.environ` itself does not change, so other threads see all variables.
+    `os.environ` itself does not change, so other threads see all variables. The option -P also
+    holds under -E, with which an interpreter ignores PYTHONSAFEPATH.
     """
-    main, path = sys.modules["__main__"], sys.path
+    main, path, options = sys.modules["__main__"], sys.path, util._args_from_interpreter_flags  # type: ignore[attr-defined]  # noqa: SLF001
     own = {"PYTHONPATH": _safe_python_path(os.environ), "PYTHONSAFEPATH": "1", **_ONE_THREAD}
     child = minimal_environment() | own
     sys.modules["__main__"], sys.path = types.ModuleType("__main__"), _absolute(map(str, path))
+    util._args_from_interpreter_flags = lambda: [*options(), "-P"]  # type: ignore[attr-defined]  # noqa: SLF001
     try:
         _change_variables(os.environ, child)
         yield
     finally:
+        util._args_from_interpreter_flags = options  # type: ignore[attr-defined]  # noqa: SLF001
         sys.modules["__main__"], sys.path = main, path
         _change_variables(child, os.environ)
 

@@ -72,6 +72,8 @@ def existing_file(path: Path, kind: str) -> Path:
         raise UsageError(f"There is no database file '{path}'. Name one that exists.")
     if not path.is_file():
         raise UsageError(f"'{path}' is not a file; name a {kind} database file.")
+    if kind == "sqlite" and path.stat().st_size == 0:
+        return path  # a valid empty database
     signature = _signature(path)
     if signature != kind:
         found = f"a {signature} database" if signature else "not a database file"

@@ -233,6 +233,8 @@ def test_over_http_nobody_keeps_it_from_others(shop: Path) -> None:
         for header, value, code in (
             ("Host", "evil.example", 421),
             ("Origin", "http://evil.example", 403),
+            ("Host", "localhost:1.evil.example", 421),
+            ("Origin", "http://localhost:1@evil.example", 403),
         ):
             request = urllib.request.Request(  # noqa: S310  (this machine's)
                 there.url, data=lines(HELLO[0]).encode(), headers=HEADERS | {header: value}

@@ -63,6 +63,10 @@ class Way:
             session.close()
 
 
+SQL_SERVERS = pytest.mark.parametrize("way", ["mysql", "postgres"], indirect=True)
+"""A session of Neo4j in this process waits without a limit: only its worker is killed."""
+
+
 @pytest.fixture(params=["mysql", "postgres", "neo4j"])
 def way(request: pytest.FixtureRequest) -> Iterator[Way]:
     """Give each server in turn, behind a proxy."""
@@ -112,10 +116,9 @@ def test_a_stopped_server_holds_nobody_up(way: Way) -> None:
         assert asked(session, ONE[way.kind], Limits())[0] == 1
 
 
+@SQL_SERVERS
 def test_a_connection_that_comes_after_the_session_is_closed(way: Way) -> None:
     """Nobody would ever use it: it waits in no pool until the garbage collector comes to it."""
-    if way.kind == "neo4j":
-        pytest.skip("its sessions are left by killing their worker")
     with way.session() as session:
         way.proxy.stop()
         assert isinstance(asked(session, ONE[way.kind])[0], DatabaseUnavailableError)
@@ -198,12 +201,11 @@ def test_what_runs_under_a_mark_is_ended_from_another_session(way: Way) -> None:
         way.proxy.go_on()
 
 
+@SQL_SERVERS
 def test_a_server_that_does_not_stop_a_statement_is_left(
     way: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its connection is dropped, what it runs is ended, and the next statement has another one."""
-    if way.kind == "neo4j":
-        pytest.skip("its sessions are left by killing their worker")
     # Long before the server's own clock.
     monkeypatch.setattr("dqa.databases.sql_session.GRACE", -29.0)
     with way.session() as session:

@@ -20,7 +20,7 @@ QUICK = "pytest -n auto -m not slow and not deep and not integration -r fEX"
 LINT = ["ruff check .", "ruff format --check .", "mypy "]
 UV = '/bin/echo "${0##*/} $*" >>"$LOG"; eval "$UV"'
 INSTALL = """
-cd "$(/usr/bin/dirname "$4")"
+cd "$(/usr/bin/dirname "$5")"
 for name in dqa pytest ruff mypy; do
     echo '#!/bin/sh\necho "${0##*/} $*" >>"$LOG"' >$name; /bin/chmod +x $name
 done
@@ -50,7 +50,12 @@ class Checkout:
         return subprocess.Popen(
             [sys.executable, "../start.py", *words],
             cwd=self.user,
-            env={"PATH": str(self.tools), "LOG": str(self.folder / "log"), "UV": uv},
+            env={
+                "PATH": str(self.tools),
+                "LOG": str(self.folder / "log"),
+                "UV": uv,
+                "PIP_NO_INDEX": "1",  # pip is called after uv has failed
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -135,7 +140,7 @@ def test_a_failed_or_interrupted_installation_begins_again(tmp_path: Path) -> No
     part = tmp_path / ".venv" / "part"
     code, messages, ran = checkout.run("test", uv=f"echo disk full; echo >{part}; exit 1")
     assert (code, len(ran)) == (1, 1)
-    assert messages.endswith("error: The packages could not be installed:\n    disk full\n")
+    assert "error: The packages could not be installed:\n    " in messages
     assert part.exists()
     begins_again = f"[ -e {part} ] && echo >../left; exec /bin/sleep 9"
     with checkout.start("test", uv=begins_again) as process:

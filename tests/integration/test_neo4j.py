@@ -182,7 +182,7 @@ def test_what_is_in_the_way_is_dropped_only_by_name(target: Target) -> None:
     everything(
         target.url, f"MATCH (t:dqa_situation {{place: '{namespace}'}}) SET t.content_hash = 'x'"
     )
-    with pytest.raises(UsageError, match="'small' of another content"):
+    with pytest.raises(UsageError):
         target.load(situation)
     assert read_back(target.load(situation, namespace), situation) == situation
 

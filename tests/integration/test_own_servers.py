@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -34,8 +34,12 @@ LONG = {
     "postgres": "SELECT count(*) FROM generate_series(1, 1000000000) a",
     "neo4j": "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN sum(a * b)",
 }
-STEPS = {"mysql": "mysql.writer._inserts", "postgres": "postgres.writer._copy"}
-"""What writes a table, and in Neo4j a batch."""
+STEPS = {
+    "mysql": "mysql.namespaces.MysqlNamespaces.fill",
+    "postgres": "postgres.namespaces.PostgresNamespaces.fill",
+    "neo4j": "neo4j.writer._runner",
+}
+"""Writes a table, and for Neo4j returns what runs a statement."""
 PATIENT = Limits(seconds=30.0)
 
 
@@ -106,17 +110,27 @@ def test_a_kill_in_the_middle_of_a_load_leaves_nothing_to_see(
         monkeypatch.setattr("dqa.databases.neo4j.writer._AT_ONCE", 0)
         monkeypatch.setattr("dqa.databases.neo4j.writer._BATCH", 25)
         monkeypatch.setattr("dqa.databases.neo4j.server._CONNECTING", 1.0)
-    step = f"dqa.databases.{STEPS.get(backend.name, 'neo4j.writer._do')}"
-    module, _, name = step.rpartition(".")
-    original = getattr(import_module(module), name)
+    step = f"dqa.databases.{STEPS[backend.name]}"
+    original = resolve_name(step)
     calls: list[object] = []
 
-    def killing(*given: Any, **named: Any) -> Any:
-        if own.name != "neo4j" or "CREATE (a)-[" in str(given[0]):
-            calls.append(given)
-            if len(calls) == 2:
-                own.kill()
-        return original(*given, **named)
+    def kill_at_second_call() -> None:
+        calls.append(None)
+        if len(calls) == 2:
+            own.kill()
+
+    def killing(*given: Any) -> Any:
+        if own.name != "neo4j":
+            kill_at_second_call()
+            return original(*given)
+        run = original(*given)
+
+        def run_or_kill(statement: str, **values: Any) -> Any:
+            if "CREATE (a)-[" in statement:
+                kill_at_second_call()
+            return run(statement, **values)
+
+        return run_or_kill
 
     with closing(backend.load(small, own.url)) as before:
         with monkeypatch.context() as patched:

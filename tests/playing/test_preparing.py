@@ -112,5 +112,5 @@ def test_a_training_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_pat
     """It is begun again in this process, which meets the same error."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("DQA_CACHE", str(tmp_path / "file"))
-    with pytest.raises(NotADirectoryError):
+    with pytest.raises(FileExistsError):
         list(dqa.train_players("holdem", ["cfr"], budget=1))

@@ -87,7 +87,7 @@ def test_a_url_is_taken_apart() -> None:
 
 def test_a_server_is_no_namespace_in_memory() -> None:
     """Loading needs a URL."""
-    with pytest.raises(UsageError, match="name where it is, as bolt://"):
+    with pytest.raises(UsageError, match="bolt://"):
         BACKEND.load(small_situation())
 
 

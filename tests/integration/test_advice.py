@@ -171,7 +171,7 @@ def test_each_right_to_write_of_postgresql_is_found(
     postgres.run(given.format(**names))
     (advice,) = postgres.examine()
     assert found.format(**names) in advice.found
-    assert examined("postgres", postgres.url).may_write
+    assert examined("postgres", postgres.url).may_write == ("TEMPORARY" not in given)
     postgres.run(undone.format(**names))
     assert postgres.examine() == ()
 

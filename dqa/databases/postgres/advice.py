@@ -40,6 +40,8 @@ SELECT held || ' on DATABASE ' || quote_ident(current_database())
 FROM (VALUES ('CREATE'), ('TEMPORARY')) database (held)
 WHERE has_database_privilege(current_database(), held)
 """
+_TEMPORARY = "TEMPORARY on"
+"""The beginning of a right that fills the disk but changes no data."""
 # `reset_val` is what a session begins with.
 _LIMITS = f"""
 SELECT name, reset_val, wanted, why FROM pg_settings JOIN (VALUES
@@ -66,10 +68,11 @@ def examine(ask: Ask) -> Examination:
         ((title, name),) = ask("SELECT version(), current_user::text")
         return Examination(title, name, may_write=True)
     ((version, name, role, is_super),) = known
-    everything = ["it is a superuser, who also reads password hashes in pg_authid and files"]
-    rights = advise_on_rights(
-        role, everything if is_super else [right for (right,) in ask(_RIGHTS)]
-    )
+    held = ["it is a superuser, who also reads password hashes in pg_authid and files"]
+    if not is_super:
+        held = [right for (right,) in ask(_RIGHTS)]
+    rights = advise_on_rights(role, held)
+    may_write = not all(right.startswith(_TEMPORARY) for right in held)
     limited = READER if is_super else role
     limits = [
         Advice(
@@ -77,4 +80,4 @@ def examine(ask: Ask) -> Examination:
         )
         for name, value, wanted, why in ask(_LIMITS)
     ]
-    return Examination(f"PostgreSQL {version}", name, bool(rights), (*rights, *limits))
+    return Examination(f"PostgreSQL {version}", name, may_write, (*rights, *limits))

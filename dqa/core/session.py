@@ -108,22 +108,8 @@ class Session(ABC):
         """
         raise NotImplementedError  # an embedded database is a file
 
-    def end_statements(self, mark: str, seconds: float) -> bool:  # noqa: ARG002
-        """End what another session runs on the server, as far as the role may.
-
-        Parameters
-        ----------
-        mark
-            What the other session has announced.
-        seconds
-            How long that may take.
-
-        Returns
-        -------
-        bool
-            Whether the server has answered in time.
-        """
-        return True
+    def end_statements(self, mark: str) -> None:
+        """End the statements of the session that has announced a mark, as far as the role may."""
 
     @abstractmethod
     def close(self) -> None:

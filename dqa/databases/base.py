@@ -124,7 +124,9 @@ class Backend:
             The server cannot be reached, or another process has locked the file.
         """
         with self._one_at_a_time(location):
-            session = self._session(Opening(self.namespaces, location), access)
+            policy = access.get("policy")
+            more = () if policy is None else tuple(sorted(policy.schemas or ()))
+            session = self._session(Opening(self.namespaces, location, more=more), access)
         return self._guarded(session, access, existing=True)
 
     def load(

@@ -161,6 +161,10 @@ class Namespaces(ABC):
     def open(self, namespace: str | None) -> Session:
         """Return a read-only session of an existing namespace, or of the whole database."""
 
+    def with_schemas(self, namespace: str | None, more: Collection[str]) -> str | None:  # noqa: ARG002
+        """Return a namespace with more schemas, if `open` takes several."""
+        return namespace
+
     def examine(self) -> Examination:
         """Describe the file of an embedded engine; a server's session describes the server."""
         raise NotImplementedError

@@ -27,6 +27,8 @@ class Opening:
         The situation or script for a database in memory.
     is_whole
         Whether to open the whole server, whatever the location names.
+    more
+        More schemas to show, in lower case, as a policy names them.
     """
 
     namespaces: str
@@ -34,6 +36,7 @@ class Opening:
     namespace: str | None = None
     content: Situation | str | None = None
     is_whole: bool = False
+    more: tuple[str, ...] = ()
 
     def open(self) -> Session:
         """Open the session in this process.
@@ -53,6 +56,8 @@ class Opening:
             wanted = self.namespace
             if wanted is None and not self.is_whole:
                 wanted = namespaces.select()
+            if self.more:
+                wanted = namespaces.with_schemas(wanted, self.more)
             session = namespaces.open(wanted)
         return session
 

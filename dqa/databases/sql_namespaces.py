@@ -6,7 +6,7 @@ name, and which session reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from typing import Any, ClassVar, Self
@@ -43,7 +43,7 @@ from dqa.databases.namespaces import (
     tagged_content,
 )
 from dqa.databases.servers import display_name, parse_url, split_namespace
-from dqa.databases.sql_writer import insert_rows, within, write_tables
+from dqa.databases.sql_writer import define_one_by_one, insert_rows, within, write_tables
 from dqa.databases.tables import ForeignKeys, define_tag, quote
 
 _TABLES = """
@@ -174,6 +174,10 @@ class SqlNamespaces(Namespaces):
         """Return the schema of a namespace; None for the connection's own."""
         return namespace
 
+    def define(self, connection: Connection, statements: Sequence[str]) -> None:
+        """Run the statements that create tables."""
+        define_one_by_one(connection, statements)
+
     def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
         """Insert the rows of one table."""
         insert_rows(connection, table, rows)
@@ -227,6 +231,7 @@ class SqlNamespaces(Namespaces):
                     tag if self.has_tag_table else None,
                     foreign_keys=self.foreign_keys,
                     numbered=self.numbers_rows,
+                    define=self.define,
                     fill=self.fill,
                 )
                 self.finish(connection, situation, tag)

@@ -17,16 +17,8 @@ from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.disconnect import (
-    ENDING,
-    GRACE,
-    OverdueError,
-    has_answered,
-    has_news,
-    shut,
-    within,
-)
-from dqa.databases.failures import UnreadableError, driver_reads, one_line, timed_out, unanswered
+from dqa.databases.disconnect import has_news, shut
+from dqa.databases.failures import UnreadableError, driver_reads, one_line, timed_out
 from dqa.databases.faults import Attempts, Failure, Fault, error_of
 from dqa.databases.rows import collect, columns_of, rows_from
 from dqa.databases.watchdog import WATCHDOG
@@ -35,13 +27,17 @@ _DESCRIBING = 60.0
 """Most seconds for reading a schema."""
 _NOTICEABLE = 0.1
 """Seconds of waiting for a connection that shorten the limit of a statement."""
-_MARK, _SHUT = "mark", "shut"
+_MARK = "mark"
 USED_UP = "used up"
 """Key of `Connection.info`: close the connection after its statement."""
 
 Connection: TypeAlias = PoolProxiedConnection
 Result: TypeAlias = tuple[Sequence[str], Iterable[Sequence[Any]]]
 """Column names and rows of a running statement."""
+
+
+class _OverdueError(Exception):
+    """A statement was stopped at its limit from another thread."""
 
 
 def _no_limits(_connection: Connection, _limits: Limits) -> None:
@@ -54,7 +50,7 @@ def _no_interrupt(_connection: Connection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """How a client leaves a server that does not stop a statement itself.
+    """How to find a connection's statement on a server, which stops statements at their limit.
 
     Attributes
     ----------
@@ -63,13 +59,12 @@ class ServerSettings:
     descriptor
         Returns the file descriptor of a connection's socket, -1 without one.
     end
-        Ends the named connection from a new one; calls its second argument as soon as the server
-        has accepted the new one. `DatabaseUnavailableError` if the server cannot be reached.
+        Ends the named connection from a new one, as far as the role may.
     """
 
     identify: Callable[[Connection], str]
     descriptor: Callable[[Connection], int]
-    end: Callable[[str, Callable[[], None]], None]
+    end: Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +93,7 @@ class EngineSettings:
         Stops a running statement from another thread without waiting; None if the driver cannot.
         Servers are stopped by `server`.
     server
-        How to leave a server; None for an embedded engine.
+        Of a server; None for an embedded engine.
     count_reads
         Returns how many rows the session has read so far; None if the engine does not count.
     examine
@@ -183,10 +178,10 @@ class SqlSession(Session):
         """Read the tables and views that the role can read."""
         limits = Limits(seconds=_DESCRIBING)
         try:
-            with self._connected(limits) as connection, self._limited(connection, limits):
+            with self._connected() as connection, self._limited(connection, limits):
                 self._settings.prepare(connection, limits)
                 return self._settings.describe(connection)
-        except (SQLAlchemyError, OverdueError, self._settings.error) as error:
+        except (SQLAlchemyError, _OverdueError, self._settings.error) as error:
             self._renew()  # an earlier server may have left the connections behind
             raise DatabaseUnavailableError(
                 f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
@@ -198,10 +193,10 @@ class SqlSession(Session):
             return super().examine()
         return self._settings.examine(self.run)
 
-    def end_statements(self, mark: str, seconds: float) -> bool:
+    def end_statements(self, mark: str) -> None:
         """End what another connection runs, from a new one."""
-        server = self._settings.server
-        return server is None or has_answered(seconds, partial(server.end, mark))
+        if self._settings.server is not None:
+            self._settings.server.end(mark)
 
     def _renew(self) -> None:
         """Connect anew: the cause that broke one connection probably broke all."""
@@ -211,17 +206,15 @@ class SqlSession(Session):
     def _run_once(self, statement: str, limits: Limits) -> Rows:
         started = perf_counter()
         is_sent = False
-        with self._connected(limits) as connection:
+        with self._connected() as connection:
             try:
                 left = _left(limits, started)
                 with self._limited(connection, left):
                     self._settings.prepare(connection, left)
                     is_sent = True
                     return self._rows(connection, statement, limits, started)
-            except OverdueError as error:
-                has_ended = self._abandon(connection)
-                late = timed_out(limits, self.kind)
-                raise (late if has_ended else unanswered(self.name, limits)) from error
+            except _OverdueError as error:
+                raise timed_out(limits, self.kind) from error
             except self._settings.error as error:
                 failure = self._settings.failure(error, connection)
                 if failure.fault is Fault.CONNECTION:
@@ -241,7 +234,7 @@ class SqlSession(Session):
                 failures=self._settings.error,
                 stop=self._stopper(connection),
             )
-        if count is None or USED_UP in connection.info or _SHUT in connection.info:
+        if count is None or USED_UP in connection.info:
             return rows
         after = count(connection)
         own = count(connection) - after
@@ -249,19 +242,20 @@ class SqlSession(Session):
 
     @contextmanager
     def _limited(self, connection: Connection, limits: Limits) -> Iterator[None]:
-        """Stop a statement from outside if the engine does not stop it itself."""
-        is_server = self._settings.server is not None
-        grace = GRACE if is_server else 0.0
-        stop = self._stopper(connection) or (lambda: None)
-        with WATCHDOG.after(limits.seconds + grace, stop) as timer:
+        """Stop a statement of an embedded engine at its limit; a server does so itself."""
+        if self._settings.server is not None:
+            yield
+            return
+        interrupt = self._settings.interrupt(connection)
+        with WATCHDOG.after(limits.seconds, interrupt or (lambda: None)) as timer:
             try:
                 yield
             except self._settings.error as error:
                 if timer.has_fired:
-                    raise OverdueError from error
+                    raise _OverdueError from error
                 raise
-        if timer.has_fired and self._stopper(connection) is None:
-            raise OverdueError  # a driver that cannot stop a statement returns late
+        if timer.has_fired and interrupt is None:
+            raise _OverdueError  # a driver that cannot stop a statement returns late
 
     def _stopper(self, connection: Connection) -> Callable[[], object] | None:
         """Return a function that stops a statement from another thread without waiting."""
@@ -271,28 +265,20 @@ class SqlSession(Session):
         info, descriptor = connection.info, partial(server.descriptor, connection)
 
         def leave() -> None:
-            info[_SHUT] = True
+            info[USED_UP] = True
             shut(descriptor())
 
         return leave
 
-    def _abandon(self, connection: Connection) -> bool:
-        """Drop a connection that was left, and end its statement; whether the server answered."""
-        mark = connection.info.get(_MARK)
-        if mark is None and self._stopper(connection) is not None:
-            return True  # an embedded engine stopped the statement and can run others
-        connection.invalidate()
-        return mark is None or self.end_statements(str(mark), ENDING)
-
     @contextmanager
-    def _connected(self, limits: Limits) -> Iterator[Connection]:
+    def _connected(self) -> Iterator[Connection]:
         """Give a connection that worked a moment ago, and return it to its pool."""
-        pool, connection = self._checked_out(limits.seconds)
+        pool, connection = self._checked_out()
         while self._is_stale(connection):
             connection.invalidate()
             connection.close()
             self._renew()
-            pool, connection = self._checked_out(limits.seconds)
+            pool, connection = self._checked_out()
         try:
             self._identify(connection)
             yield connection
@@ -305,11 +291,11 @@ class SqlSession(Session):
             _discard(connection)  # interrupted: part of a result may still arrive
             raise
         finally:
-            if connection.is_valid and _SHUT in connection.info:
-                self._abandon(connection)
-            elif connection.is_valid and USED_UP in connection.info:
-                connection.invalidate()
-            self._give_back(pool, connection)
+            if USED_UP in connection.info:
+                _discard(connection)
+            connection.close()
+            if self._is_closed or pool is not self._pool:
+                pool.dispose()  # no one takes a connection from it any more
 
     def _identify(self, connection: Connection) -> None:
         server = self._settings.server
@@ -324,30 +310,14 @@ class SqlSession(Session):
         is_used = server is not None and _MARK in connection.info
         return is_used and server is not None and has_news(server.descriptor(connection))
 
-    def _give_back(self, pool: Pool, connection: Connection) -> None:
-        connection.close()
-        if self._is_closed or pool is not self._pool:
-            pool.dispose()  # no one takes a connection from it any more
-
-    def _checked_out(self, seconds: float) -> tuple[Pool, Connection]:
-        """Return a connection and its pool within `seconds` and little more."""
+    def _checked_out(self) -> tuple[Pool, Connection]:
         pool = self._pool
-        is_idle = isinstance(pool, QueuePool) and pool.checkedin() > 0
         try:
-            if self._settings.server is None or is_idle:
-                return pool, pool.connect()
-            # No driver limits everything that connecting takes, such as looking up a name.
-            connection = within(seconds + ENDING, pool.connect, partial(self._give_back, pool))
-        except TimeoutError:
-            raise DatabaseUnavailableError(
-                f"Database '{self.name}' cannot be reached within {seconds:.1f} seconds: it does "
-                "not answer, or all connections to it are in use."
-            ) from None
+            return pool, pool.connect()
         except (SQLAlchemyError, self._settings.error) as error:
             raise DatabaseUnavailableError(
                 f"Database '{self.name}' cannot be reached: {one_line(error)}."
             ) from error
-        return pool, connection
 
 
 @contextmanager

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from sqlalchemy import Connection, Engine, Table, insert, make_url
+from sqlalchemy import Connection, Engine, MetaData, Table, insert, make_url
 from sqlalchemy.engine import Dialect
+from sqlalchemy.engine.mock import MockConnection
 from sqlalchemy.exc import DataError as DriverDataError
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 from sqlalchemy.pool import StaticPool
@@ -29,27 +30,58 @@ from dqa.databases.tables import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Define: TypeAlias = Callable[[Connection, Sequence[str]], None]
+"""Runs the statements that create tables."""
 Fill: TypeAlias = Callable[[Connection, Table, content.Table], None]
 """Inserts the rows of one table, which are at least one."""
+_SCHEMA = "dqa_schema_of_the_tables"
+"""Stands for the schema in cached statements."""
+
+
+def define_one_by_one(connection: Connection, statements: Sequence[str]) -> None:
+    """Run the statements that create tables."""
+    for statement in statements:
+        connection.exec_driver_sql(statement)
 
 
 def insert_rows(connection: Connection, table: Table, rows: content.Table) -> None:
     """Insert rows by the driver's `executemany`, which takes them faster than Core does."""
-    statement, is_positional = _insert_statement(connection.dialect, table, schema_of(connection))
+    schema = schema_of(connection)
+    statement, is_positional = _insert_statement(connection.dialect, table, schema is not None)
     values: Any = list(plain_rows(rows))
     if ROW_COLUMN in table.columns:
         values = [(*row, number) for number, row in enumerate(values)]
     if not is_positional:
         values = [dict(zip(table.columns.keys(), row, strict=True)) for row in values]
-    connection.exec_driver_sql(statement, values)
+    connection.exec_driver_sql(_in_schema(statement, schema), values)
 
 
 @lru_cache(maxsize=64)
-def _insert_statement(dialect: Dialect, table: Table, schema: str | None) -> tuple[str, bool]:
-    compiled = insert(table).compile(
-        dialect=dialect, schema_translate_map=_names(schema), render_schema_translate=True
-    )
+def _insert_statement(dialect: Dialect, table: Table, has_schema: bool) -> tuple[str, bool]:
+    compiled = insert(table).compile(dialect=dialect, **_translation(has_schema))
     return str(compiled), compiled.positional
+
+
+@lru_cache(maxsize=64)
+def _definitions(dialect: Dialect, metadata: MetaData, has_schema: bool) -> tuple[str, ...]:
+    """Return the statements of `create_all`, compiled once per kind of database."""
+    found: list[str] = []
+
+    def compile_one(definition: Any, *_: object, **__: object) -> None:  # noqa: ANN401
+        found.append(str(definition.compile(dialect=dialect, **_translation(has_schema))).strip())
+
+    mock: Any = MockConnection(dialect, compile_one)
+    metadata.create_all(mock, checkfirst=False)
+    return tuple(found)
+
+
+def _translation(has_schema: bool) -> dict[str, Any]:
+    names = _names(_SCHEMA if has_schema else None)
+    return {"schema_translate_map": names, "render_schema_translate": True}
+
+
+def _in_schema(statement: str, schema: str | None) -> str:
+    return statement if schema is None else statement.replace(_SCHEMA, schema)
 
 
 def within(connection: Connection, schema: str | None) -> Connection:
@@ -74,6 +106,7 @@ def write_tables(  # noqa: PLR0913
     *,
     foreign_keys: ForeignKeys,
     numbered: bool = False,
+    define: Define = define_one_by_one,
     fill: Fill = insert_rows,
 ) -> None:
     """Create the tables of a situation, fill them and write the tag.
@@ -93,8 +126,8 @@ def write_tables(  # noqa: PLR0913
         How to write the foreign keys; ``"unchecked"`` ones follow the rows.
     numbered
         Whether a column stores the order of rows.
-    fill
-        How to insert rows.
+    define, fill
+        How to create the tables and to insert rows.
 
     Raises
     ------
@@ -104,9 +137,14 @@ def write_tables(  # noqa: PLR0913
     metadata = define_tables(situation.schema, foreign_keys, numbered=numbered)
     tag_table = define_tag()
     driver: Any = connection.dialect.loaded_dbapi
-    if tag is not None:
-        tag_table.create(connection, checkfirst=False)
-    metadata.create_all(connection, checkfirst=False)
+    schema = schema_of(connection)
+    tables = [] if tag is None else [tag_table.metadata]
+    definitions = (
+        _in_schema(statement, schema)
+        for each in (*tables, metadata)
+        for statement in _definitions(connection.dialect, each, schema is not None)
+    )
+    define(connection, list(definitions))
     try:
         for name, rows in situation.tables.items():
             if len(rows):

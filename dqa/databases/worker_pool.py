@@ -172,7 +172,7 @@ class WorkerPool:
             worker = Worker(self._opening, until)
             answered.set()
             if mark is not None:
-                worker.send("end", mark, _OPENING)
+                worker.send("end", mark)
                 worker.wait(until)
         except TimeoutError:
             if worker is not None:

@@ -20,24 +20,23 @@ def of_mysql(grants: str = "", **settings: str) -> Examination:
         name = statement.removeprefix("SHOW GLOBAL VARIABLES LIKE ").strip("'")
         if name in settings:
             return ((name, settings[name]),)
-        return (("8.4.6", "me@%", "shop"),) if statement.startswith("SELECT VERSION()") else ()
+        return (("8.4.6", "me@%"),) if statement.startswith("SELECT VERSION()") else ()
 
     return mysql.examine(ask, MYSQL)
 
 
-def of_neo4j(roles: Sequence[str] | None, user: str = "me", **settings: str) -> Examination:
+def of_neo4j(roles: Sequence[str] | None, **settings: str) -> Examination:
     """Examine an Enterprise edition with these roles and settings."""
 
     def ask(statement: str) -> tuple[tuple[Any, ...], ...]:
         if statement.startswith("CALL dbms.components"):
             return (("5.26.0", "enterprise"),)
         if statement.startswith("SHOW CURRENT USER"):
-            return ((user, roles),)
+            return (("me", roles),)
         if statement.startswith("SHOW SETTINGS"):
             name = statement.split("'")[1]
             return ((name, settings[name]),) if name in settings else ()
-        other = {"CALL db.info() YIELD name RETURN name": "neo4j", "RETURN 1": 1}
-        return ((other[statement],),) if statement in other else ()
+        return (("neo4j",),) if statement.startswith("CALL db.info()") else ()
 
     return neo4j.examine(ask)
 
@@ -48,7 +47,6 @@ def test_missing_limits_of_mysql_survive_a_restart() -> None:
         max_execution_time="0",
         connection_memory_limit="18446744073709551615",
         regexp_time_limit="0",
-        local_infile="OFF",
     )
     assert (seen.version, seen.role, seen.may_write) == ("MySQL 8.4.6", "me@%", False)
     assert [one.mend for one in seen.advice] == [
@@ -72,9 +70,8 @@ def test_roles_of_neo4js_enterprise_edition() -> None:
     writer = of_neo4j(["PUBLIC", "admin"])
     assert writer.may_write
     (advice,) = writer.advice
-    assert advice.mend.startswith("REVOKE ROLE admin FROM `me`;")
-    (advice,) = of_neo4j(["editor"], user="ann@example.org").advice
-    assert advice.mend.startswith("REVOKE ROLE editor FROM `ann@example.org`;")
+    assert "admin" in advice.found
+    assert advice.topic == "role"
 
 
 def test_missing_limits_of_neo4j() -> None:

@@ -114,7 +114,7 @@ def test_no_other_file_can_be_read(folder: Path) -> None:
             with pytest.raises(RefusedStatementError):
                 database.query(text)
             with closing(pool.connect()) as connection:
-                cursor = connection.driver_connection.cursor
+                cursor = connection.driver_connection
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 with pytest.raises(duckdb.Error):
                     cursor.execute(text)

@@ -188,6 +188,9 @@ def test_wrong_files_and_folders_are_refused_and_left_alone(
     }.items():
         file = tmp_path / name
         file.write_bytes(content)
+        if not content and backend.name == "sqlite":  # a valid empty database
+            backend.open(str(file)).close()
+            continue
         with pytest.raises(DataError, match=name):
             backend.open(str(file))
         if name == "text.db":

@@ -16,7 +16,7 @@ from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError, RefusedStatementError
 from dqa.core.situation import Situation
-from dqa.databases.duckdb.store import use_store
+from dqa.databases.duckdb.store import write_file
 from dqa.databases.namespaces import namespace_for
 from dqa.guard import Policy
 from tests.integration.conftest import Target, targeted
@@ -85,7 +85,7 @@ class TwoSituations:
 
     def _execute(self, statement: str) -> None:
         if self.dialect == "duckdb":
-            with use_store(Path(self.target.url)) as store, store.writing() as connection:
+            with write_file(Path(self.target.url)) as connection:
                 connection.execute(statement)
             return
         drivers = {"mysql": "mysql+pymysql", "postgres": "postgresql+psycopg"}

@@ -23,7 +23,7 @@ from dqa.core.session import Source
 from dqa.core.text import visible
 from dqa.databases.duckdb.locations import SUFFIXES, suffix_of, tables_at
 from dqa.databases.duckdb.session import open_duckdb
-from dqa.databases.duckdb.store import FILLING, Store, first_line
+from dqa.databases.duckdb.store import FILLING, LOCK, first_line
 from dqa.databases.namespaces import LoadedSituation, NamespaceContent, Namespaces
 from dqa.databases.sql_session import SqlSession
 from dqa.databases.tables import quote
@@ -92,8 +92,8 @@ class DataFiles(Namespaces):
         """Read the files into a database of this session."""
         tables = tables_at(self.location)
         sources = tuple(map(Source.at, tables.values()))  # before they are read
-        store, schemas = Store.of(_connected(tables)), [namespace or _MAIN]
-        session = open_duckdb(store, schemas, self.location, is_confined=False)
+        schemas = [namespace or _MAIN]
+        session = open_duckdb(_connected(tables), schemas, self.location, is_confined=False)
         session.sources = sources
         return session
 
@@ -125,8 +125,7 @@ def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
         asked = dict.fromkeys(text for path in viewed for text in (_pattern(path), str(path)))
         listed = ", ".join(map(_text, asked))
         connection.execute(
-            f"SET allowed_paths = [{listed}]; SET enable_external_access = false; "
-            "SET lock_configuration = true"
+            f"SET allowed_paths = [{listed}]; SET enable_external_access = false; {LOCK}"
         )
     except BaseException:
         connection.close()

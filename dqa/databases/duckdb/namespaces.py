@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs
@@ -19,7 +19,7 @@ from dqa.core import situation as content
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.examination import Examination
 from dqa.databases.duckdb.session import open_duckdb
-from dqa.databases.duckdb.store import Store, acquire_store, first_line, use_store
+from dqa.databases.duckdb.store import LOCK, connect, first_line, write_file
 from dqa.databases.failures import refused_script
 from dqa.databases.files import existing_file, file_path, require_folder
 from dqa.databases.namespaces import (
@@ -56,7 +56,7 @@ _ROWS = "dqa_rows"
 class _OneCursor:
     """A connection that is its own cursor: DuckDB's `cursor()` would be another transaction.
 
-    Its `Store` ends the transaction and closes it.
+    Its owner ends the transaction and closes it.
     """
 
     def __init__(self, connection: DuckDBPyConnection) -> None:
@@ -73,12 +73,12 @@ class DuckdbNamespaces(SqlNamespaces):
 
     Parameters
     ----------
-    store
-        The file, as this process has it open.
     path
-        Where it is, or is to be.
+        Where it is, or is to be; None for memory.
     wanted
         The schema that the location names.
+    writer
+        A connection to new memory.
     """
 
     title = "DuckDB"
@@ -86,12 +86,16 @@ class DuckdbNamespaces(SqlNamespaces):
     foreign_keys = "commented"  # DuckDB enforces foreign keys
     has_atomic_definitions = True
 
-    def __init__(self, store: Store, path: Path | None, wanted: str | None) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        wanted: str | None = None,
+        writer: DuckDBPyConnection | None = None,
+    ) -> None:
         self.location = str(path)
-        self._store = store
         self._path = path or Path()
         self._wanted = wanted
-        self._writer: DuckDBPyConnection | None = None
+        self._writer = writer
 
     @classmethod
     @contextmanager
@@ -99,14 +103,13 @@ class DuckdbNamespaces(SqlNamespaces):
         """Give the schemas of a file, and translate the engine's errors."""
         where, _, query = location.partition("?")
         path, wanted = file_path(where, "duckdb"), parse_qs(query).get("schema", [None])[0]
-        with use_store(path) as store:
-            try:
-                yield cls(store, path, wanted)
-            except (duckdb.Error, SQLAlchemyError) as error:
-                original = getattr(error, "orig", None) or error
-                raise DatabaseUnavailableError(
-                    f"'{path}' cannot be used: {first_line(original)}."
-                ) from error
+        try:
+            yield cls(path, wanted)
+        except (duckdb.Error, SQLAlchemyError) as error:
+            original = getattr(error, "orig", None) or error
+            raise DatabaseUnavailableError(
+                f"'{path}' cannot be used: {first_line(original)}."
+            ) from error
 
     @classmethod
     def start(cls) -> None:
@@ -121,23 +124,27 @@ class DuckdbNamespaces(SqlNamespaces):
     @classmethod
     def load_in_memory(cls, situation: content.Situation) -> SqlSession:
         """Write a situation into memory that all threads share."""
-        memory = Store(None)
-        memory.users = 1
+        memory = connect(None)
         tag = tag_of(situation, namespace_for(situation))
-        namespaces = cls(memory, None, None)
-        with namespaces._writing():
-            namespaces.create(situation, tag)
+        try:
+            memory.execute("BEGIN")
+            cls(None, writer=memory).create(situation, tag)
+            memory.execute("COMMIT")
+            memory.execute(LOCK)
+        except BaseException:
+            memory.close()
+            raise
         return open_duckdb(memory, [tag.namespace], situation.name)
 
     @classmethod
     def run_script(cls, script: str) -> SqlSession:
         """Run a script in memory that all threads share."""
-        memory = Store(None)
-        memory.users = 1
+        memory = connect(None)
         try:
-            with memory.writing() as connection:
-                connection.execute(script)
+            memory.execute(script)
+            memory.execute(LOCK)
         except duckdb.Error as error:
+            memory.close()
             raise refused_script("DuckDB", error) from error
         return open_duckdb(memory, [_MAIN], "temporary")
 
@@ -149,7 +156,7 @@ class DuckdbNamespaces(SqlNamespaces):
                 yield connection
         else:
             with (
-                self._store.reading() as reader,
+                closing(connect(self._path, read_only=True)) as reader,
                 core_connection(_DIALECT, _OneCursor(reader)) as connection,
             ):
                 yield connection
@@ -211,34 +218,37 @@ class DuckdbNamespaces(SqlNamespaces):
             )
         return schemas[0]
 
+    def with_schemas(self, namespace: str | None, more: Collection[str]) -> str:
+        """Return a schema with others of the file."""
+        named = (name for name in self._tables() if name.casefold() in more)
+        return ",".join(dict.fromkeys((*schema_names(namespace or _MAIN), *named)))
+
     def open(self, namespace: str | None) -> SqlSession:
         """Return a session of a schema, which keeps the file open."""
         schema = namespace or _MAIN
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"
         schemas = schema_names(schema)
-        with self._store.reading() as connection:
-            ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
+        connection = connect(self._path, read_only=True)
+        connection.execute(LOCK)
+        ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
         # The engine looks in `main`, whatever the session sets.
         path = (*schemas, _MAIN) if in_main and _MAIN not in schemas else schemas
-        session = open_duckdb(acquire_store(self._path), schemas, name, search_path=path)
+        session = open_duckdb(connection, schemas, name, search_path=path)
         session.file = self._path
         return session
 
     def examine(self) -> Examination:
         """Open the file and look."""
         existing_file(self._path, "duckdb")
-        with self._store.reading():
+        with closing(connect(self._path, read_only=True)):
             return Examination(self.engine_version(), may_write=os.access(self._path, os.W_OK))
 
-    def locked(self, namespace: str) -> AbstractContextManager[object]:  # noqa: ARG002
-        """Keep everybody from the file, in a transaction that ends with the context."""
-        require_folder(self._path)
-        return self._writing()
-
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        with self._store.writing() as connection:
-            self._writer = connection
+    def locked(self, namespace: str) -> Iterator[None]:  # noqa: ARG002
+        """Keep all others from the file, in a transaction that ends with the context."""
+        require_folder(self._path)
+        with write_file(self._path) as writer:
+            self._writer = writer
             try:
                 yield
             finally:

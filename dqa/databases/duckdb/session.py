@@ -1,6 +1,6 @@
 """Read-only schemas of a DuckDB database: of a file, or of memory that all threads share.
 
-`store` explains how sessions share a file. Every statement runs in a read-only transaction. A
+Every statement runs in a read-only transaction. A
 session reaches no other file, no network, no extension and no Python object, and its settings are
 locked.
 """
@@ -11,14 +11,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from threading import Event
 from typing import Any, cast
 
 import duckdb
+from duckdb import DuckDBPyConnection
 from sqlalchemy.pool import NullPool
 
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, rows_of
-from dqa.databases.duckdb.store import Lease, Store, first_line, release_store
+from dqa.databases.duckdb.store import first_line
 from dqa.databases.failures import driver_reads, refused, with_version
 from dqa.databases.faults import Failure, Fault
 from dqa.databases.rows import columns_of, rows_from
@@ -55,7 +57,7 @@ _INVALIDATED = "database has been invalidated"
 
 
 def open_duckdb(
-    store: Store,
+    database: DuckDBPyConnection,
     schemas: Sequence[str],
     name: str,
     *,
@@ -66,8 +68,8 @@ def open_duckdb(
 
     Parameters
     ----------
-    store
-        The database; the session releases it.
+    database
+        The open database, with locked settings; the session closes it.
     schemas
         In the order in which tables are looked for.
     name
@@ -77,16 +79,17 @@ def open_duckdb(
     is_confined
         Whether the database has schemas of others.
     """
+    invalidated = Event()
     settings = EngineSettings(
         dialect="duckdb",
         language="SQL (DuckDB)",
         error=duckdb.Error,
-        pool=NullPool(cast("Any", partial(Lease, store)), reset_on_return=None),
+        pool=NullPool(cast("Any", database.cursor), reset_on_return=None),
         execute=partial(_execute, schemas),
-        failure=_failure,
+        failure=partial(_failure, invalidated),
         describe=partial(_describe, schemas),
-        interrupt=lambda connection: _lease(connection).cursor.interrupt,
-        is_broken=lambda: store.is_broken,
+        interrupt=lambda connection: _cursor(connection).interrupt,
+        is_broken=invalidated.is_set,
     )
     return SqlSession(
         settings,
@@ -94,17 +97,17 @@ def open_duckdb(
         namespace=schemas[0],
         schemas=tuple(schemas) if is_confined else None,
         search_path=tuple(search_path or schemas),
-        on_close=partial(release_store, store),
+        on_close=database.close,
     )
 
 
-def _lease(connection: Connection) -> Lease:
-    return cast("Lease", connection.driver_connection)
+def _cursor(connection: Connection) -> DuckDBPyConnection:
+    return cast("DuckDBPyConnection", connection.driver_connection)
 
 
 @contextmanager
 def _execute(schemas: Sequence[str], connection: Connection, statement: str) -> Iterator[Result]:
-    cursor = _lease(connection).cursor
+    cursor = _cursor(connection)
     with driver_reads():
         parsed = cursor.extract_statements(statement)
     if len(parsed) != 1 or not _is_reading(parsed[0]):
@@ -195,12 +198,12 @@ def fault_of(error: duckdb.Error) -> Fault:
     return next((fault for names, fault in _CLASSES if kinds & set(names)), Fault.UNCLEAR)
 
 
-def _failure(error: Exception, connection: Connection) -> Failure:
+def _failure(invalidated: Event, error: Exception, _connection: Connection) -> Failure:
     problem, fault = first_line(error), fault_of(cast("duckdb.Error", error))
     if _INVALIDATED in str(error) or isinstance(
         error, (duckdb.FatalException, duckdb.InternalException)
     ):
-        _lease(connection).store.is_broken = True  # until it is opened anew
+        invalidated.set()  # until it is opened anew
     unknown = _UNKNOWN.match(problem)
     if unknown is not None:
         name = unknown["table"] or unknown["column"] or f"{unknown['of']}.{unknown['own']}"
@@ -236,7 +239,7 @@ WHERE database_name = current_database() ORDER BY ALL
 
 def _describe(schemas: Sequence[str], connection: Connection) -> DatabaseSchema:
     """Read the schemas by three statements, and try every view."""
-    cursor, shown = _lease(connection).cursor, list(schemas)
+    cursor, shown = _cursor(connection), list(schemas)
     relations = rows_of(cursor, _TABLES, shown, shown)
     broken = {
         (schema, name)

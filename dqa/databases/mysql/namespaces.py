@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from math import isinf
@@ -71,6 +71,14 @@ class MysqlNamespaces(SqlNamespaces):
     def definition(self, schema: str) -> Executable:
         """Return the statement that creates a database, which tells any two texts apart."""
         return text(self.scratch_definition(schema))
+
+    def define(self, connection: Connection, statements: Sequence[str]) -> None:
+        """Create all tables in one round trip."""
+        driver: Any = connection.connection.driver_connection
+        with driver.cursor() as cursor:
+            cursor.execute(";".join(statements).replace("%%", "%"))
+            while cursor.nextset():  # raises the error of its statement
+                pass
 
     def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
         """Insert rows as literals, many per statement: three times as fast as `executemany`.

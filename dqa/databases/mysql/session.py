@@ -8,7 +8,7 @@ streamed. Only breaking the connection stops a server from sending the rest of a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, cast
@@ -21,7 +21,6 @@ from pymysql.err import MySQLError
 from sqlalchemy import URL
 
 from dqa.core.database import Limits
-from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import (
     Catalogue,
@@ -137,15 +136,8 @@ def _descriptor(connection: Connection) -> int:
     return -1 if wire is None else int(wire.fileno())
 
 
-def _end(url: URL, mark: str, has_connected: Callable[[], None]) -> None:
-    try:
-        other = connect(url)
-    except MySQLError as error:
-        if code_of(error) not in _CLIENT:
-            return  # the server answers, but refuses the login
-        raise DatabaseUnavailableError(str(error)) from error
-    has_connected()
-    with suppress(MySQLError), other, other.cursor() as cursor:
+def _end(url: URL, mark: str) -> None:
+    with suppress(MySQLError), connect(url) as other, other.cursor() as cursor:
         cursor.execute(f"KILL CONNECTION {int(mark):d}")
 
 

@@ -35,8 +35,6 @@ from dqa.databases.neo4j.values import converter, values_of
 from dqa.databases.neo4j.writer import ORDER
 from dqa.databases.rows import collect
 
-_ENDING = 10.0
-"""Seconds for ending a statement at its limit, which another connection does."""
 _PAGE = 1_000
 """Most rows fetched at a time."""
 _REMEMBERED = 4_096
@@ -111,9 +109,9 @@ class Neo4jSession(Session):
         """Close all connections."""
         self._server.close()
 
-    def end_statements(self, mark: str, seconds: float) -> bool:
+    def end_statements(self, mark: str) -> None:
         """End transactions of another session."""
-        return self._server.end_marked(mark, seconds)
+        self._server.end_marked(mark)
 
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement that the guard has allowed."""
@@ -135,7 +133,7 @@ class Neo4jSession(Session):
         mark = f"{self._mark}-{next(self._numbers)}-"
         started = perf_counter()
         # The server looks at its own time limit every two seconds only.
-        timer = Timer(limits.seconds, self._server.end_marked, (mark, _ENDING))
+        timer = Timer(limits.seconds, self._server.end_marked, (mark,))
         timer.daemon = True
         timer.start()
         try:

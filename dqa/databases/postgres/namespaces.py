@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from psycopg import sql
-from sqlalchemy import URL, Connection, Table, text
+from sqlalchemy import URL, Connection, Table, inspect, text
 
 from dqa.core import situation as content
 from dqa.core.errors import UsageError
@@ -18,7 +18,7 @@ from dqa.databases.namespaces import (
     tag_from_json,
     tag_to_json,
 )
-from dqa.databases.postgres.session import CONNECT_SECONDS, open_postgres
+from dqa.databases.postgres.session import CONNECT_SECONDS, SYSTEM, open_postgres
 from dqa.databases.servers import schema_names
 from dqa.databases.sql_namespaces import LOCK_SECONDS, SqlNamespaces
 from dqa.databases.sql_session import SqlSession
@@ -107,9 +107,23 @@ class PostgresNamespaces(SqlNamespaces):
             self._require_complete(name)
         return self._wanted
 
+    def with_schemas(self, namespace: str | None, more: Collection[str]) -> str | None:
+        """Return some schemas, or the user's own, with others of the database."""
+        existing = inspect(self._connection).get_schema_names()
+        named = [name for name in existing if name.casefold() in more and name not in SYSTEM]
+        if not named:
+            return namespace
+        shown = schema_names(namespace) if namespace else self._own_schemas()
+        return ",".join(dict.fromkeys((*shown, *named)))
+
+    def _own_schemas(self) -> list[str]:
+        """Return the schemas of the user's search path."""
+        statement = "SELECT current_schemas(false)"
+        path: list[str] = self._connection.exec_driver_sql(statement).scalar_one()
+        return path
+
     def open(self, namespace: str | None) -> SqlSession:
         """Return a session of some schemas, or of those of the user's own search path."""
         if namespace is not None:
             return open_postgres(self._url, schema_names(namespace))
-        path = self._connection.exec_driver_sql("SELECT current_schemas(false)").scalar_one()
-        return open_postgres(self._url, own=path)
+        return open_postgres(self._url, own=self._own_schemas())

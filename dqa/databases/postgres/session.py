@@ -10,7 +10,7 @@ its result is cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -30,7 +30,7 @@ from psycopg.types.string import TextLoader
 from sqlalchemy import URL
 
 from dqa.core.database import Limits
-from dqa.core.errors import DatabaseUnavailableError, StatementError
+from dqa.core.errors import StatementError
 from dqa.databases.disconnect import shut
 from dqa.databases.examining import asker
 from dqa.databases.failures import one_line, with_version
@@ -114,7 +114,7 @@ def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()
     own
         The search path of the user; only for no `schemas`.
     """
-    shown = tuple(schemas or (name for name in own if name not in _SYSTEM))
+    shown = tuple(schemas or (name for name in own if name not in SYSTEM))
     given = url.query.get("application_name")
     # A server may give the number of a connection again; its name shows whose connection it is.
     application = given if isinstance(given, str) else f"dqa-{uuid4().hex[:16]}"
@@ -145,7 +145,7 @@ def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()
     )
 
 
-_SYSTEM = frozenset({"pg_catalog", "information_schema"})
+SYSTEM = frozenset({"pg_catalog", "information_schema"})
 
 
 def connect(url: URL, **options: Any) -> Driver[Any]:  # noqa: ANN401
@@ -166,16 +166,10 @@ def _descriptor(driver: Driver[Any]) -> int:
         return -1
 
 
-def _end(url: URL, mark: str, has_connected: Callable[[], None]) -> None:
+def _end(url: URL, mark: str) -> None:
     number, _, application = mark.partition(" ")
-    try:
-        with connect(url) as other:
-            has_connected()
-            other.execute(_END, (int(number), application))
-    except psycopg.OperationalError as error:
-        raise DatabaseUnavailableError(str(error)) from error
-    except psycopg.Error:
-        return
+    with suppress(psycopg.Error), connect(url) as other:
+        other.execute(_END, (int(number), application))
 
 
 def _prepare(path: str, connection: Connection, limits: Limits) -> None:

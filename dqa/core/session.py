@@ -108,7 +108,7 @@ class Session(ABC):
         """
         raise NotImplementedError  # an embedded database is a file
 
-    def end_statements(self, mark: str) -> None:
+    def end_statements(self, mark: str) -> None:  # noqa: B027  (a file has no server)
         """End the statements of the session that has announced a mark, as far as the role may."""
 
     @abstractmethod

@@ -367,6 +367,7 @@ class IsolatedSession(Session):
                 worker.send(request, *arguments)
                 return worker.wait(until)
             except TimeoutError:
+                worker.kill()  # its reply would answer the next request
                 raise DatabaseUnavailableError(
                     f"Database '{self.name}' cannot be described: it took longer than "
                     f"{_DESCRIBING:g} seconds."

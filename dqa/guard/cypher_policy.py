@@ -264,6 +264,8 @@ def _is_harmless(reader: CypherReader, use: Use, names: set[str]) -> bool:
     if use.kind == "query" and use.clause == "WITH" and before in {"WITH", "DISTINCT", ","}:
         return after in {",", "AS", "}", ""} or after in reader.words["clauses"]
     first = i if after in _COMPARED else i - 2
+    if any(c.opening == first - 1 and c.name == "reduce" for c in reader.calls):
+        return False  # the first value of an accumulator, which reduce() may return
     return (
         keys[first + 1] in _COMPARED
         and {keys[first - 1], keys[first + 3]} <= _AROUND_COMPARISON

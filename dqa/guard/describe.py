@@ -20,6 +20,8 @@ _NAME = r"(?:[\w$]+|\"[^\"]*\"|`[^`]*`|\[[^\]]*\])"
 _DESCRIBING = frozenset({"desc", "describe", "explain", "pragma", "show"})
 """How such statements begin."""
 _TEXT = r"'[^']*'"
+_NO_QUERY = r"(?!(?:select|with|values|from|pivot|summarize)\b)"
+"""These words begin a query, whose plan the engine shows."""
 _TABLE = rf"(?P<table>{_NAME}(?: ?\. ?{_NAME}){{0,2}}|{_TEXT})"
 _SCHEMA = rf"(?: (?:from|in) (?P<schema>{_NAME}))?"
 _LIKE = rf"(?: like (?P<like>{_TEXT}))?"
@@ -36,7 +38,7 @@ _FORMS = _forms(
         rf"|show table status(?: (?:from|in) (?P<of>{_NAME}))?"
         r"|pragma (?:show_tables|show_tables_expanded|table_list)|show|describe|desc",
         "schemas": rf"show (?:databases|schemas){_LIKE}",
-        "columns": rf"(?:describe|desc|explain) (?:table )?{_TABLE}"
+        "columns": rf"(?:describe|desc|explain) (?:table )?{_NO_QUERY}{_TABLE}"
         rf"(?: (?P<like>{_NAME}|{_TEXT}))?",
         "fields": rf"show(?: full| extended)? (?:columns|fields) (?:from|in) "
         rf"{_TABLE}{_SCHEMA}{_LIKE}",

@@ -14,7 +14,7 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import parse_json
 from dqa.core.paths import read_text_file
 from dqa.core.run_stores import MEMORY_LABELS, is_store_table
-from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.guard.hints import closest
 
 Mask: TypeAlias = str | int | float | bool | None
@@ -257,19 +257,30 @@ class Policy:
 
     @cached_property
     def type_names(self) -> frozenset[str]:
-        """The types that tables and their columns have, in lower case."""
-        columns = (column for table in self.known_tables.values() for column in table.columns)
-        types = (column.type.casefold().removesuffix("[]") for column in columns)
-        return frozenset((*self.known_tables, *types))
+        """The types of visible columns, and of rows of tables without a hidden part."""
+        whole = (
+            t.name.casefold() for t, _ in self._visible if not self.restricts_columns_of(t.name)
+        )
+        kinds = (column.type.casefold() for _, columns in self._visible for column in columns)
+        return frozenset((*whole, *(name for kind in kinds for name in _type_names(kind))))
 
     @cached_property
     def column_words(self) -> frozenset[str]:
-        """All columns, and the words in their types: fields of composite types are among them."""
-        columns = [c for table in self.known_tables.values() for c in table.columns]
+        """Visible columns, and the words in their types, which name fields of composite types."""
+        columns = [c for _, shown in self._visible for c in shown]
         words = (word for c in columns for word in re.findall(r"\w+", c.type.casefold()))
         return frozenset((*(c.name.casefold() for c in columns), *words))
 
     # Visible tables and columns
+
+    @cached_property
+    def _visible(self) -> Sequence[tuple[TableInfo, Sequence[Field]]]:
+        """The visible tables, each with its visible columns."""
+        return [
+            (table, [c for c in table.columns if self.allows_column(table.name, c.name)])
+            for table in self.known_tables.values()
+            if self.shows_table(table.name)
+        ]
 
     def allows_table(self, name: str, schema: str = "") -> bool:
         """Whether a table may be read, by its name and the schema it was written with, if any.
@@ -458,6 +469,14 @@ def _entries(what: str, given: object) -> dict[str, Any]:
     if not isinstance(given, Mapping) or not all(isinstance(n, str) and n for n in given):
         raise UsageError(f"The policy's {what} must be an object by names, not {given!r}.")
     return {name.casefold(): value for name, value in given.items()}
+
+
+def _type_names(kind: str) -> Iterator[str]:
+    """Yield the names in a column's type, as in ``mood ENUM('a')`` and ``TEXT (domain mail)``."""
+    name, _, _ = kind.partition("(")
+    yield name.removesuffix(" enum").removesuffix(" row").removesuffix("[]").strip(' "')
+    if kind.endswith(")") and "(domain " in kind:
+        yield kind.rpartition("(domain ")[2].removesuffix(")").strip('"')
 
 
 def _require_mask(name: str, mask: object) -> None:

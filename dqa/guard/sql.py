@@ -62,7 +62,9 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
         is_description = describe.is_description(read.text, dialect, policy)
         return read.text if is_description else _judge_query(read, dialect, policy)
     query = read_text(read.text[explained.end() :], dialect)
-    if _judge_query(query, dialect, policy) != query.text:
+    # The plan of a view names the tables and columns that it reads.
+    is_rewritten = _judge_query(query, dialect, policy) != query.text
+    if is_rewritten or policy.tables is not None:
         raise Refusal("the plan may show what the policy hides; run the query without EXPLAIN")
     return read.text
 
@@ -204,6 +206,8 @@ class _Check:
             elif name in self.known["functions of long texts"] or isinstance(node, exp.Mul):
                 size = prod(inner)
                 cost = size if name else 1.0
+            elif isinstance(node, exp.Array):  # the dimensions of array_fill
+                size = prod(inner)
             elif len(inner) == 2 and (isinstance(node, exp.Pow) or name in {"pow", "power"}):
                 size = min(inner[0], 1e4) ** min(inner[1], 64.0)
             elif len(inner) == 2 and isinstance(node, exp.BitwiseLeftShift):
@@ -267,7 +271,8 @@ class _Check:
         if is_known or not scope.finds_own_first:
             full = f"{next(iter(sorted(scope.schemas)), 'SCHEMA')}.{name}"
             raise Refusal(f"the table {name} could be found outside of {scope.own}; write {full}")
-        hint = closest(name, self.policy.known_tables) or " Name one that is described"
+        shown = filter(self.policy.shows_table, self.policy.known_tables)
+        hint = closest(name, shown) or " Name one that is described"
         raise Refusal(f"the table {name} is not a table of {scope.own}.{hint}".rstrip(".?"))
 
     def _check_source(self, node: exp.Table) -> None:
@@ -313,12 +318,14 @@ class _Check:
         name = last.name.lower()
         if node.expressions and name not in self.known.syntax:
             raise Refusal(f"the type {name} is not known to have a size")
-        if self.scope is None:
+        has_row_types = self.dialect == "postgres" and self.policy.restricts
+        if self.scope is None and not has_row_types:
             return
         if [part.name.lower() for part in owner] != ["pg_catalog"]:
             self._refuse_outside(owner, "type", name)
-        if name not in self.known.syntax | self.policy.type_names:
-            raise Refusal(f"the type {name} is not known in {self.scope.own}")
+        known = self.known.syntax | self.known["types before a string"]
+        if name not in known | self.policy.type_names:
+            raise Refusal(f"the type {name} is not one that is described")
 
     def _problem(self, node: exp.Expr) -> str:
         """Return why a node with a rule of its own may not run; nothing where it may."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.guard.cypher_policy import VisibleGraph
 from dqa.guard.policy import Policy
 
@@ -54,18 +54,32 @@ def _graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSche
     def fields(owner: str, properties: tuple[Field, ...]) -> tuple[Field, ...]:
         return tuple(p for p in properties if shown.shows(fold(owner), fold(p.name)))
 
+    def visible_node(node: NodeInfo) -> NodeInfo:
+        seen = fields(node.label, node.properties)
+        key = node.key if node.key in {field.name for field in seen} else None
+        return replace(node, properties=seen, key=key, comment=_comment(node, seen))
+
+    def visible_edge(edge: EdgeInfo) -> EdgeInfo:
+        seen = fields(edge.label, edge.properties)
+        return replace(edge, properties=seen, comment=_comment(edge, seen))
+
     return replace(
         schema,
         nodes=tuple(
-            replace(node, properties=fields(node.label, node.properties))
-            for node in schema.nodes
-            if shown.shows_label(fold(node.label))
+            visible_node(node) for node in schema.nodes if shown.shows_label(fold(node.label))
         ),
         edges=tuple(
-            replace(edge, properties=fields(edge.label, edge.properties))
+            visible_edge(edge)
             for edge in schema.edges
             if shown.shows_type(fold(edge.label))
             and shown.shows_label(fold(edge.source))
             and shown.shows_label(fold(edge.target))
         ),
     )
+
+
+def _comment(part: NodeInfo | EdgeInfo, shown: tuple[Field, ...]) -> str:
+    """Return the comment on a label or type, unless it names a hidden property."""
+    visible = {field.name for field in shown}
+    hidden = {field.name.casefold() for field in part.properties if field.name not in visible}
+    return _without(part.comment, hidden)

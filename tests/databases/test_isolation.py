@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -249,6 +249,18 @@ def test_a_wait_for_a_worker_is_the_databases_error(
             database.query("SELECT 1", Limits(seconds=0.3))
         assert isinstance(long.exception(), StatementTimeoutError)
         assert database.query("SELECT 1").rows == ((1,),)
+
+
+def test_a_late_schema_does_not_answer_the_next_statement(
+    shop_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that still describes the database is not used again."""
+    monkeypatch.setattr(worker_pool, "_DESCRIBING", 0.0)
+    with closing(dqa.open_database(shop_file)) as database:
+        for _ in range(5):
+            with suppress(DatabaseUnavailableError):
+                database.schema()
+            assert database.query("SELECT 1").rows == ((1,),)
 
 
 def test_a_killed_worker_is_replaced(shop_file: Path, shop: Database) -> None:

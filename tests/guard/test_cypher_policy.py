@@ -13,9 +13,11 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.errors import QueryError, RefusedStatementError, UsageError
+from dqa.core.schema import DatabaseSchema, Field, NodeInfo
 from dqa.guard import Policy, check
 from dqa.guard.cypher import judge
 from dqa.guard.verdict import Refusal
+from dqa.guard.visible import visible_schema
 
 DENIED = Policy(denied_properties=frozenset({"Person.secret"}))
 LISTED = Policy(
@@ -54,6 +56,7 @@ WHOLE = [
     "MATCH (n:Person) RETURN coalesce(n, null)",
     "MATCH (n:Person) RETURN max(n)",
     "MATCH (n:Person) RETURN reduce(a = null, x IN collect(n) | x)",
+    "MATCH (n:Person) RETURN reduce(a = n, x IN [] | head(x))",
     "MATCH (n:Person) RETURN n {.name, n}",
     "MATCH (n:Person) RETURN [n, 1 = 1]",
     "MATCH (n:Person) CALL { WITH n RETURN n AS m } RETURN m",
@@ -264,6 +267,15 @@ def test_what_is_hidden_changes_no_result(tmp_path: Path, policy: Policy) -> Non
     assert "Secret" not in one.schema().to_text() or policy.labels is None
     one.close()
     other.close()
+
+
+def test_a_hidden_property_is_in_no_key_and_no_comment() -> None:
+    """The schema shows a label without its hidden key, and without a comment that names it."""
+    person = NodeInfo(
+        "Person", (Field("name", "STRING"), Field("secret", "STRING")), "secret", "secret is unique"
+    )
+    (seen,) = visible_schema(DatabaseSchema(nodes=(person,)), "neo4j", DENIED).nodes
+    assert (seen.properties, seen.key, seen.comment) == (person.properties[:1], None, "")
 
 
 def test_masks_and_row_filters_are_for_tables(tmp_path: Path) -> None:

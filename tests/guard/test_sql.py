@@ -89,3 +89,16 @@ def test_texts_are_bounded_by_the_product_of_their_lengths(dialect: str) -> None
     """No limit on time stops an engine inside one function."""
     for statement, allowed in LONG.items():
         assert check(statement, dialect).allowed is allowed, statement
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT array_fill(1, array[10000, 10000])",
+        "SELECT array_length(array_fill(1, array[9999, 999]), 1)",
+    ],
+)
+def test_an_array_is_as_large_as_the_product_of_its_dimensions(statement: str) -> None:
+    """PostgreSQL takes gigabytes for it, and answers nothing else meanwhile."""
+    assert not check(statement, "postgres").allowed
+    assert check("SELECT array_fill(1, array[100, 100])", "postgres").allowed

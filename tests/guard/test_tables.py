@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Literal
 
 import pytest
 
@@ -229,3 +230,17 @@ def test_a_denied_column_needs_the_columns_of_its_table() -> None:
     with pytest.raises(RefusedStatementError, match="with its database"):
         dqa.guard.require("SELECT id FROM emp", "sqlite", policy)
     assert check("SELECT id FROM dept", "sqlite", policy).allowed
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+def test_a_plan_shows_no_table_behind_a_view(engine: Literal["sqlite", "duckdb"]) -> None:
+    """A policy may list a view without its table, which the plan would name."""
+    script = f"{SCRIPT} CREATE VIEW codes AS SELECT code FROM secret;"
+    policy = Policy(tables=frozenset({"codes"}))
+    with dqa.temporary_database(script, engine, policy=policy, isolation="none") as database:
+        assert database.query("SELECT * FROM codes").rows == (("990003",),)
+        with pytest.raises(RefusedStatementError):
+            database.query("EXPLAIN SELECT * FROM codes")
+    with dqa.temporary_database(script, engine, isolation="none") as database:
+        assert database.query("EXPLAIN SELECT * FROM codes").rows
+        assert database.query("EXPLAIN SELECT 1").rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -70,3 +71,27 @@ def test_a_part_of_a_table_is_hidden_with_it(postgres_url: str) -> None:
         dqa.temporary_database(script, "postgres", postgres_url, policy=one),
     ):
         pass
+
+
+def test_types_and_hints_name_nothing_hidden(postgres_url: str) -> None:
+    """The row type of a restricted table has its hidden columns, and an enumeration its labels."""
+    script = """
+        CREATE TYPE grade AS ENUM ('low', 'top');
+        CREATE TYPE shift AS ENUM ('day', 'night');
+        CREATE TABLE emp (id INT, works shift, wage INT, paid grade);
+        CREATE TABLE plan (code TEXT);
+        INSERT INTO emp VALUES (1, 'day', 990001, 'top');
+    """
+    policy = dqa.Policy(tables={"emp"}, denied_columns={"emp.wage", "emp.paid"})  # type: ignore[arg-type]
+    with dqa.temporary_database(script, "postgres", postgres_url, policy=policy) as database:
+        assert database.query("SELECT id FROM emp WHERE works = 'day'::shift").rows == ((1,),)
+        for statement in (
+            "SELECT * FROM jsonb_populate_record(null::emp, '{}')",
+            "SELECT * FROM jsonb_populate_record(null::plan, '{}')",
+            "SELECT * FROM json_to_record('{}') AS x(y emp)",
+            "SELECT enum_range(null::grade)",
+            "SELECT e.waje FROM emp e",
+        ):
+            with pytest.raises(dqa.QueryError) as caught:
+                database.query(statement)
+            assert not {"wage", "code", "top"} & set(re.findall(r"\w+", str(caught.value)))

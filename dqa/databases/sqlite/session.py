@@ -191,8 +191,10 @@ def _prepare(connection: Connection, limits: Limits) -> None:
     if connection.info.get("busy") != wanted:
         driver = _driver(connection)
         driver.set_authorizer(None)
-        driver.execute(f"PRAGMA busy_timeout = {wanted}")
-        driver.set_authorizer(_authorize)
+        try:
+            driver.execute(f"PRAGMA busy_timeout = {wanted}")
+        finally:
+            driver.set_authorizer(_authorize)
         connection.info["busy"] = wanted
 
 

@@ -263,19 +263,6 @@ def test_other_threads_go_on_while_a_server_is_waited_for(server: Target) -> Non
     assert len(ticks) > 10
 
 
-def test_a_server_that_does_not_stop_is_stopped_from_outside(
-    server: Target, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The second clock is ours: the statement is killed, and the next one gets a new connection."""
-    database: Any = server.load(world())
-    # Fires long before the server's own clock.
-    monkeypatch.setattr("dqa.databases.sql_session.GRACE", -9.8)
-    with pytest.raises(StatementTimeoutError, match="after 10 seconds"):
-        database.query(CROSS)
-    monkeypatch.undo()
-    assert database.query("SELECT count(*) FROM goods").rows == ((60,),)
-
-
 def test_nothing_is_written_even_without_the_guard(server: Target) -> None:
     """The second line holds by itself, also after a statement that tried to move it."""
     situation = world()

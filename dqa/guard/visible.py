@@ -16,17 +16,21 @@ _NAME = re.compile(r"\w+")
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
     """Return the tables, columns, labels, relationship types and properties that may be read."""
     if policy.restricts:
+        hidden = {t.name.casefold() for t in schema.tables if not policy.shows_table(t.name)}
         tables = (
-            _table(table, policy) for table in schema.tables if policy.shows_table(table.name)
+            _table(table, policy, hidden)
+            for table in schema.tables
+            if table.name.casefold() not in hidden
         )
         schema = replace(schema, tables=tuple(tables), notes=())  # notes may name a hidden table
     return _graph(schema, dialect, policy) if policy.limits_graph else schema
 
 
-def _table(table: TableInfo, policy: Policy) -> TableInfo:
+def _table(table: TableInfo, policy: Policy, hidden_tables: set[str]) -> TableInfo:
     columns = tuple(c for c in table.columns if policy.allows_column(table.name, c.name))
     names = {column.name for column in columns}
     hidden = {column.name.casefold() for column in table.columns if column.name not in names}
+    hidden |= hidden_tables
     return replace(
         table,
         columns=tuple(replace(c, comment=_without(c.comment, hidden)) for c in columns),
@@ -43,7 +47,7 @@ def _table(table: TableInfo, policy: Policy) -> TableInfo:
 
 
 def _without(comment: str, hidden: Collection[str]) -> str:
-    """Return a comment, unless it names a hidden column."""
+    """Return a comment, unless it has a hidden name."""
     return "" if set(hidden) & set(map(str.casefold, _NAME.findall(comment))) else comment
 
 

@@ -11,7 +11,9 @@ import pytest
 import dqa
 from dqa.core.database import Database, Rows
 from dqa.core.errors import QueryError, RefusedStatementError
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard import Policy, check
+from dqa.guard.visible import visible_schema
 
 SCRIPT = """
     CREATE TABLE emp (id INTEGER PRIMARY KEY, name VARCHAR(20), salary INTEGER, dept_id INTEGER);
@@ -244,3 +246,14 @@ def test_a_plan_shows_no_table_behind_a_view(engine: Literal["sqlite", "duckdb"]
     with dqa.temporary_database(script, engine, isolation="none") as database:
         assert database.query("EXPLAIN SELECT * FROM codes").rows
         assert database.query("EXPLAIN SELECT 1").rows
+
+
+def test_a_comment_that_names_a_hidden_table_is_not_shown() -> None:
+    """Neither that of a table nor that of a column."""
+    column = Field("id", "INTEGER", comment="joined with Plan.id")
+    department = TableInfo("dept", (column,), comment="see plan")
+    schema = DatabaseSchema((department, TableInfo("plan", (Field("id", "INTEGER"),))))
+    (seen,) = visible_schema(schema, "postgres", Policy(tables=frozenset({"dept"}))).tables
+    assert (seen.comment, seen.columns[0].comment) == ("", "")
+    (seen, _) = visible_schema(schema, "postgres", Policy()).tables
+    assert seen.comment == "see plan"

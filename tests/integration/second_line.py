@@ -151,7 +151,7 @@ def prepare(database: Any) -> None:
             keeper.commit()
         case "duckdb":
             with closing(database._session._pool.connect()) as connection:
-                cursor = connection.driver_connection.cursor
+                cursor = connection.driver_connection.cursor()
                 cursor.execute(f'USE "{database._session.namespace}"')
                 for statement in (*TABLES, SEQUENCE):
                     cursor.execute(statement)

@@ -257,7 +257,7 @@ def test_other_threads_go_on_while_a_server_is_waited_for(server: Target) -> Non
     clock = Thread(target=tick)
     clock.start()
     with pytest.raises(StatementTimeoutError):
-        database.query(CROSS, Limits(seconds=1.0))
+        database.query(CROSS, Limits(seconds=0.5))
     over.set()
     clock.join()
     assert len(ticks) > 10

@@ -1,4 +1,4 @@
-"""How often the needed tables of 5,000 are shown to a model, by what tables are ranked by.
+"""How often the needed tables of 5,000 are shown to a model.
 
 Run ``python -m benchmarks.wide_schema`` (``--tables``, ``--questions``, ``--seed``, ``--tokens``).
 How long it takes to read the schema from a file of SQLite and of DuckDB is printed, too.
@@ -15,7 +15,7 @@ import argparse
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,21 +25,10 @@ from benchmarks.needs import require
 from benchmarks.wide_generator import WideSchema, make_wide_schema, statements
 from dqa.core.display import MOST_TOKENS
 from dqa.core.fitting import fit_schema
-from dqa.core.relevance import DEFAULT_WEIGHTS, Weights
 from dqa.core.schema import DatabaseSchema
 from dqa.core.text import estimate_tokens
 
 NEEDS = ("duckdb",)
-_NAMES = Weights(comment=0.0, fields=0.0, field_comments=0.0, joins=False, near=0.0)
-WAYS: Mapping[str, Weights] = {
-    "names of tables": _NAMES,
-    "+ near words": replace(_NAMES, near=DEFAULT_WEIGHTS.near),
-    "+ names of columns": replace(DEFAULT_WEIGHTS, comment=0.0, field_comments=0.0, joins=False),
-    "+ comments": replace(DEFAULT_WEIGHTS, joins=False),
-    "names and joins": replace(DEFAULT_WEIGHTS, comment=0.0, field_comments=0.0),
-    "all": DEFAULT_WEIGHTS,
-}
-"""What tables are ranked by, one part more in each line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +51,13 @@ class Recall:
     tokens: int
 
 
-def measure_recall(
-    wide: WideSchema, weights: Weights = DEFAULT_WEIGHTS, tokens: int = MOST_TOKENS
-) -> Recall:
+def measure_recall(wide: WideSchema, tokens: int = MOST_TOKENS) -> Recall:
     """Return how often the tables that a question needs are in its text."""
     shown: dict[str, list[bool]] = {}
     whole: list[bool] = []
     longest = 0
     for question in wide.questions:
-        fitted = fit_schema(wide.schema, question.text, tokens, weights=weights)
+        fitted = fit_schema(wide.schema, question.text, tokens)
         described = {table.name: not table.omitted for table in fitted.schema.tables}
         found = described.keys() >= set(question.needed)
         shown.setdefault(question.wording, []).append(found)
@@ -103,17 +90,13 @@ def main() -> None:
             with closing(dqa.open_database(file)) as database:
                 first, again = taken(database.schema).wall, taken(database.schema).wall
             print(f"{name:7} reads its schema in {first:.2f} s, and again in {1e3 * again:.2f} ms")
+    print(f"\n{'shown':>6} {'whole':>6} {'name':>6} {'comment':>8} {'any':>6} tokens")
+    found = measure_recall(wide, given.tokens)
+    by = found.by_wording
     print(
-        f"\n{'ranked by':20} {'shown':>6} {'whole':>6} {'name':>6} {'comment':>8} {'any':>6} tokens"
+        f"{found.shown:6.1%} {found.whole:6.1%} {by['name']:6.1%} "
+        f"{by['comment']:8.1%} {by['any']:6.1%} {found.tokens:6,}"
     )
-    for label, weights in WAYS.items():
-        found = measure_recall(wide, weights, given.tokens)
-        by = found.by_wording
-        print(
-            f"{label:20} {found.shown:6.1%} {found.whole:6.1%} {by['name']:6.1%} "
-            f"{by['comment']:8.1%} {by['any']:6.1%} {found.tokens:6,}",
-            flush=True,
-        )
 
 
 def make_sqlite(file: Path, schema: DatabaseSchema) -> None:

@@ -17,7 +17,7 @@ from dqa.api.reviewing import review_decision, reviewing_of, stopped_by
 from dqa.core.database import Database
 from dqa.core.errors import RefusedStatementError, StoppedError, UsageError
 from dqa.core.events import ReviewKind
-from dqa.core.paths import require_new_file
+from dqa.core.files import require_new_file
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.records import Record

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from dqa import guard
 from dqa.core.errors import UsageError
-from dqa.core.files import parse_json, read_bytes
-from dqa.core.paths import problem_of_path
+from dqa.core.files import parse_json, problem_of_path, read_bytes
 from dqa.core.records import Record
 
 

@@ -22,7 +22,7 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.events import Event, FaultEvent, WarningEvent
-from dqa.core.paths import told_problem
+from dqa.core.files import describe_file_error
 from dqa.core.question_set import QuestionSet
 from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
@@ -226,7 +226,7 @@ def _make(
         raise InfrastructureError(f"{error} {_kept(place)}") from error
     except OSError as error:
         folder = place.path if isinstance(place, FolderPlace) else None
-        if place is None or (problem := told_problem(error, folder)) is None:
+        if place is None or (problem := describe_file_error(error, folder)) is None:
             raise
         raise InfrastructureError(f"{problem} {_kept(place)}") from error
     except CrashError as error:

@@ -11,8 +11,13 @@ from typing import Literal, TypeAlias, get_args
 from dqa.api.reading import read_run
 from dqa.api.runs import Run
 from dqa.core.errors import DqaError, UsageError
-from dqa.core.files import write_new, write_new_folder
-from dqa.core.paths import problem_of_path, require_new_file, require_new_folder
+from dqa.core.files import (
+    make_private_folder,
+    problem_of_path,
+    require_new_file,
+    require_new_folder,
+    write_private,
+)
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.spec import RunSpec
@@ -94,14 +99,12 @@ def export_run(
             _write_logs(found, file, questions)
         else:
             rows = encode_rows(export_rows(found), wanted, for_spreadsheets=for_spreadsheets)
-            write_new(file, rows)
+            write_private(file, rows, new=True)
     except FileExistsError as error:
         raise UsageError(f"{file} exists by now: name a new one.") from error
     except OSError as error:
         problem = problem_of_path(file, error, writing=True)  # the error names a part of it
-        raise UsageError(
-            f"{problem}. Nothing of the export was left; the run is as it was."
-        ) from error
+        raise UsageError(f"{problem}. The run is as it was.") from error
     return file
 
 
@@ -142,7 +145,9 @@ def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
         complete=run.counts.complete is not False,
         versions={} if record is None else record.versions,
     )
-    write_new_folder(folder, write_logs(told))
+    make_private_folder(folder)
+    for name, content in write_logs(told):
+        write_private(folder / name, content)
 
 
 def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:

@@ -8,7 +8,7 @@ from dqa import plugins
 from dqa.api.evaluating import default_deciders
 from dqa.api.reading import read_run
 from dqa.core.errors import DqaError, UsageError
-from dqa.core.paths import require_new_file
+from dqa.core.files import require_new_file
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.analysis import Analysis, read_cases
 from dqa.evaluation.analysis import analyse as analyse_cases

@@ -13,8 +13,7 @@ from dqa.api.formats import json_schema
 from dqa.api.looking import opened
 from dqa.core.database import Database
 from dqa.core.errors import UsageError
-from dqa.core.files import make_private_folder, write_private
-from dqa.core.paths import problem_of_path
+from dqa.core.files import make_private_folder, problem_of_path, write_private
 from dqa.core.records import Record
 from dqa.core.text import counted, visible
 from dqa.guard import Audit, Policy

@@ -9,8 +9,7 @@ from pydantic import ValidationError
 
 from dqa.api.runs import Run
 from dqa.core.errors import ParseError, UsageError
-from dqa.core.files import DATA_BYTES, parse_json, read_text
-from dqa.core.paths import problem_of_path
+from dqa.core.files import DATA_BYTES, parse_json, problem_of_path, read_text
 from dqa.core.records import problem_of
 from dqa.evaluation.folders import (
     RESULTS,

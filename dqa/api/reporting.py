@@ -12,7 +12,7 @@ from dqa.api.measuring import analyse, find_questions
 from dqa.api.reading import read_run
 from dqa.api.runs import Run
 from dqa.core.errors import DqaError, UsageError
-from dqa.core.paths import require_new_file
+from dqa.core.files import require_new_file
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes

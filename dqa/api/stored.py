@@ -11,8 +11,7 @@ from pydantic import Field
 
 from dqa.api.figures import RunCounts, count_decisions
 from dqa.core.errors import DqaError
-from dqa.core.files import parse_json, read_text
-from dqa.core.paths import require_folder
+from dqa.core.files import parse_json, read_text, require_folder
 from dqa.core.records import Record
 from dqa.evaluation.folders import RUN, AnySpec
 from dqa.evaluation.playing.spec import PlaySpec

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from dqa.core.distribution import install_command, own_version
 from dqa.core.secrets import redact
-from dqa.core.spans import are_taken, taken_by
+from dqa.core.spans import export_to, is_exporting
 from dqa.core.text import visible
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def export_spans() -> Iterator[bool]:
     bool
         Whether anybody takes them. When the block ends, what is left has been sent.
     """
-    wanted = () if are_taken() else _wanted()
+    wanted = () if is_exporting() else _wanted()
     exporters = [made for name in wanted if (made := _exporter(name)) is not None]
     if not exporters:
-        yield are_taken()
+        yield is_exporting()
         return
     from opentelemetry.sdk.resources import SERVICE_NAME, Resource
     from opentelemetry.sdk.trace import TracerProvider
@@ -57,7 +57,7 @@ def export_spans() -> Iterator[bool]:
     for exporter in exporters:
         provider.add_span_processor(BatchSpanProcessor(exporter))
     try:
-        with _told(), taken_by(provider):
+        with _told(), export_to(provider):
             yield True
     finally:
         with _told():

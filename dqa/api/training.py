@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.interpreters import start_python
-from dqa.core.paths import require_new_file
+from dqa.core.files import require_new_file
+from dqa.core.interpreters import start_process
 from dqa.core.records import Record
 from dqa.worlds.training import (
     SMALL,
@@ -228,27 +229,32 @@ def _train_at_once(
 ) -> Generator[str, None, None]:
     """Run ``dqa train`` for several players at once, and yield each when its process has ended.
 
-    Each has a fresh interpreter: a forked one would inherit threads of linear algebra half-way.
     Whoever uses a player whose training failed trains it again, and meets the error. Processes
     that still run when the caller takes no more are ended.
     """
     waiting = list(dict.fromkeys(players))
-    running: dict[str, subprocess.Popen[bytes]] = {}
+    running: dict[str, BaseProcess] = {}
     try:
         while waiting or running:
             while waiting and len(running) < workers:
                 name = waiting.pop(0)
-                words = ("--player", name, "--seed", str(seed), "--budget", str(budget))
-                running[name] = start_python("dqa.__main__", "train", "--world", world, *words)
-            for name, process in list(running.items()):
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(0.2)  # seconds until the next one is looked at
-                    del running[name]
-                    yield name
+                running[name], connection = start_process(
+                    _train, world, name, seed, budget, environment=os.environ, preload=None
+                )
+                connection.close()
+            ended = wait([process.sentinel for process in running.values()])
+            for name in [name for name, process in running.items() if process.sentinel in ended]:
+                del running[name]
+                yield name
     finally:
         for process in running.values():
             process.terminate()
-            process.wait()
+            process.join()
+
+
+def _train(_connection: Connection, world: str, player: str, seed: int, budget: str | int) -> None:
+    """Train a player, in a process of its own."""
+    train_player(world, player, seed=seed, budget=budget)
 
 
 def learning_players(world: str) -> tuple[str, ...]:

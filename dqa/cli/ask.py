@@ -21,8 +21,7 @@ from dqa.cli.shared_bundles import DecidingOptions
 from dqa.cli.steps import Steps
 from dqa.core.distribution import own_command
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
-from dqa.core.files import open_to_add, write_private
-from dqa.core.paths import problem_of_path, require_new_file
+from dqa.core.files import open_to_add, problem_of_path, require_new_file, write_private
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions
 

@@ -41,7 +41,7 @@ def audit(  # noqa: PLR0913  (one parameter an option)
     --html only that is printed, and the page says the rest.
     """
     from dqa.api.measuring import write_audit_page
-    from dqa.core.paths import require_new_file
+    from dqa.core.files import require_new_file
     from dqa.evaluation.audit import audit as audit_all
     from dqa.report.tables import shortcut_lines
 

@@ -15,7 +15,7 @@ from dqa.cli.completion import by_dialect
 from dqa.cli.help import DATABASES, OUTPUT, QUESTIONS
 from dqa.cli.output import echo, echo_json
 from dqa.core.errors import UsageError
-from dqa.core.paths import problem_of_path
+from dqa.core.files import problem_of_path
 from dqa.core.text import counted, shortened, visible
 
 if TYPE_CHECKING:

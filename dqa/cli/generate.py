@@ -17,7 +17,7 @@ from dqa.cli.help import OUTPUT, QUESTIONS
 from dqa.cli.output import echo, echo_json
 from dqa.cli.shared_bundles import DecidingOptions
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.paths import require_new_folder
+from dqa.core.files import require_new_folder
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, EngineOptions, RunOptions
 

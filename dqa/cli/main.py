@@ -20,7 +20,7 @@ from dqa import plugins
 from dqa.cli.help import OUTPUT, Command, Group
 from dqa.core.distribution import own_version
 from dqa.core.errors import DqaError
-from dqa.core.paths import told_problem
+from dqa.core.files import describe_file_error
 
 _COMMANDS: Mapping[str, tuple[str, str]] = {
     "eval": (
@@ -247,7 +247,7 @@ def run() -> None:
     except DqaError as error:
         _leave(" ".join([str(error), *getattr(error, "__notes__", ())]), error.exit_code)
     except OSError as error:
-        problem = None if isinstance(error, BrokenPipeError) else told_problem(error)
+        problem = None if isinstance(error, BrokenPipeError) else describe_file_error(error)
         if problem is None:
             raise
         _drop_what_cannot_be_written()

@@ -12,7 +12,7 @@ import typer
 from dqa.cli.completion import by_model, by_name, one_of
 from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.core.errors import UsageError
-from dqa.core.paths import read_text_file
+from dqa.core.files import read_text_file
 
 FormName: TypeAlias = Literal["relational", "graph"]
 ProtocolName: TypeAlias = Literal["react", "tools"]

@@ -1,4 +1,4 @@
-"""Read files within bounds, and write files that only their owner can read.
+"""Read files within bounds, write private files, and check the paths that a user names.
 
 A release, a run or a recording may come from anyone. So a reader accepts a regular file inside its
 folder, of bounded size, and JSON of bounded depth.
@@ -9,18 +9,16 @@ from __future__ import annotations
 import errno
 import json
 import os
-import shutil
 import stat
-import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.resources.abc import Traversable
 from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import Any
 
-from dqa.core.errors import DataError, ParseError
+from dqa.core.errors import DataError, ParseError, UsageError
 
 DOCUMENT_BYTES = 64_000_000
 """Largest document: questions, a manifest, a policy, a run's settings."""
@@ -29,9 +27,16 @@ DATA_BYTES = 512_000_000
 LINE_BYTES = 64_000_000
 """Longest line of a file that is read line by line: a run's results and traces, a cassette."""
 MOST_DEPTH = 100
-"""Most levels of lists and objects in JSON."""
-MOST_DIGITS = 400
-"""Most digits of a whole number in JSON; the largest float has 309."""
+"""Most levels of lists and objects in JSON and TOML."""
+_TOO_DEEP = f"it is nested deeper than {MOST_DEPTH} levels, the most that are read"
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_PROBLEMS = {
+    errno.ENOENT: "{} does not exist",
+    errno.EISDIR: "{} is a folder, where a file is expected",
+    errno.ENOTDIR: "{} has a file in its path, where a folder is expected",
+    errno.EACCES: "{} may not be read or written by this user",
+    **dict.fromkeys(_FULL, "{} cannot be written: the disk is full"),
+}
 
 
 class UnsuitableFileError(DataError, OSError):
@@ -87,12 +92,7 @@ def open_regular(
     _require_regular(file, pipes=pipes)
     if most is not None and Path(file).stat().st_size > most:
         raise _too_large(file, most)
-    return FileIO(file, opener=_without_waiting)
-
-
-def _without_waiting(file: str, flags: int) -> int:
-    """Open a file; a pipe at once, even without another process."""
-    return os.open(file, flags | getattr(os, "O_NONBLOCK", 0))
+    return FileIO(file)
 
 
 def _require_regular(file: Path | str, *, pipes: bool = False) -> None:
@@ -112,15 +112,7 @@ def read_bytes(
 ) -> bytes:
     """Return the content of a file; parameters and errors are those of `open_regular`."""
     with BufferedReader(open_regular(file, home=home, most=most, pipes=pipes)) as opened:
-        descriptor = opened.fileno()
-        if pipes and stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-            first = opened.raw.read(1)  # None until a process has written to it
-            if first == b"":
-                raise UnsuitableFileError(file, "it is a pipe, and no process writes to it")
-            os.set_blocking(descriptor, True)
-            content = (first or b"") + opened.read(most + 1)
-        else:
-            content = opened.read()
+        content = opened.read(most + 1 if pipes else -1)
     if len(content) > most:
         raise _too_large(file, most)
     return content
@@ -177,12 +169,11 @@ def parse_json(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)
     Raises
     ------
     ValueError
-        It is not JSON (`json.JSONDecodeError`), has more than `MOST_DEPTH` levels, or a whole
-        number of more than `MOST_DIGITS` digits.
+        It is not JSON (`json.JSONDecodeError`), or has more than `MOST_DEPTH` levels.
     """
     text = text.decode("utf-8") if isinstance(text, bytes) else text
     try:
-        value = _DECODER.decode(text)
+        value = json.loads(text)
     except RecursionError as error:
         raise ValueError(_TOO_DEEP) from error
     if text.count("[") + text.count("{") > MOST_DEPTH:
@@ -200,30 +191,13 @@ def parse_toml(text: str) -> dict[str, Any]:
     return values
 
 
-def _require_depth(value: object) -> None:
-    level = [value]
-    for _ in range(MOST_DEPTH + 1):
-        holders = [item for item in level if isinstance(item, dict | list)]
-        if not holders:
-            return
-        level = [
-            child
-            for item in holders
-            for child in (item.values() if isinstance(item, dict) else item)
-        ]
-    raise ValueError(_TOO_DEEP)
-
-
-_TOO_DEEP = f"it is nested deeper than {MOST_DEPTH} levels, the most that are read"
-
-
-def _whole_number(digits: str) -> int:
-    if len(digits) > MOST_DIGITS + 1:  # and a sign
-        raise ValueError(f"a whole number in it has more than {MOST_DIGITS} digits")
-    return int(digits)
-
-
-_DECODER = json.JSONDecoder(parse_int=_whole_number)
+def _require_depth(value: object, left: int = MOST_DEPTH) -> None:
+    if not left:
+        raise ValueError(_TOO_DEEP)
+    children = value.values() if isinstance(value, dict) else value
+    for child in children if isinstance(value, (dict, list)) else ():  # type: ignore[attr-defined]
+        if isinstance(child, (dict, list)):
+            _require_depth(child, left - 1)
 
 
 # --- files of ours ---
@@ -232,24 +206,13 @@ _DECODER = json.JSONDecoder(parse_int=_whole_number)
 def open_private(file: Path | str, flags: int) -> int:
     """Open a file as an ``opener`` of `open`; only its owner can read a new one.
 
-    Raises
-    ------
-    UnsuitableFileError
-        It is a link to a file that does not exist.
-    OSError
-        It cannot be opened.
+    A new file is never created behind a link: then it is a `FileExistsError`.
     """
-    if flags & os.O_EXCL or not flags & os.O_CREAT:
-        return os.open(file, flags, 0o600)
-    try:
-        descriptor = _without_waiting(str(file), flags & ~os.O_CREAT)
-    except FileNotFoundError:
-        with suppress(FileExistsError):
-            return os.open(file, flags | os.O_EXCL, 0o600)
-        problem = "it is a link to a file that does not exist: name another file"
-        raise UnsuitableFileError(file, problem) from None
-    os.set_blocking(descriptor, True)
-    return descriptor
+    if flags & os.O_CREAT and not flags & os.O_EXCL:
+        with suppress(FileNotFoundError):
+            return os.open(file, flags & ~os.O_CREAT)
+        flags |= os.O_EXCL
+    return os.open(file, flags, 0o600)
 
 
 def open_to_add(file: Path, *, new: bool = False) -> FileIO:
@@ -258,7 +221,7 @@ def open_to_add(file: Path, *, new: bool = False) -> FileIO:
     Raises
     ------
     UnsuitableFileError
-        It is not a regular file, or a link to a file that does not exist.
+        It is not a regular file.
     OSError
         It cannot be opened.
     """
@@ -292,51 +255,20 @@ def add_line(opened: FileIO, line: str) -> None:
         raise
 
 
-def write_private(file: Path, content: str | bytes) -> None:
-    """Write a file; only its owner can read a new one, and a new one is removed on failure."""
-    _write(file, content, "wb")
+def write_private(file: Path, content: str | bytes, *, new: bool = False) -> None:
+    """Write a file; only its owner can read a new one, and a new one is removed on failure.
 
-
-def write_new(file: Path, content: bytes) -> None:
-    """Write a new file that only its owner can read; `FileExistsError` where it exists."""
-    _write(file, content, "xb")
-
-
-def _write(file: Path, content: str | bytes, mode: str) -> None:
+    With `new`, it is a `FileExistsError` where the file exists.
+    """
     data = content.encode("utf-8") if isinstance(content, str) else content
     is_new = not os.path.lexists(file)
     try:
-        with open(file, mode, opener=open_private) as opened:
+        with open(file, "xb" if new else "wb", opener=open_private) as opened:
             opened.write(data)
     except OSError:
         if is_new:
             file.unlink(missing_ok=True)
         raise
-
-
-def write_new_folder(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
-    """Write a folder that only its owner can read, with all of its files or not at all.
-
-    Raises
-    ------
-    OSError
-        It exists and is not empty, or it cannot be written.
-    """
-    make_private_folder(folder.absolute().parent)
-    with tempfile.TemporaryDirectory(dir=folder.absolute().parent) as temporary:
-        part = Path(temporary) / folder.name
-        part.mkdir(mode=0o700)
-        for name, content in files:
-            write_private(part / name, content)
-        with suppress(FileNotFoundError):
-            folder.rmdir()
-        part.rename(folder)
-
-
-def require_space(folder: Path, count: int) -> None:
-    """Raise `OSError` unless the disk of a folder has room for `count` more bytes."""
-    if shutil.disk_usage(folder).free < count:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
 
 def make_private_folder(folder: Path) -> None:
@@ -347,3 +279,100 @@ def make_private_folder(folder: Path) -> None:
     for one in reversed((folder, *folder.parents)):
         if not one.is_dir():
             one.mkdir(mode=0o700, exist_ok=True)
+
+
+# --- paths that a user names ---
+
+
+def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = False) -> str:
+    """Return a clause that names a path and says what the system reports.
+
+    Parameters
+    ----------
+    path
+        The file or folder; None for the one that the error names.
+    error
+        The system's error.
+    writing
+        Whether the path was to be created, so that its folder is missing.
+    """
+    name = os.fsdecode(path if path is not None else error.filename or "A file") or "an empty name"
+    if writing and error.errno == errno.ENOENT:
+        return f"{name} cannot be written: its folder does not exist"
+    known = _PROBLEMS.get(error.errno or 0)
+    return known.format(name) if known else f"{name} cannot be used: {error.strerror or error}"
+
+
+def describe_file_error(error: OSError, path: Path | None = None) -> str | None:
+    """Return what the user can fix about an error of a file or disk; None where it is a bug.
+
+    Parameters
+    ----------
+    error
+        The system's error.
+    path
+        The file, where the error does not name it.
+    """
+    name = path if error.filename is None else error.filename
+    if error.errno in _FULL:
+        return f"{problem_of_path(name, error)}. Free some room, and try again."
+    return None if name is None else f"{problem_of_path(name, error)}."
+
+
+def read_text_file(path: Path, hint: str = "", *, pipes: bool = True) -> str:
+    """Return the text of a file that a user named, without a byte order mark.
+
+    Parameters
+    ----------
+    path
+        The file.
+    hint
+        A sentence that says what to name instead.
+    pipes
+        Whether it may be a pipe.
+
+    Raises
+    ------
+    UsageError
+        It cannot be read, is too large, or is not UTF-8 text.
+    """
+    try:
+        return read_bytes(path, most=DOCUMENT_BYTES, pipes=pipes).decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(path, error)}. {hint}".rstrip()) from error
+    except UnicodeDecodeError as error:
+        problem = f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8."
+        raise UsageError(f"{problem} {hint}".rstrip()) from error
+
+
+def require_folder(path: Path, hint: str = "") -> None:
+    """Raise `UsageError` unless a path is a folder; `hint` says what to name instead."""
+    if not path.is_dir():
+        problem = "is a file, where a folder is expected" if path.exists() else "does not exist"
+        raise UsageError(f"{path} {problem}. {hint}".rstrip())
+
+
+def require_new_file(path: Path) -> None:
+    """Raise `UsageError` unless a file can be created, before the work that fills it."""
+    if os.path.lexists(path):
+        problem = "is a folder" if path.is_dir() else "exists already"
+        raise UsageError(f"{path} {problem}: name a new file.")
+    if not path.parent.exists():
+        raise UsageError(f"The folder of {path} does not exist: make it, or name another one.")
+    require_room(path.parent)
+
+
+def require_new_folder(path: Path) -> None:
+    """Raise `UsageError` unless a folder is empty or can be created."""
+    require_room(path)
+    if path.is_dir() and any(path.iterdir()):
+        raise UsageError(f"{path} is not empty: name a new folder.")
+
+
+def require_room(path: Path) -> None:
+    """Raise `UsageError` unless a folder can be written to, or can be created."""
+    nearest = next(one for one in (path, *path.absolute().parents) if os.path.lexists(one))
+    if not nearest.is_dir():
+        raise UsageError(f"{nearest} is a file: name a folder.")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise UsageError(f"{nearest} may not be written to: name another folder.")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 
 from dqa.core.display import MOST_TOKENS
-from dqa.core.relevance import DEFAULT_WEIGHTS, Index, Relevance, Weights, words_in
+from dqa.core.relevance import Index, Relevance, words_in
 from dqa.core.schema import DatabaseSchema, Field, NodeInfo, Part, TableInfo, replace_fields
 from dqa.core.text import estimate_tokens, visible
 
@@ -38,7 +38,7 @@ class FittedSchema:
     named
         How many of these the text names.
     order
-        The places of the parts of `schema`, the most relevant first; () for their own order.
+        The positions of the parts of `schema`, the most relevant first; () for their own order.
     """
 
     schema: DatabaseSchema
@@ -63,7 +63,7 @@ class FittedSchema:
 
     def to_text(self) -> str:
         """Return the text for a model: the parts, one a line, then the names of those left out."""
-        text = _measure(_Identity(self.schema)).text
+        text = self.schema.to_text()
         if not self.left_out:
             return text
         what, look = "tables", "SELECT * FROM NAME LIMIT 1"
@@ -81,12 +81,7 @@ class FittedSchema:
 
 
 def fit_schema(
-    schema: DatabaseSchema,
-    about: str = "",
-    most: int = MOST_TOKENS,
-    *,
-    first: Collection[str] = (),
-    weights: Weights = DEFAULT_WEIGHTS,
+    schema: DatabaseSchema, about: str = "", most: int = MOST_TOKENS, first: Collection[str] = ()
 ) -> FittedSchema:
     """Return as much of a schema as a model reads.
 
@@ -100,13 +95,10 @@ def fit_schema(
         Tokens of the text, as `estimate_tokens` counts them.
     first
         Names of parts that come before all others, such as a scenario's.
-    weights
-        What a word counts by its place.
     """
-    measured = _measure(_Identity(schema))
-    if sum(measured.costs) <= most:
+    if sum(_costs(schema.to_text().split("\n"))) <= most:
         return FittedSchema(schema)
-    return _fill(measured, measured.rank(about, first, weights)[0], most, ())
+    return _fill(schema, _rank(schema, about, first)[0], most, ())
 
 
 def fit_again(fitted: FittedSchema, schema: DatabaseSchema, most: int) -> FittedSchema:
@@ -124,15 +116,13 @@ def fit_again(fitted: FittedSchema, schema: DatabaseSchema, most: int) -> Fitted
     longer = replace(fitted, schema=schema)
     if estimate_tokens(longer.to_text()) <= most:
         return longer
-    order = fitted.order or range(len(schema.parts))
-    return _fill(_measure(_Identity(schema)), order, most, fitted.left_out)
+    return _fill(schema, fitted.order or range(len(schema.parts)), most, fitted.left_out)
 
 
 def rank_parts(schema: DatabaseSchema, about: str) -> tuple[tuple[Part, ...], int]:
     """Return all parts, the most relevant first, and how many of them the text names."""
-    measured = _measure(_Identity(schema))
-    places, named = measured.rank(about)
-    return tuple(measured.parts[place] for place in places), named
+    positions, named = _rank(schema, about)
+    return tuple(schema.parts[position] for position in positions), named
 
 
 def rank_fields(schema: DatabaseSchema, about: str, most: int) -> tuple[tuple[Part, Field], ...]:
@@ -147,124 +137,79 @@ def rank_fields(schema: DatabaseSchema, about: str, most: int) -> tuple[tuple[Pa
     most
         Most columns.
     """
-    measured = _measure(_Identity(schema))
-    scores = measured.field_index.score(about)
-    order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))[:most]
-    return tuple(measured.fields[place] for place in order if scores[place] > 0.0)
-
-
-class _Measured:
-    """A schema with the costs and words of its parts, calculated once for all questions."""
-
-    def __init__(self, schema: DatabaseSchema) -> None:
-        self.schema = schema
-        self.parts = schema.parts
-        self.relevance = lru_cache(maxsize=8)(lambda weights: Relevance(self.parts, weights))
-
-    @cached_property
-    def text(self) -> str:
-        return self.schema.to_text()
-
-    @cached_property
-    def costs(self) -> list[int]:
-        return [estimate_tokens(f"{line}\n") for line in self.text.split("\n")]
-
-    @cached_property
-    def brief(self) -> list[Part]:
-        return [_shorten(part) for part in self.parts]
-
-    @cached_property
-    def brief_costs(self) -> list[int]:
-        return [estimate_tokens(f"{self.schema.describe(part)}\n") for part in self.brief]
-
-    @cached_property
-    def fields(self) -> list[tuple[Part, Field]]:
-        return [(part, field) for part in self.parts for field in part.fields]
-
-    @cached_property
-    def field_index(self) -> Index:
-        texts = (
-            ((field.name,), (field.comment,), (part.name, part.comment))
-            for part, field in self.fields
-        )
-        return Index(_FIELD_WEIGHTS, texts)
-
-    def rank(
-        self, about: str, first: Collection[str] = (), weights: Weights = DEFAULT_WEIGHTS
-    ) -> tuple[list[int], int]:
-        """Return the places of the parts, the most relevant first, and how many are named."""
-        relevance: Relevance = self.relevance(weights)
-        words, wanted = set(words_in(about)), {name.casefold() for name in first}
-        tiers = [2] * len(self.parts)
-        for place, part in enumerate(self.parts):
-            own = words_in(part.name)
-            if own and words.issuperset(own):
-                tiers[place] = 1
-        named = tiers.count(1)
-        for place, part in enumerate(self.parts):
-            if part.name.casefold() in wanted:
-                tiers[place] = 0
-        known = [place for place, tier in enumerate(tiers) if tier < 2]
-        worth = relevance.of(about, known)
-        places = sorted(range(len(tiers)), key=lambda place: (tiers[place], -worth[place], place))
-        if weights.joins:
-            # A join needs what a part refers to, so that comes right behind it.
-            pairs = ((place, *relevance.referred[place]) for place in places)
-            places = list(dict.fromkeys(place for pair in pairs for place in pair))
-        return places, named
-
-
-class _Identity:
-    """A schema as a key of a cache that compares by identity: comparing values takes long."""
-
-    def __init__(self, schema: DatabaseSchema) -> None:
-        self.schema = schema
-
-    def __hash__(self) -> int:
-        return id(self.schema)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.schema is self.schema
+    fields, index = _field_index(schema)
+    scores = index.score(about)
+    order = sorted(range(len(scores)), key=lambda position: -scores[position])[:most]
+    return tuple(fields[position] for position in order if scores[position] > 0.0)
 
 
 @lru_cache(maxsize=8)
-def _measure(key: _Identity) -> _Measured:
-    return _Measured(key.schema)
+def _relevance(schema: DatabaseSchema) -> Relevance:
+    return Relevance(schema.parts)
+
+
+@lru_cache(maxsize=8)
+def _field_index(schema: DatabaseSchema) -> tuple[list[tuple[Part, Field]], Index]:
+    fields = [(part, field) for part in schema.parts for field in part.fields]
+    texts = (((field.name,), (field.comment,), (part.name, part.comment)) for part, field in fields)
+    return fields, Index(_FIELD_WEIGHTS, texts)
+
+
+@lru_cache(maxsize=8)
+def _brief(schema: DatabaseSchema) -> tuple[list[Part], list[int], list[int]]:
+    """Return the shortened parts, the costs of the parts, and those of the shortened ones."""
+    brief = [_shorten(part) for part in schema.parts]
+    return brief, _costs(schema.lines()), _costs(map(schema.describe, brief))
+
+
+def _rank(schema: DatabaseSchema, about: str, first: Collection[str] = ()) -> tuple[list[int], int]:
+    """Return the positions of the parts, the most relevant first, and how many are named."""
+    parts, relevance = schema.parts, _relevance(schema)
+    words, wanted = set(words_in(about)), {name.casefold() for name in first}
+    named = [bool(own := words_in(part.name)) and words.issuperset(own) for part in parts]
+    tiers = [
+        0 if part.name.casefold() in wanted else 1 if is_named else 2
+        for part, is_named in zip(parts, named, strict=True)
+    ]
+    known = [position for position, tier in enumerate(tiers) if tier < 2]
+    worth = relevance.of(about, known)
+    order = sorted(range(len(parts)), key=lambda position: (tiers[position], -worth[position]))
+    # A join needs what a part refers to, so that comes right behind it.
+    pairs = ((position, *relevance.references[position]) for position in order)
+    return list(dict.fromkeys(position for pair in pairs for position in pair)), sum(named)
 
 
 def _fill(
-    measured: _Measured, ranked: Sequence[int], most: int, left_out: Sequence[str]
+    schema: DatabaseSchema, ranked: Sequence[int], most: int, left_out: Sequence[str]
 ) -> FittedSchema:
     """Return as many parts as fit, in the order of their ranks."""
-    parts, brief = measured.parts, measured.brief
-    costs, brief_costs = measured.costs, measured.brief_costs
-    spell = measured.schema.spell
-    all_names = map(spell, [*(part.name for part in parts), *left_out])
+    parts, (brief, costs, brief_costs) = schema.parts, _brief(schema)
+    all_names = map(schema.spell, [*(part.name for part in parts), *left_out])
     for_names = min(sum(map(_cost_of_name, all_names)), int(most * _NAMES))
     room = most - for_names - _NOTE
     for_brief = room - int(room * _WHOLE)
     shown: dict[int, Part] = {}
-    for place in ranked:
-        if room - costs[place] >= for_brief:
-            room -= costs[place]
-            shown[place] = parts[place]
-        elif room - brief_costs[place] >= 0:
-            room -= brief_costs[place]
-            shown[place] = brief[place]
-    names = [parts[place].name for place in ranked if place not in shown]
+    for position in ranked:
+        if room - costs[position] >= for_brief:
+            room -= costs[position]
+            shown[position] = parts[position]
+        elif room - brief_costs[position] >= 0:
+            room -= brief_costs[position]
+            shown[position] = brief[position]
+    names = [parts[position].name for position in ranked if position not in shown]
     names = list(dict.fromkeys([*names, *left_out]))
     room += 0 if names else for_names
-    for place in ranked:  # the remaining room goes to the most relevant of the brief ones
-        more = costs[place] - brief_costs[place]
-        if shown.get(place) is brief[place] and more <= room:
+    for position in ranked:  # the remaining room goes to the most relevant of the brief ones
+        more = costs[position] - brief_costs[position]
+        if shown.get(position) is brief[position] and more <= room:
             room -= more
-            shown[place] = parts[place]
-    places = {place: number for number, place in enumerate(sorted(shown))}
+            shown[position] = parts[position]
+    numbers = {position: number for number, position in enumerate(sorted(shown))}
     return FittedSchema(
-        measured.schema.replace_parts([shown[place] for place in places]),
+        schema.replace_parts([shown[position] for position in numbers]),
         tuple(names),
-        _count_fitting(map(spell, names), max(room, 0) + for_names),
-        tuple(places[place] for place in ranked if place in places),
+        _count_fitting(map(schema.spell, names), max(room, 0) + for_names),
+        tuple(numbers[position] for position in ranked if position in numbers),
     )
 
 
@@ -273,6 +218,10 @@ def _shorten(part: Part) -> Part:
     key = part.key if isinstance(part, NodeInfo) else None
     fields = [] if isinstance(part, TableInfo) else [f for f in part.fields if f.name == key]
     return replace_fields(part, fields, omitted=len(part.fields) - len(fields) + part.omitted)
+
+
+def _costs(lines: Iterable[str]) -> list[int]:
+    return [estimate_tokens(f"{line}\n") for line in lines]
 
 
 def _cost_of_name(name: str) -> int:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import subprocess
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from multiprocessing import util
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext, SpawnContext
@@ -55,20 +54,27 @@ def minimal_environment() -> dict[str, str]:
 def start_process(
     target: Callable[..., object],
     *arguments: object,
-    preload: Iterable[str] = (),
+    environment: Mapping[str, str] | None = None,
+    preload: Iterable[str] | None = (),
     daemon: bool = True,
+    quiet: bool = True,
 ) -> tuple[BaseProcess, Connection]:
-    """Start a process with a minimal environment; return it and a connection to it.
+    """Start a process that ignores Ctrl-C; return it and a connection to it.
 
     Parameters
     ----------
     target
         A function of a module. It is called with its end of the connection and `arguments`.
+    environment
+        Its environment variables; by default `minimal_environment`.
     preload
         Modules that the process needs. Processes are forked from a server that has imported
-        them, which takes milliseconds. A missing module is skipped.
+        them, which takes milliseconds. A missing module is skipped. None for an interpreter of
+        its own, which is not forked.
     daemon
         Whether the process ends with this one. A process that starts others is not a daemon.
+    quiet
+        Whether its output is discarded.
 
     Raises
     ------
@@ -81,12 +87,15 @@ def start_process(
             'database. Use concurrent.futures.ProcessPoolExecutor, or isolation="none" if the data '
             "and the statements are your own."
         )
+    context = multiprocessing.get_context("spawn") if preload is None else _CONTEXT
+    variables = minimal_environment() if environment is None else dict(environment)
     try:
-        ours, theirs = _CONTEXT.Pipe()
-        with theirs, _starting, _safe_start():
-            if isinstance(_CONTEXT, ForkServerContext):
-                _preload(_CONTEXT, {target.__module__, *preload})
-            process = _CONTEXT.Process(target=target, args=(theirs, *arguments), daemon=daemon)
+        ours, theirs = context.Pipe()
+        with theirs, _starting, _safe_start(variables if preload is None else None):
+            if isinstance(context, ForkServerContext):
+                _preload(context, {target.__module__, *(preload or ())})
+            given = (target, theirs, arguments, variables, quiet)
+            process = context.Process(target=_run, args=given, daemon=daemon)
             process.start()
     except EOFError as error:
         raise InfrastructureError(
@@ -101,45 +110,23 @@ def start_process(
     return process, ours
 
 
-def start_python(
-    module: str,
-    *arguments: str,
-    text: bytes = b"",
-    environment: Mapping[str, str] = os.environ,
-    pass_fds: tuple[int, ...] = (),
-) -> subprocess.Popen[bytes]:
-    """Start a Python that runs `main` of a module, with the path of this process.
-
-    Parameters
-    ----------
-    module
-        The module with `main`.
-    *arguments
-        Its `sys.argv`, which other users of this machine can see.
-    text
-        Its standard input. Its output is discarded.
-    environment
-        Its environment variables; by default those of this process.
-    pass_fds
-        The descriptors that it inherits.
-    """
-    # Without -P, Python puts the current directory first on the path of what runs by -c or -m.
-    path = ascii(_absolute(map(str, sys.path)))
-    code = f"import sys; sys.path[:] = {path}; from {module} import main; main()"
-    own = {"PYTHONPATH": _safe_python_path(environment), **_ONE_THREAD}
-    process = subprocess.Popen(  # noqa: S603  (this very Python, without a shell)
-        [sys.executable, "-P", "-c", code, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=pass_fds,
-        env={**environment, **own},
-    )
-    with suppress(BrokenPipeError):  # it has ended, which the caller will see
-        if process.stdin is not None:
-            with process.stdin:
-                process.stdin.write(text)
-    return process
+def _run(
+    target: Callable[..., object],
+    connection: Connection,
+    arguments: tuple[object, ...],
+    environment: Mapping[str, str],
+    quiet: bool,
+) -> None:
+    """Run the target of a process that has started."""
+    os.environ.clear()
+    os.environ.update(environment)
+    if quiet:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(nowhere, number)
+        os.close(nowhere)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this
+    target(connection, *arguments)
 
 
 def describe_exit(code: int | None) -> str:
@@ -164,20 +151,18 @@ def _absolute(entries: Iterable[str]) -> list[str]:
     return [entry for entry in entries if Path(entry).is_absolute()]
 
 
-def _safe_python_path(environment: Mapping[str, str]) -> str:
-    return os.pathsep.join(_absolute(environment.get("PYTHONPATH", "").split(os.pathsep)))
-
-
 @contextmanager
-def _safe_start() -> Iterator[None]:
+def _safe_start(environment: Mapping[str, str] | None) -> Iterator[None]:
     """Set what a child takes over: a minimal environment, a safe path, and no script to import.
 
     `os.environ` itself does not change, so other threads see all variables. The option -P also
     holds under -E, with which an interpreter ignores PYTHONSAFEPATH.
     """
     main, path, options = sys.modules["__main__"], sys.path, util._args_from_interpreter_flags  # type: ignore[attr-defined]  # noqa: SLF001
-    own = {"PYTHONPATH": _safe_python_path(os.environ), "PYTHONSAFEPATH": "1", **_ONE_THREAD}
-    child = minimal_environment() | own
+    variables = minimal_environment() if environment is None else environment
+    python_path = os.pathsep.join(_absolute(os.environ.get("PYTHONPATH", "").split(os.pathsep)))
+    own = {"PYTHONPATH": python_path, "PYTHONSAFEPATH": "1", **_ONE_THREAD}
+    child = {**variables, **own}
     sys.modules["__main__"], sys.path = types.ModuleType("__main__"), _absolute(map(str, path))
     util._args_from_interpreter_flags = lambda: [*options(), "-P"]  # type: ignore[attr-defined]  # noqa: SLF001
     try:

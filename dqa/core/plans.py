@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,10 +18,9 @@ _MARKER = re.compile(
     r"""^(?P<indent>[ ]*+)
     (?:\#{1,6}[ ]+)?(?:[*_]{2})?
     (?:
-      (?:第[ ]?)?(?:[(\[]|[^\W\d_]{1,20}[ ]?)?  # (1), Schritt 1:
+      (?:[(\[]|[^\W\d_]{1,20}[ ]?)?  # (1), Schritt 1:
       (?P<number>\d{1,3}(?:\.\d{1,3})*)
-      (?:[*_]*[ ]?[.):\]\u3001\uff1a\uff0e\uff09](?=\D|$) | 步[:\uff1a]? | [ ][-\u2013\u2014](?=[ ])
-        | (?<=\.\d)(?=[ ]))
+      (?:[*_]*[ ]?[.):\]](?=\D|$) | [ ][-\u2013\u2014](?=[ ]) | (?<=\.\d)(?=[ ]))
     | (?P<letter>\(?[a-z][.)]) (?=[ ])
     | (?P<bullet>[-*+•‣◦\u2013\u2014]) (?=[ ])
     )""",
@@ -30,25 +28,14 @@ _MARKER = re.compile(
 )
 """Other marks that begin a step of a plan."""
 _INLINE = re.compile(
-    r"""(?:^|(?<=[\s,;\[\uff0c\uff1b\u3002]))[*_]{0,3}
+    r"""(?:^|(?<=[\s,;\[]))[*_]{0,3}
     (?:step[ ]?(?P<step>\d{1,3})[*_]{0,3}(?:[ ]?[:.)]|[ ][-\u2013\u2014](?=[ ]))
-      | \u7b2c(?P<nth>\d{1,3})\u6b65[:\uff1a]?
-      | \(?(?P<number>\d{1,3})(?:[.)](?=\s)|[\u3001\uff0e\uff09]))
+      | \(?(?P<number>\d{1,3})[.)](?=\s))
     [*_]{0,3}\s*+""",
     re.VERBOSE | re.IGNORECASE,
 )
 """A number that begins a step in the middle of a line, where the numbers run 1, 2, 3."""
-_SENTENCE = re.compile(
-    r"""(?<=[.;!?])\s+ | (?<=[\u3002\uff1b\uff01\uff1f])\s* | (?<!\s)\s*+(?:[-=]>|\u2192)\s*""",
-    re.VERBOSE,
-)
-_THEN = re.compile(
-    r"""(?<=,)\s+(?=(?:and\s+)?(?:then|finally|dann|puis|luego)\b) | (?<=\w)\s+(?=and\s+then\b)
-    | (?<=\uff0c)\s*(?=\u7136\u540e|\u6700\u540e|\u63a5\u7740)""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_CONDITION = re.compile(r"\b(?:if|when|unless|once|where|wenn|si)\b|\u5982\u679c", re.IGNORECASE)
-"""After such a word, "then" begins a consequence and not a step."""
+_SENTENCE = re.compile(r"(?<=[.;!?])\s+|\s*(?:[-=]>|\u2192)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +93,15 @@ def read_plan(plan: str) -> PlanText:
     Numbers (``1.``, ``2)``, ``(3)``, ``Step 4:``, ``1.2``), letters and bullets begin a step. In a
     numbered plan, bullets, letters, dotted and further indented numbers are sub-steps. Other lines
     continue their step, or, after a blank line, belong to no step. Numbers that run 1, 2, 3 in
-    the middle of a line begin steps as well: ``1) ... 2) ...``, ``[Step 1: ..., Step 2: ...]``. A
-    list in JSON is its entries. Where nothing is marked, each line is a step, and on a single line
-    each sentence, and what follows a ``, then`` in it.
+    the middle of a line begin steps as well: ``1) ... 2) ...``, ``[Step 1: ..., Step 2: ...]``.
+    Where nothing is marked, each line is a step, and on a single line each sentence.
 
     Parameters
     ----------
     plan
         As a model wrote it.
     """
-    entries = _json_texts(plan.strip())
-    if entries:
-        return PlanText(_as_steps(entries))
-    lines = [line.rstrip().expandtabs(4) for line in _unbracketed(plan).split("\n")]
+    lines = [line.rstrip().expandtabs(4) for line in plan.split("\n")]
     marks = [_mark(line) for line in lines]
     numbers = [_number(mark) for mark in marks if mark is not None]
     gaps = (b - a for a, b in pairwise(n for n in numbers if n is not None))
@@ -167,28 +150,6 @@ def _number(mark: re.Match[str]) -> int | None:
     return int(number) if number is not None and number.isdecimal() else None
 
 
-def _json_texts(plan: str) -> list[str]:
-    """Return the entries of a plan that is a JSON list of texts; [] for another plan."""
-    try:
-        entries = json.loads(plan) if plan.startswith("[") else []
-    except (ValueError, RecursionError):
-        return []
-    return entries if all(isinstance(entry, str) for entry in entries) else []
-
-
-def _unbracketed(plan: str) -> str:
-    """Return a plan without the one pair of square brackets around all of it."""
-    bare = plan.strip()
-    if not (bare.startswith("[") and bare.endswith("]")):
-        return plan
-    depth = 0
-    for letter in bare[:-1]:
-        depth += (letter == "[") - (letter == "]")
-        if not depth:
-            return plan
-    return re.sub(r",[ \t]*$", "", bare[1:-1], flags=re.MULTILINE)
-
-
 def _running(lines: list[str]) -> PlanText | None:
     """Return the plan whose numbers run 1, 2, 3 within a paragraph; None where there is none."""
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", "\n".join(lines))]
@@ -207,7 +168,7 @@ def _running(lines: list[str]) -> PlanText | None:
 def _inline_marks(text: str) -> list[re.Match[str]]:
     """Return the numbers in a text that run 1, 2, 3; none where they do not."""
     marks = list(_INLINE.finditer(text))
-    numbers = [int(mark["step"] or mark["nth"] or mark["number"]) for mark in marks]
+    numbers = [int(mark["step"] or mark["number"]) for mark in marks]
     run = list(range(1, len(marks) + 1))
     return marks if len(marks) > 1 and numbers == run else []
 
@@ -233,19 +194,7 @@ def _unmarked(lines: list[str]) -> tuple[PlanStep, ...]:
     if len(lines) != 1:
         return _as_steps(lines)
     mark = _mark(lines[0])
-    sentences = _SENTENCE.split(lines[0][mark.end() :] if mark else lines[0])
-    return _as_steps(part for sentence in sentences for part in _clauses(sentence))
-
-
-def _clauses(sentence: str) -> list[str]:
-    """Return what a sentence lists one after the other."""
-    parts: list[str] = []
-    for part in _THEN.split(sentence):
-        if parts and _CONDITION.search(parts[-1]):
-            parts[-1] += f" {part}"
-        else:
-            parts.append(part)
-    return parts
+    return _as_steps(_SENTENCE.split(lines[0][mark.end() :] if mark else lines[0]))
 
 
 def _as_steps(texts: Iterable[str]) -> tuple[PlanStep, ...]:

@@ -6,8 +6,8 @@ another form of the same stem counts half. Then worth spreads along joins: a par
 what refers to it (the less, the more parts do), most to what it refers to, as a join needs that,
 and some to what refers to the same part, unless many do.
 
-`bm25s` has no fields of different weight, and it indexes all words of all tables, where only those
-of one text are looked up here.
+`bm25s` does not weigh the fields of a document, and it indexes all words of all tables, where only
+those of one text are looked up here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 
@@ -29,45 +28,18 @@ _WORD = re.compile(
 )
 _ONE_LETTER = re.compile(r"(?<![^\W_])([A-Za-z])-([A-Za-z]{2,})")
 """One word in spite of its hyphen: ``E-Mail``."""
-_HYPHENATED = re.compile(r"(?<![^\W_])[^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)+")
-"""Words that some write as one and some as several: ``well-known``; not numbers and dates."""
 _SHORTEST_PLURAL = 4
 SATURATION, LENGTH = 1.2, 0.75
 """BM25's k1 and b, with their usual values."""
 _NEAR = 0.5
 """The weight of a word that is only near to one of the text."""
 _SHORTEST_STEM, _SHORTEST_SHORT = 5, 3
+_WEIGHTS = (1.0, 1.0, 0.2, 0.1)
+"""What a word counts in a part's name and comment, and in its columns' names and comments."""
 _DOWN, _UP = 4.0, 0.8
 """How much of a part's worth goes to all that refers to it, and to each that it refers to."""
 _HUB = 50
 """A part that more parts than these refer to says nothing about what they have in common."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What a word counts by its place; 0 ignores the place.
-
-    Attributes
-    ----------
-    name, comment
-        Of a table, label or relationship type.
-    fields, field_comments
-        Of its columns or properties.
-    joins
-        Whether worth spreads along joins.
-    near
-        What a word counts that is only near to one of the text's.
-    """
-
-    name: float = 1.0
-    comment: float = 1.0
-    fields: float = 0.2
-    field_comments: float = 0.1
-    joins: bool = True
-    near: float = _NEAR
-
-
-DEFAULT_WEIGHTS = Weights()
 
 
 class Index:
@@ -76,37 +48,37 @@ class Index:
     Parameters
     ----------
     weights
-        The weight of each place of a document.
+        The weight of each field of a document.
     documents
-        For each document the texts of each place.
+        For each document the texts of each field.
     """
 
     def __init__(
         self, weights: Sequence[float], documents: Iterable[Sequence[Iterable[str]]]
     ) -> None:
         counts = [
-            [Counter(word for text in texts for word in _forms_in(text)) for texts in places]
-            for places in documents
+            [Counter(word for text in texts for word in words_in(text)) for texts in fields]
+            for fields in documents
         ]
         self._size = len(counts)
         self._worth: dict[str, dict[int, float]] = {}
-        for place, weight in enumerate(weights):
+        for field, weight in enumerate(weights):
             # Most documents may lack a text here, such as a comment: they do not count.
-            lengths = [total for found in counts if (total := found[place].total())]
+            lengths = [total for found in counts if (total := found[field].total())]
             mean = sum(lengths) / len(lengths) if lengths else 1.0
-            for number, found in enumerate(counts if weight else ()):
-                length = 1.0 - LENGTH + LENGTH * found[place].total() / mean
-                for word, count in found[place].items():
+            for number, found in enumerate(counts):
+                length = 1.0 - LENGTH + LENGTH * found[field].total() / mean
+                for word, count in found[field].items():
                     worth = self._worth.setdefault(word, {})
                     worth[number] = worth.get(number, 0.0) + count * weight / length
 
-    def score(self, about: str, near: float = _NEAR) -> list[float]:
+    def score(self, about: str) -> list[float]:
         """Return for each document how well a text matches it, 0 for not at all."""
         scores = [0.0] * self._size
-        for word in dict.fromkeys(_forms_in(about)):
+        for word in dict.fromkeys(words_in(about)):
             # Forms of one word are one word: it is as rare as all of them together.
             found: dict[int, float] = {}
-            for other, weight in near_words(word, self._worth, near).items():
+            for other, weight in near_words(word, self._worth).items():
                 for number, value in self._worth.get(other, {}).items():
                     found[number] = found.get(number, 0.0) + weight * value
             rarity = log(1.0 + (self._size - len(found) + 0.5) / (len(found) + 0.5))
@@ -122,26 +94,25 @@ class Relevance:
     ----------
     parts
         All parts.
-    weights
-        What a word counts by its place.
+
+    Attributes
+    ----------
+    references
+        The positions of the parts that each one refers to: by keys, or as its ends.
     """
 
-    def __init__(self, parts: Sequence[Part], weights: Weights = DEFAULT_WEIGHTS) -> None:
-        self._weights = weights
-        self._index = Index(
-            (weights.name, weights.comment, weights.fields, weights.field_comments),
+    def __init__(self, parts: Sequence[Part]) -> None:
+        documents = (
             (
-                (
-                    (part.name,),
-                    (part.comment,),
-                    [field.name for field in part.fields],
-                    [field.comment for field in part.fields],
-                )
-                for part in parts
-            ),
+                (part.name,),
+                (part.comment,),
+                [field.name for field in part.fields],
+                [field.comment for field in part.fields],
+            )
+            for part in parts
         )
-        self.referred = _referred(parts)
-        """The places that each part refers to: by keys, or as ends of a relationship."""
+        self._index = Index(_WEIGHTS, documents)
+        self.references = _references(parts)
 
     def of(self, about: str, known: Iterable[int] = ()) -> list[float]:
         """Return for each part how well a text matches it, 0 for not at all.
@@ -151,19 +122,52 @@ class Relevance:
         about
             The text.
         known
-            Places of parts that matter in any case: each counts as much as the best.
+            Positions of parts that matter in any case: each counts as much as the best.
         """
-        worth = self._index.score(about, self._weights.near)
+        worth = self._index.score(about)
         best = max(worth, default=0.0) or 1.0
-        for place in known:
-            worth[place] = best
-        return _spread(worth, self.referred) if self._weights.joins else worth
+        for position in known:
+            worth[position] = best
+        users: dict[int, list[int]] = {}
+        for position, others in enumerate(self.references):
+            for other in others:
+                users.setdefault(other, []).append(position)
+        share = {one: _DOWN / (1.0 + log(1.0 + len(found))) for one, found in users.items()}
+        # Words that only the notes of an order contain also find the lines of the order.
+        shared = {
+            one: max(worth[other] for other in found)
+            for one, found in users.items()
+            if len(found) <= _HUB
+        }
+        total = [
+            own + sum(share[other] * worth[other] for other in self.references[position])
+            for position, own in enumerate(worth)
+        ]
+        return [
+            own
+            + _UP * max((total[other] for other in users.get(position, ())), default=0.0)
+            + sum(share[one] * shared[one] for one in self.references[position] if one in shared)
+            for position, own in enumerate(total)
+        ]
 
 
-def near_words(word: str, known: Iterable[str], near: float = _NEAR) -> dict[str, float]:
+def _references(parts: Sequence[Part]) -> list[list[int]]:
+    positions = {(part.kind, part.name): position for position, part in enumerate(parts)}
+    found: list[list[int]] = []
+    for position, part in enumerate(parts):
+        others: list[int | None] = []
+        if isinstance(part, TableInfo):
+            others = [positions.get(("table", other)) for _, other, _ in part.references]
+        elif isinstance(part, EdgeInfo):
+            others = [positions.get(("label", end)) for end in (part.source, part.target)]
+        known = (other for other in others if other is not None and other != position)
+        found.append(list(dict.fromkeys(known)))
+    return found
+
+
+def near_words(word: str, known: Iterable[str]) -> dict[str, float]:
     """Return the known words that may mean a word, itself included, with their weights."""
-    found = {other: near for other in sorted(known) if near and _is_near(word, other)}
-    return {**found, word: 1.0}
+    return {**{other: _NEAR for other in sorted(known) if _is_near(word, other)}, word: 1.0}
 
 
 def _is_near(word: str, other: str) -> bool:
@@ -187,45 +191,6 @@ def _shortens(short: str, long: str) -> bool:
     return all(letter in letters for letter in short)
 
 
-def _spread(worth: Sequence[float], ups: Sequence[Sequence[int]]) -> list[float]:
-    """Return the worth of each part with what it receives along its joins."""
-    downs: dict[int, list[int]] = {}
-    for place, others in enumerate(ups):
-        for other in others:
-            downs.setdefault(other, []).append(place)
-    share = {place: _DOWN / (1.0 + log(1.0 + len(found))) for place, found in downs.items()}
-    # Words that only the notes of an order contain also find the lines of the order.
-    shared = {
-        place: max(worth[other] for other in found)
-        for place, found in downs.items()
-        if len(found) <= _HUB
-    }
-    total = [
-        own + sum(share[other] * worth[other] for other in ups[place])
-        for place, own in enumerate(worth)
-    ]
-    return [
-        own
-        + _UP * max((total[other] for other in downs.get(place, ())), default=0.0)
-        + sum(share[other] * shared[other] for other in ups[place] if other in shared)
-        for place, own in enumerate(total)
-    ]
-
-
-def _referred(parts: Sequence[Part]) -> list[list[int]]:
-    places = {(part.kind, part.name): place for place, part in enumerate(parts)}
-    found: list[list[int]] = []
-    for place, part in enumerate(parts):
-        others: list[int | None] = []
-        if isinstance(part, TableInfo):
-            others = [places.get(("table", other)) for _, other, _ in part.references]
-        elif isinstance(part, EdgeInfo):
-            others = [places.get(("label", end)) for end in (part.source, part.target)]
-        known = (other for other in others if other is not None and other != place)
-        found.append(list(dict.fromkeys(known)))
-    return found
-
-
 @lru_cache(maxsize=1 << 16)
 def words_in(text: str) -> tuple[str, ...]:
     """Return the words of a text or of a name (``order_lines``, ``OrderLines``), in the singular.
@@ -233,21 +198,6 @@ def words_in(text: str) -> tuple[str, ...]:
     The singular is a rough one, of English: it only has to be the same on both sides.
     """
     return tuple(singular(word) for word in split_words(text))
-
-
-@lru_cache(maxsize=1 << 16)
-def _forms_in(text: str) -> tuple[str, ...]:
-    """Return the words of a text, and of each with a hyphen both the whole and its parts.
-
-    A letter alone (the E of ``E-Mail``) is not a part.
-    """
-    forms = list(words_in(text))
-    for compound in _HYPHENATED.findall(text):
-        parts = re.split(r"[-\u2010\u2011]", compound)
-        known = set(words_in(compound))
-        more = (word for part in parts if len(part) > 1 for word in words_in(part))
-        forms += [word for word in (singular("".join(parts)), *more) if word not in known]
-    return tuple(forms)
 
 
 def split_words(text: str) -> list[str]:

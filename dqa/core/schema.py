@@ -128,6 +128,8 @@ class DatabaseSchema:
     folds_case: bool = False
     notes: tuple[str, ...] = ()
 
+    __hash__ = object.__hash__  # by identity: a wide schema takes long to hash
+
     @property
     def parts(self) -> tuple[Part, ...]:
         """All tables, node labels and relationship types."""

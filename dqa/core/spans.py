@@ -1,9 +1,9 @@
 """OpenTelemetry spans of runs, decisions, model calls and statements.
 
-OpenTelemetry is not imported, and nothing is measured, unless this process has a provider: that of
-`dqa.api.telemetry`, which OpenTelemetry's settings control, or the program's own. Names follow the
-conventions for generative AI and for databases. Prompts, replies and statements are recorded only
-where the settings ask for content.
+OpenTelemetry is imported only if this process has a provider: that of `dqa.api.telemetry`, which
+OpenTelemetry's settings control, or the program's own. Names follow the conventions for generative
+AI and for databases. Prompts, replies and statements are recorded only where the settings ask for
+content.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from dqa.core.secrets import redact, redacted
 
@@ -23,99 +22,67 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer, TracerProvider
 
 Value: TypeAlias = str | bool | int | float | Sequence[str]
-SpanKind: TypeAlias = Literal["internal", "client"]
+Content: TypeAlias = Callable[[], object]
 
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _IN_SPANS = frozenset({"true", "span_only", "span_and_event"})
 
 _providers: list[TracerProvider] = []
-"""The providers of `taken_by`; the last one counts."""
+"""The providers of `export_to`; the last one counts."""
 
 
-class Span:
-    """A span, true while it is recorded; without a provider it does nothing.
+class Span(NamedTuple):
+    """A span, true while it is recorded; without a provider it does nothing."""
 
-    Parameters
-    ----------
-    context
-        Starts and ends it; None where there is no provider, or another one ends it.
-    span
-        A span that has started.
-    """
-
-    __slots__ = ("_content", "_context", "_span")
-
-    def __init__(
-        self, context: AbstractContextManager[ApiSpan] | None = None, span: ApiSpan | None = None
-    ) -> None:
-        self._context, self._span = context, span
-        self._content: list[tuple[str, Callable[[], object]]] = []
+    api: ApiSpan | None = None
 
     def __bool__(self) -> bool:
-        return self._span is not None and self._span.is_recording()
-
-    def __enter__(self) -> Self:
-        if self._context is not None:
-            self._span = self._context.__enter__()
-            for attribute, content in self._content:
-                self.say(attribute, content)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._context is not None:
-            if kind is not None:
-                self.fail(kind.__qualname__, str(error))
-            self._context.__exit__(kind, error, traceback)
+        return self.api is not None and self.api.is_recording()
 
     def set(self, attributes: Mapping[str, Value | None]) -> None:
         """Add attributes by their full names; None adds nothing."""
-        if self._span is not None:
-            self._span.set_attributes(_known(attributes))
+        if self.api is not None:
+            self.api.set_attributes(_known(attributes))
 
-    def say(self, attribute: str, content: Callable[[], object]) -> None:
+    def say(self, attribute: str, content: Content) -> None:
         """Add a text or JSON value without its secrets, where the settings ask for content."""
-        if self._span is not None and _takes_content():
+        if self.api is not None and _takes_content():
             value = redacted(content())
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            self._span.set_attribute(attribute, text)
+            self.api.set_attribute(attribute, text)
 
-    def when_entered(self, attribute: str, content: Callable[[], object]) -> None:
-        """Add content, as `say` does, when the span starts."""
-        self._content.append((attribute, content))
-
-    def happened(self, name: str, attributes: Mapping[str, Value | None]) -> None:
+    def add_event(self, name: str, attributes: Mapping[str, Value | None]) -> None:
         """Add an event."""
-        if self._span is not None:
-            self._span.add_event(name, _known(attributes))
+        if self.api is not None:
+            self.api.add_event(name, _known(attributes))
 
     def fail(self, kind: str, words: str | None = None) -> None:
         """Record a failure: its kind, and its words where the settings ask for content."""
-        if self._span is not None:
+        if self.api is not None:
             from opentelemetry.trace import StatusCode
 
-            self._span.set_attribute("error.type", kind)
+            self.api.set_attribute("error.type", kind)
             description = redact(words) if words and _takes_content() else None
-            self._span.set_status(StatusCode.ERROR, description)
+            self.api.set_status(StatusCode.ERROR, description)
 
 
 def current_span() -> Span:
     """Return the current span, to add to it."""
-    if not are_taken():
+    if not is_exporting():
         return Span()
     from opentelemetry.trace import get_current_span
 
-    return Span(span=get_current_span())
+    return Span(get_current_span())
 
 
+@contextmanager
 def start_span(
-    name: str, attributes: Mapping[str, Value | None], kind: SpanKind = "internal"
-) -> Span:
-    """Return a span that starts when it is entered; spans within it are its children.
+    name: str,
+    attributes: Mapping[str, Value | None],
+    content: Mapping[str, Content],
+    kind: Literal["internal", "client"] = "internal",
+) -> Iterator[Span]:
+    """Start a span until the block ends; spans within it are its children.
 
     Parameters
     ----------
@@ -123,31 +90,41 @@ def start_span(
         The operation and its object.
     attributes
         By their full names; None for what is not known.
+    content
+        Texts and JSON values for `Span.say`.
     kind
         Whether it is a request to another system, such as a server.
     """
     tracer = _tracer()
     if tracer is None:
-        return Span()
-    from opentelemetry.trace import SpanKind as Kinds
+        yield Span()
+        return
+    from opentelemetry.trace import SpanKind
 
-    context = tracer.start_as_current_span(
+    with tracer.start_as_current_span(
         name,
-        kind=Kinds.CLIENT if kind == "client" else Kinds.INTERNAL,
+        kind=SpanKind[kind.upper()],
         attributes=_known(attributes),
         record_exception=False,  # its message may hold content
         set_status_on_exception=False,
-    )
-    return Span(context)
+    ) as started:
+        span = Span(started)
+        for attribute, value in content.items():
+            span.say(attribute, value)
+        try:
+            yield span
+        except BaseException as error:
+            span.fail(type(error).__qualname__, str(error))
+            raise
 
 
-def are_taken() -> bool:
+def is_exporting() -> bool:
     """Whether this process has a provider."""
     return _tracer() is not None
 
 
 @contextmanager
-def taken_by(provider: TracerProvider) -> Iterator[None]:
+def export_to(provider: TracerProvider) -> Iterator[None]:
     """Send the spans of this process to a provider until the block ends."""
     _providers.append(provider)
     try:
@@ -157,13 +134,11 @@ def taken_by(provider: TracerProvider) -> Iterator[None]:
 
 
 def _tracer() -> Tracer | None:
-    if _providers:
-        return _providers[-1].get_tracer("dqa")
     # A program that has set a provider has imported the API.
     api = sys.modules.get("opentelemetry.trace")
     if api is None:
         return None
-    provider: TracerProvider = api.get_tracer_provider()
+    provider: TracerProvider = _providers[-1] if _providers else api.get_tracer_provider()
     is_none = isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider)
     return None if is_none else provider.get_tracer("dqa")
 

@@ -15,8 +15,7 @@ from uuid import uuid4
 
 from dqa.core.errors import DataError, InfrastructureError, UsageError
 from dqa.core.examination import Examination
-from dqa.core.files import make_private_folder
-from dqa.core.paths import told_problem
+from dqa.core.files import describe_file_error, make_private_folder
 from dqa.databases.failures import one_line
 from dqa.databases.namespaces import (
     ForeignContent,
@@ -208,7 +207,7 @@ class FileNamespaces(Namespaces):
         except FileExistsError:
             raise
         except (OSError, RuntimeError) as error:
-            problem = told_problem(error, self._path) if isinstance(error, OSError) else None
+            problem = describe_file_error(error, self._path) if isinstance(error, OSError) else None
             raise UsageError(
                 problem or f"'{self._path}' cannot be written: {one_line(error)}."
             ) from error

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
 from functools import partial
@@ -39,14 +39,14 @@ _CLOSING = 5
 _STATM = Path("/proc/self/statm")
 
 
-def serve(connection: Connection, opening: Opening, environment: Mapping[str, str]) -> None:
+def serve(connection: Connection, opening: Opening) -> None:
     """Open a database and answer requests until the parent closes the connection.
 
     A request is a JSON list: a name and its arguments. A reply is a JSON list: its status
     (``announced``, ``done``, ``failed``, ``crashed``), its content, and whether another request
     may follow.
     """
-    _become_worker(environment)
+    _become_worker()
     sessions: list[Session] = []
 
     def start() -> dict[str, object]:
@@ -67,15 +67,8 @@ def serve(connection: Connection, opening: Opening, environment: Mapping[str, st
                 session.close()
 
 
-def _become_worker(environment: Mapping[str, str]) -> None:
-    """Take the parent's variables, print nothing, and leave no core file."""
-    os.environ.clear()
-    os.environ.update(environment)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(nowhere, number)
-    os.close(nowhere)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this
+def _become_worker() -> None:
+    """End with the parent, leave no core file, and end first where memory runs out."""
     Thread(target=_end_with_parent, name="dqa-parent", daemon=True).start()
     if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

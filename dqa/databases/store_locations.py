@@ -45,8 +45,7 @@ from dqa.core.errors import (
     MissingKeyError,
     UsageError,
 )
-from dqa.core.files import open_private
-from dqa.core.paths import problem_of_path
+from dqa.core.files import open_private, problem_of_path
 from dqa.core.secrets import redact
 from dqa.databases.failures import one_line
 from dqa.databases.files import is_sqlite

@@ -13,7 +13,6 @@ from dqa.core.database import Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError, UnknownReferenceError
 from dqa.core.interpreters import (
     describe_exit,
-    minimal_environment,
     name_signal,
     start_process,
 )
@@ -73,7 +72,6 @@ class Worker:
         self._process, self._connection = start_process(
             serve,
             opening,
-            minimal_environment(),
             preload=(module, f"{module.rpartition('.')[0]}.late"),
         )
         self._out_of_memory = _count_out_of_memory()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from dqa.core.decision import Decision, Ending
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _FAILED = frozenset({Ending.INFRASTRUCTURE, Ending.BUDGET, Ending.STOPPED, Ending.CRASHED})
 
 
-def run_span(setup: Setup) -> Span:
+def run_span(setup: Setup) -> AbstractContextManager[Span]:
     """Return the span of a run, to enter."""
     name = setup.questions.name
     return start_span(
@@ -31,12 +32,16 @@ def run_span(setup: Setup) -> Span:
             "dqa.run.epochs": setup.epochs,
             "dqa.run.decisions": setup.size,
         },
+        {},
     )
 
 
-def decision_span(key: DecisionKey, question: Question, situation: str | None = None) -> Span:
+def decision_span(
+    key: DecisionKey, question: Question, situation: str | None = None
+) -> AbstractContextManager[Span]:
     """Return the span of a decision, to enter."""
-    span = start_span(
+    text = "\n\n".join(part for part in (question.text, question.rules) if part)
+    return start_span(
         f"invoke_agent {key.decider}",
         {
             "gen_ai.operation.name": "invoke_agent",
@@ -47,10 +52,8 @@ def decision_span(key: DecisionKey, question: Question, situation: str | None = 
             "dqa.epoch": key.epoch,
             "dqa.situation": situation,
         },
+        {"gen_ai.input.messages": lambda: [_message("user", text)]},
     )
-    asked = "\n\n".join(part for part in (question.text, question.rules) if part)
-    span.when_entered("gen_ai.input.messages", lambda: [_message("user", asked)])
-    return span
 
 
 def _message(role: str, text: str) -> dict[str, object]:
@@ -86,7 +89,7 @@ def tell_result(result: Result) -> None:
     if result.model != NO_MODEL:
         span.set({"gen_ai.request.model": result.model})
     if result.outcome.judged:
-        span.happened(
+        span.add_event(
             "gen_ai.evaluation.result",
             {
                 "gen_ai.evaluation.name": "decision",

@@ -15,8 +15,7 @@ from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
 from dqa.core.distribution import find_versions, own_version
 from dqa.core.errors import UsageError
-from dqa.core.files import parse_json, read_text
-from dqa.core.paths import problem_of_path, require_folder
+from dqa.core.files import parse_json, problem_of_path, read_text, require_folder
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.playing.spec import PLAY_VERSION, PlaySpec

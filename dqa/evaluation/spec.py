@@ -29,8 +29,7 @@ from dqa.core.database import Limits
 from dqa.core.decision import Usage
 from dqa.core.display import Display
 from dqa.core.errors import UsageError
-from dqa.core.files import write_private
-from dqa.core.paths import problem_of_path
+from dqa.core.files import problem_of_path, write_private
 from dqa.core.records import NUMBER, Record, is_of_fields, numbers_of
 from dqa.core.secrets import redact, redacted
 from dqa.evaluation.spec_files import policy_lists, read_document

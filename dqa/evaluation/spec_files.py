@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import UsageError
-from dqa.core.files import parse_json, read_text
-from dqa.core.paths import problem_of_path
+from dqa.core.files import parse_json, problem_of_path, read_text
 
 _NO_LISTS = frozenset({"schema", "walls", "protection"})
 """What of a policy whoever opens a database sets."""

@@ -21,8 +21,7 @@ from pathlib import Path
 from dqa.core.decision import Usage
 from dqa.core.distribution import shell_command
 from dqa.core.errors import UsageError
-from dqa.core.files import add_line, make_private_folder, open_to_add
-from dqa.core.paths import problem_of_path
+from dqa.core.files import add_line, make_private_folder, open_to_add, problem_of_path
 from dqa.core.records import dump_line
 from dqa.evaluation.folder_lines import lost_line, read_results
 from dqa.evaluation.folders import (

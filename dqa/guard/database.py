@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
 from functools import reduce
@@ -304,19 +304,18 @@ class GuardedDatabase:
             entry = AuditEntry(self.name, self.dialect, statement, seconds=seconds, **result)
             self.audit.sink(entry)
 
-    def _span(self, statement: str) -> Span:
+    def _span(self, statement: str) -> AbstractContextManager[Span]:
         """Return the span of a statement, by OpenTelemetry's conventions for databases."""
-        span = start_span(
+        return start_span(
             f"query {self.name}",
             {
                 "db.operation.name": "query",
                 "db.system.name": _SYSTEMS.get(self.dialect, self.dialect),
                 "db.namespace": self.namespace or self.name,
             },
+            {"db.query.text": lambda: statement},
             "client",
         )
-        span.when_entered("db.query.text", lambda: statement)
-        return span
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
         verdict = self._verdict(statement, limits.seconds)

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.files import parse_json
-from dqa.core.paths import read_text_file
+from dqa.core.files import parse_json, read_text_file
 from dqa.core.run_stores import MEMORY_LABELS, is_store_table
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.guard.hints import closest

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
-from dqa.core.files import parse_json
-from dqa.core.paths import read_text_file
+from dqa.core.files import parse_json, read_text_file
 from dqa.core.question import Candidate
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}

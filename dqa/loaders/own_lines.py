@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dqa.core.errors import DqaError, ParseError, UnknownNameError, UsageError
-from dqa.core.files import parse_json, read_text
-from dqa.core.paths import problem_of_path
+from dqa.core.files import parse_json, problem_of_path, read_text
 from dqa.core.question import Candidate
 from dqa.loaders.own_question import OwnQuestion, RulesFile
 

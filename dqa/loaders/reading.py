@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dqa import plugins
 from dqa.core.errors import PluginError, UsageError
-from dqa.core.paths import require_folder
+from dqa.core.files import require_folder
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.base import WHOLE, InPlaceReader, Part, PartReader, QuestionReader
 from dqa.loaders.release import READER as RELEASE

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import DataError, UsageError
-from dqa.core.files import make_private_folder, write_private
-from dqa.core.paths import problem_of_path, require_new_folder
+from dqa.core.files import make_private_folder, problem_of_path, require_new_folder, write_private
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth

@@ -50,12 +50,13 @@ from dqa.core.errors import (
 from dqa.core.files import (
     LINE_BYTES,
     add_line,
+    describe_file_error,
     open_regular,
     open_to_add,
     parse_json,
+    problem_of_path,
     whole_lines,
 )
-from dqa.core.paths import problem_of_path, told_problem
 from dqa.core.secrets import redact, redacted
 from dqa.models.attempts import Attempt, Recordings, Requester, current_attempt
 from dqa.models.faults import told_too_long
@@ -275,7 +276,7 @@ class Cassette(BaseCache):
         try:
             add_line(self._file, json.dumps(line, ensure_ascii=False))
         except OSError as error:
-            problem = told_problem(error, self.path) or f"{problem_of_path(self.path, error)}."
+            problem = describe_file_error(error, self.path)
             raise UsageError(f"--record: {problem} What was recorded is kept.") from error
 
     def _read(self, *, mend: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from dqa.core.decision import Usage
-from dqa.core.spans import Span, are_taken, start_span
+from dqa.core.spans import Span, is_exporting, start_span
 from dqa.models.faults import Fault
 from dqa.models.layers import layers
 
@@ -27,13 +28,15 @@ _CALLED: Mapping[str, str] = {
 _ROLES: Mapping[str, str] = {"human": "user", "ai": "assistant"}
 
 
-def call_span(model: object, messages: Sequence[BaseMessage], stop: Sequence[str]) -> Span:
+def call_span(
+    model: object, messages: Sequence[BaseMessage], stop: Sequence[str]
+) -> AbstractContextManager[Span]:
     """Return the span of a call with all its attempts, to enter."""
-    if not are_taken():
-        return start_span("chat", {})
+    if not is_exporting():
+        return nullcontext(Span())
     chat = _asked(model)
     name, host = _name(chat), urlsplit(str(getattr(chat, "openai_api_base", None) or ""))
-    span = start_span(
+    return start_span(
         f"chat {name}",
         {
             "gen_ai.operation.name": "chat",
@@ -45,10 +48,9 @@ def call_span(model: object, messages: Sequence[BaseMessage], stop: Sequence[str
             "server.address": host.hostname,
             "server.port": host.port,
         },
+        {"gen_ai.input.messages": lambda: [_message(one) for one in messages]},
         "client",
     )
-    span.when_entered("gen_ai.input.messages", lambda: [_message(one) for one in messages])
-    return span
 
 
 def tell_reply(span: Span, reply: AIMessage, usage: Usage) -> None:
@@ -74,7 +76,7 @@ def tell_fault(span: Span, fault: Fault) -> None:
     """Add a failed attempt to the span of its call."""
     if span:
         told = {"error.type": fault.error, "dqa.fault": fault.kind.value, "dqa.wait": fault.wait}
-        span.happened("dqa.failed_attempt", told)
+        span.add_event("dqa.failed_attempt", told)
 
 
 def _asked(model: object) -> object:

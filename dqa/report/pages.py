@@ -9,8 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from dqa.core.errors import UsageError
-from dqa.core.files import write_private
-from dqa.core.paths import problem_of_path
+from dqa.core.files import problem_of_path, write_private
 from dqa.core.text import spelt_out
 from dqa.report.statements import lay_out
 

@@ -15,8 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dqa.core.errors import ParseError
-from dqa.core.files import parse_toml, read_text
-from dqa.core.paths import problem_of_path
+from dqa.core.files import parse_toml, problem_of_path, read_text
 from dqa.scenarios.document import SharedParts
 from dqa.scenarios.toml_lines import Place, line_of, lines_of
 

@@ -24,8 +24,6 @@ def texts(plan: str) -> list[str]:
         "**Step 1:** Find A\n**Step 2:** Add B",
         "### 1. Find A\n### 2. Add B",
         "Schritt 1: Find A\nSchritt 2: Add B",
-        "第1步：Find A\n第2步：Add B",  # noqa: RUF001
-        "1、Find A\n2、Add B",
         "\u0661. Find A\n\u0662. Add B",
         "- Find A\n- Add B",
         "• Find A\n• Add B",
@@ -47,11 +45,8 @@ def texts(plan: str) -> list[str]:
         "Step 1 - Find A; Step 2 - Add B",
         "1) Find A 2) Add B",
         "(1) Find A, (2) Add B",
-        "1、Find A 2、Add B",
-        "第1步：Find A 第2步：Add B",  # noqa: RUF001
         "My plan: [Step 1: Find A, Step 2: Add B]",
         "My plan:\n1) Find A 2) Add\nB\n\nLet me begin.",
-        '["Find A", "Add B"]',
         "Find A -> Add B",
     ],
 )
@@ -87,18 +82,6 @@ def test_numbers_within_a_step_do_not_split_it() -> None:
     assert texts("1. Find A\n2. Multiply by 3. Add B") == ["Find A", "Multiply by 3. Add B"]
     assert texts("[Step 1: Sum [all], Step 2: Add (b, c)]") == ["Sum [all]", "Add (b, c)"]
     assert texts("[Find A] and [add B]") == ["[Find A] and [add B]"]
-
-
-def test_prose_lists_with_then() -> None:
-    """A "then" behind a condition begins no step."""
-    found = texts("I'll get A, then I'll look up B and then decide. If it is inland, then add 2.")
-    assert found == [
-        "I'll get A,",
-        "then I'll look up B",
-        "and then decide.",
-        "If it is inland, then add 2.",
-    ]
-    assert texts("先找出A，然后计算B。") == ["先找出A，", "然后计算B。"]  # noqa: RUF001
 
 
 def test_what_stands_beside_the_steps_is_kept() -> None:

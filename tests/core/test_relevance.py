@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.core.relevance import Relevance, Weights, near_words, words_in
+from dqa.core.relevance import Relevance, near_words, words_in
 from dqa.core.schema import Field, TableInfo
 
 
@@ -15,9 +15,9 @@ def table(name: str, comment: str = "", *columns: str, to: str | None = None) ->
     return TableInfo(name, fields, ("id",), references, comment)
 
 
-def best(tables: list[TableInfo], about: str, weights: Weights = Weights()) -> list[str]:  # noqa: B008
+def best(tables: list[TableInfo], about: str) -> list[str]:
     """Return the names of the tables that a text is about, the likeliest first."""
-    worth = Relevance(tables, weights).of(about)
+    worth = Relevance(tables).of(about)
     order = sorted(range(len(tables)), key=lambda place: (-worth[place], place))
     return [tables[place].name for place in order if worth[place] > 0.0]
 
@@ -26,7 +26,6 @@ def test_a_comment_says_what_a_name_does_not() -> None:
     """Names of many warehouses are numbers."""
     tables = [table("t1", "Bills to customers"), table("t2", "Suppliers"), table("t3")]
     assert best(tables, "Which supplier do we leave?") == ["t2"]
-    assert best(tables, "Which supplier do we leave?", Weights(comment=0.0)) == []
 
 
 def test_what_refers_to_a_table_gets_some_of_its_worth_and_what_it_refers_to() -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.wide_generator import make_wide_schema
-from benchmarks.wide_schema import WAYS, measure_recall
+from benchmarks.wide_schema import measure_recall
 from dqa.core.display import MOST_TOKENS
 
 
 @pytest.mark.slow
 def test_the_needed_tables_are_within_the_budget() -> None:
-    """Comments and joins make the difference, and the text keeps within its tokens."""
+    """The text keeps within its tokens."""
     wide = make_wide_schema(1_000, 60, seed=3)
     found = measure_recall(wide)
     assert found.shown >= 0.95
     assert found.tokens <= MOST_TOKENS
-    names = measure_recall(wide, WAYS["names of tables"])
-    assert names.shown < found.shown - 0.2

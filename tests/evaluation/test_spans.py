@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 import dqa
-from dqa.core.spans import taken_by
+from dqa.core.spans import export_to
 from tests.models.model_server import ModelServer, Request, Trouble
 
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
@@ -40,7 +40,7 @@ def taken() -> Iterator[InMemorySpanExporter]:
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    with taken_by(provider):
+    with export_to(provider):
         yield exporter
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from dqa.cli.output import echo_json, echo_table, report_defects
 from dqa.cli.progress import track
-from dqa.core.paths import require_folder
+from dqa.core.files import require_folder
 from dqa_dellma.release.questions import KNOWN_YEAR
 from dqa_dellma.release.replayed import Score, Yardstick
 

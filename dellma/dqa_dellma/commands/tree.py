@@ -13,7 +13,7 @@ from dqa.cli.help import OUTPUT
 from dqa.cli.output import echo, echo_json
 from dqa.cli.progress import track
 from dqa.core.errors import UsageError
-from dqa.core.paths import require_new_file
+from dqa.core.files import require_new_file
 
 if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dqa.core.errors import UsageError
-from dqa.core.files import make_private_folder
-from dqa.core.paths import problem_of_path, require_new_folder
+from dqa.core.files import make_private_folder, problem_of_path, require_new_folder
 from dqa.core.question import Candidate
 from dqa.core.text import counted
 from dqa.evaluation.keys import DecisionKey

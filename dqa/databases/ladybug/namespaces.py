@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from pathlib import Path
 
 import ladybug
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
-from dqa.core.files import require_space
 from dqa.core.situation import Situation
 from dqa.databases.failures import refused_script
 from dqa.databases.files import FileNamespaces, existing_file
@@ -93,7 +95,8 @@ class LadybugFile(FileNamespaces):
 
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
         # On a full disk the engine ends the whole process. The factor was measured.
-        require_space(path.parent, 2_000_000 + 64 * size(situation))
+        if shutil.disk_usage(path.parent).free < 2_000_000 + 64 * size(situation):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path.parent))
         with _new_database(path, situation) as database:
             write(situation, database, tag)
 

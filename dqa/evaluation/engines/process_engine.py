@@ -118,7 +118,7 @@ class _Processes:
 
     def hire(self, recipe: bytes, shared: tuple[Any, ...]) -> tuple[_Hired, _Promise]:
         """Start a worker; return it, and what tells when it is ready."""
-        hired = _Hired(*start_process(serve, dict(os.environ), daemon=False))
+        hired = _Hired(*start_process(serve, environment=os.environ, daemon=False, quiet=False))
         return hired, self._ask(hired, "prepare", own_versions(), recipe, *shared)
 
     def begin(self, worker: _Hired, keys: Sequence[DecisionKey], spent: Usage) -> _Promise:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -24,11 +23,8 @@ _THREADS = 10_000
 """More than are asked at once: there are as many as that takes."""
 
 
-def serve(connection: Connection, environment: Mapping[str, str]) -> NoReturn:
+def serve(connection: Connection) -> NoReturn:
     """Answer requests in threads until the parent closes the connection, then end the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this
-    os.environ.clear()
-    os.environ.update(environment)
     code = 1
     try:
         with suppress(EOFError, ConnectionError):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
-from dqa.core.paths import require_room
+from dqa.core.files import require_room
 from dqa.evaluation.folders import RunRecord
 from dqa.evaluation.store import FolderStore, RunStore
 from dqa.evaluation.stores.places import FolderPlace, RunPlace, StorePlace, is_same_database

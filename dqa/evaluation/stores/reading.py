@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
-from dqa.core.paths import require_folder
+from dqa.core.files import require_folder
 from dqa.evaluation import folder_lines, folders
 from dqa.evaluation.folders import RUN, TRACES, AnySpec, RunRecord
 from dqa.evaluation.keys import DecisionKey

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, func, select
 from dqa.core.decision import Usage
 from dqa.core.distribution import own_version, shell_command
 from dqa.core.errors import DataError, UnknownNameError, UsageError
-from dqa.core.paths import require_room
+from dqa.core.files import require_room
 from dqa.core.records import problem_of
 from dqa.evaluation.folders import RunRecord
 from dqa.evaluation.keys import DecisionKey

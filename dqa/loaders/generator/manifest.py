@@ -14,8 +14,14 @@ from pydantic import Field, ValidationError, field_validator
 
 from dqa import plugins
 from dqa.core.errors import DataError
-from dqa.core.files import open_regular, parse_json, read_text, write_private
-from dqa.core.paths import problem_of_path, require_folder
+from dqa.core.files import (
+    open_regular,
+    parse_json,
+    problem_of_path,
+    read_text,
+    require_folder,
+    write_private,
+)
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
 from dqa.loaders.generator.generate import common_label_rules

@@ -17,8 +17,14 @@ from typing import Annotated, Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dqa.core.errors import DqaError, ParseError, UsageError
-from dqa.core.files import LINE_BYTES, open_regular, parse_json, write_new
-from dqa.core.paths import problem_of_path, require_new_file
+from dqa.core.files import (
+    LINE_BYTES,
+    open_regular,
+    parse_json,
+    problem_of_path,
+    require_new_file,
+    write_private,
+)
 from dqa_ldm2.memory.base import Memory, Origin, Placed, Remembered, StateAction, Version
 
 FORMAT: Final = "dqa-memory"
@@ -106,7 +112,7 @@ def export_memory(
     }
     text = "\n".join([json.dumps(head, ensure_ascii=False), *lines, ""])
     try:
-        write_new(path, text.encode())
+        write_private(path, text, new=True)
     except OSError as error:
         raise UsageError(f"{problem_of_path(path, error, writing=True)}.") from error
     return len(lines)

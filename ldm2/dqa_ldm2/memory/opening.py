@@ -8,7 +8,7 @@ from typing import Final
 
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
-from dqa.core.paths import require_new_file, require_room
+from dqa.core.files import require_new_file, require_room
 from dqa.databases.servers import DRIVERS, has_scheme, parse_url
 from dqa_ldm2.memory.base import Memory
 

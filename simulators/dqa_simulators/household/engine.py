@@ -6,7 +6,6 @@ import atexit
 import json
 import os
 import socket
-import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,9 +14,9 @@ from threading import Lock
 from typing import Any, Final
 
 from dqa.core.errors import WorldUnavailableError
-from dqa.core.interpreters import describe_exit, start_python
+from dqa.core.interpreters import describe_exit, start_process
 from dqa_simulators.household.problems import Problem
-from dqa_simulators.household.serving import UNKNOWN_GOAL
+from dqa_simulators.household.serving import UNKNOWN_GOAL, start_serving
 from dqa_simulators.household.tables import load_tables
 
 _SECONDS: Final = 180.0
@@ -245,16 +244,11 @@ class _Starter:
         rules = {"domain": tables.domain, "grammar": as_in_the_papers(tables.grammar)}
         _require_open_goal(rules["grammar"])
         self._lock = Lock()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        with theirs:
-            self._process = start_python(
-                "dqa_simulators.household.serving",
-                str(theirs.fileno()),
-                text=json.dumps(rules).encode(),
-                environment=_environment(),
-                pass_fds=(theirs.fileno(),),
-            )
-        self._control = ours
+        self._process, connection = start_process(
+            start_serving, rules, environment=_environment(), preload=None
+        )
+        with connection:
+            self._control = socket.socket(fileno=os.dup(connection.fileno()))
         self._control.settimeout(_SECONDS)
         try:
             told = self._control.recv(65_536)
@@ -267,13 +261,13 @@ class _Starter:
             self.stop()
             raise WorldUnavailableError(
                 "TextWorld cannot be loaded: "
-                f"{told.decode(errors='replace').strip() or describe_exit(self._process.wait())}"
+                f"{told.decode(errors='replace').strip() or describe_exit(self._process.exitcode)}"
             )
 
     @property
     def is_usable(self) -> bool:
         """Whether it runs."""
-        return self._process.poll() is None
+        return self._process.is_alive()
 
     def connect(self) -> socket.socket:
         """Return a connection to a new process."""
@@ -283,11 +277,10 @@ class _Starter:
     def stop(self) -> None:
         """End it; games that are being played go on."""
         self._control.close()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_ENDING)
-        if self._process.poll() is None:
+        self._process.join(_ENDING)
+        if self._process.is_alive():
             self._process.kill()
-            self._process.wait()
+            self._process.join()
 
 
 _ENDING: Final = 10.0

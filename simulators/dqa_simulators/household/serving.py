@@ -5,7 +5,7 @@ threads cannot use it at once, and its library in C++ prints and can end the pro
 episode has a process that nothing else needs. It inherits what is loaded already, so it is there
 at once, and whatever it holds is given back when it ends.
 
-Nothing but `dqa_simulators.household.engine` starts this, with the number of a socket. It imports
+Nothing but `dqa_simulators.household.engine` starts this. It imports
 no other module of the project, so that nothing but TextWorld has to be loaded.
 """
 
@@ -17,12 +17,12 @@ import os
 import re
 import signal
 import socket
-import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from functools import lru_cache
+from multiprocessing.connection import Connection
 from typing import Any, Final
 
 UNKNOWN_GOAL: Final = "UNKNOWN GOAL"
@@ -302,23 +302,22 @@ def fork_for_each(control: socket.socket, begin: Callable[[], Episode]) -> None:
         os.close(descriptors[0])
 
 
-def _load() -> TextWorld:
-    """Load TextWorld with alfworld's rules, which the first line on standard input holds."""
-    given = json.loads(sys.stdin.buffer.readline())
+def _load(rules: Mapping[str, str]) -> TextWorld:
+    """Load TextWorld with alfworld's rules."""
     if "ALFWORLD_DATA" in os.environ:
-        return TextWorld(**given)
+        return TextWorld(**rules)
     with tempfile.TemporaryDirectory() as folder:  # or it makes one in the user's home
         os.environ["ALFWORLD_DATA"] = folder
-        return TextWorld(**given)
+        return TextWorld(**rules)
 
 
-def main() -> None:
+def start_serving(connection: Connection, rules: Mapping[str, str]) -> None:
     """Load TextWorld, and fork a process for each connection that is handed over."""
-    control = socket.socket(fileno=int(sys.argv[1]))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks decides when a game ends
+    control = socket.socket(fileno=os.dup(connection.fileno()))
+    connection.close()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that have ended
     try:
-        engine = _load()
+        engine = _load(rules)
     except Exception:  # noqa: BLE001  (told to whoever asked)
         control.send(traceback.format_exc().encode()[-60_000:])
         return

@@ -13,9 +13,6 @@ from dqa.core.events import (
     ParseFailureEvent,
     PlanEvent,
     PromptEvent,
-    ReplanEvent,
-    RetrievalEvent,
-    SimulationEvent,
     ToolEvent,
     WarningEvent,
 )
@@ -106,10 +103,10 @@ class Steps(DecisionWatcher):
 
 def step_line(event: Event) -> str | None:
     """Return what is said of an event in one line; None for what is not worth one."""
-    if isinstance(event, RetrievalEvent | SimulationEvent | ToolEvent):
+    if isinstance(event, ToolEvent):
         return f"Step {event.step}: {shortened(event.statement, _LONGEST)} -> {_came_back(event)}"
-    if isinstance(event, PlanEvent | ReplanEvent):
-        made = "a plan" if isinstance(event, PlanEvent) else "a new plan"
+    if isinstance(event, PlanEvent):
+        made = "a plan" if event.kind == "plan" else "a new plan"
         return f"Step {event.step}: {made} of {len(event.text.strip().splitlines())} lines"
     if isinstance(event, ParseFailureEvent):
         return (
@@ -126,7 +123,7 @@ def fault_line(event: FaultEvent) -> str:
     return f"Step {event.step}: attempt {event.attempt} failed, {after}: {event.message}"
 
 
-def _came_back(event: RetrievalEvent | SimulationEvent | ToolEvent) -> str:
+def _came_back(event: ToolEvent) -> str:
     if event.error is not None:
         return _WORDS.get(event.error, f"failed: {shortened(event.observation, _LONGEST)}")
     rows = counted(event.row_count, "row")

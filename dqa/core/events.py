@@ -106,20 +106,16 @@ class ParseFailureEvent(Event):
 
 
 class PlanEvent(Event):
-    """The plan."""
+    """The plan, or with the kind ``replan`` the plan that replaces the one before."""
 
-    kind: Literal["plan"] = "plan"
+    kind: Literal["plan", "replan"] = "plan"
     text: str
 
 
-class ReplanEvent(Event):
-    """The plan that replaces the one before."""
+class ToolEvent(Event):
+    """A tool call and its result: of the database, of a simulator, or of another tool."""
 
-    kind: Literal["replan"] = "replan"
-    text: str
-
-
-class _ToolResult(Event):
+    kind: Literal["retrieval", "simulation", "tool"]
     statement: str
     observation: str
     row_count: int = 0
@@ -131,30 +127,13 @@ class _ToolResult(Event):
     total: int | None = None
 
 
-class RetrievalEvent(_ToolResult):
-    """A statement and the result from the database."""
-
-    kind: Literal["retrieval"] = "retrieval"
-
-
-class SimulationEvent(_ToolResult):
-    """A request to a simulator and its result."""
-
-    kind: Literal["simulation"] = "simulation"
-
-
-class ToolEvent(_ToolResult):
-    """A call of another tool, such as a plug-in's, and its result."""
-
-    kind: Literal["tool"] = "tool"
-
-
 def event_of(evidence: Evidence, step: int) -> Event:
     """Return the event of an evidence; only the evidence has the full values."""
-    simulated = SimulationEvent if evidence.tool in SIMULATING else ToolEvent
-    kind = RetrievalEvent if evidence.tool == QUERY else simulated
-    names = _ToolResult.model_fields.keys() - Event.model_fields.keys()
-    return kind(step=step, **{name: getattr(evidence, name) for name in names})
+    kind = "simulation" if evidence.tool in SIMULATING else "tool"
+    kind = "retrieval" if evidence.tool == QUERY else kind
+    names = ToolEvent.model_fields.keys() - Event.model_fields.keys()
+    fields = {name: getattr(evidence, name) for name in names}
+    return ToolEvent.model_validate({"kind": kind, "step": step, **fields})
 
 
 class WarningEvent(Event):
@@ -327,9 +306,6 @@ CORE_EVENTS: tuple[type[Event], ...] = (
     FaultEvent,
     ParseFailureEvent,
     PlanEvent,
-    ReplanEvent,
-    RetrievalEvent,
-    SimulationEvent,
     ToolEvent,
     WarningEvent,
     BudgetEvent,

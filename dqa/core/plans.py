@@ -36,6 +36,11 @@ _INLINE = re.compile(
 )
 """A number that begins a step in the middle of a line, where the numbers run 1, 2, 3."""
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+|\s*(?:[-=]>|\u2192)\s*")
+_THEN = re.compile(
+    r"(?<=,)\s+(?=(?:and\s+)?(?:then|finally)\b)|(?<=\w)\s+(?=and\s+then\b)", re.IGNORECASE
+)
+_CONDITION = re.compile(r"\b(?:if|when|unless|once|where)\b", re.IGNORECASE)
+"""In a sentence with such a word, "then" begins a consequence and not a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,8 @@ def read_plan(plan: str) -> PlanText:
     numbered plan, bullets, letters, dotted and further indented numbers are sub-steps. Other lines
     continue their step, or, after a blank line, belong to no step. Numbers that run 1, 2, 3 in
     the middle of a line begin steps as well: ``1) ... 2) ...``, ``[Step 1: ..., Step 2: ...]``.
-    Where nothing is marked, each line is a step, and on a single line each sentence.
+    Where nothing is marked, each line is a step, and on a single line
+    each sentence, and what follows a ``, then`` in it.
 
     Parameters
     ----------
@@ -194,7 +200,11 @@ def _unmarked(lines: list[str]) -> tuple[PlanStep, ...]:
     if len(lines) != 1:
         return _as_steps(lines)
     mark = _mark(lines[0])
-    return _as_steps(_SENTENCE.split(lines[0][mark.end() :] if mark else lines[0]))
+    return _as_steps(
+        part
+        for sentence in _SENTENCE.split(lines[0][mark.end() :] if mark else lines[0])
+        for part in ([sentence] if _CONDITION.search(sentence) else _THEN.split(sentence))
+    )
 
 
 def _as_steps(texts: Iterable[str]) -> tuple[PlanStep, ...]:

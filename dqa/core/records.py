@@ -3,46 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from difflib import get_close_matches
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from dqa.core.errors import UsageError
 
 _UNKNOWN = "extra_forbidden"
-_OF_FIELDS = frozenset({_UNKNOWN, "missing", "union_tag_not_found"})
-"""Errors about the names of fields."""
 _LONGEST = 60
 """Characters that are shown of a wrong value."""
-
-
-def _no_flag(value: object) -> object:
-    """Refuse true and false where a number is expected; Python takes them for 1 and 0."""
-    if isinstance(value, bool):
-        raise ValueError("must be a number")  # noqa: TRY004  (pydantic's own protocol)
-    return value
-
-
-NUMBER = BeforeValidator(_no_flag)
-"""The annotation of a number, which is neither true nor false."""
-
-
-def numbers_of(kind: type) -> BeforeValidator:
-    """Return the annotation of a data class whose numbers are neither true nor false."""
-    flags = {field.name for field in fields(kind) if field.type in {"bool", bool}}
-
-    def check(value: object) -> object:
-        for name, given in value.items() if isinstance(value, Mapping) else ():
-            if isinstance(given, bool) and name not in flags:
-                raise ValueError(f"{name} must be a number, not '{given}'")
-        return value
-
-    return BeforeValidator(check)
 
 
 class Record(BaseModel):
@@ -77,16 +48,9 @@ class Record(BaseModel):
         """Return the record as plain JSON values; other values become their text."""
         return self.model_dump(mode="json", fallback=str)
 
-    @cached_property
-    def json_line(self) -> str:
-        """The result of `to_json` on one line, cached and pickled with the record."""
+    def to_line(self) -> str:
+        """Return the result of `to_json` on one line."""
         return dump_line(self.to_json())
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy, as pydantic's, with a line of its own."""
-        copied = super().model_copy(update=update, deep=deep)
-        copied.__dict__.pop("json_line", None)
-        return copied
 
     def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the record's own fields)
         """Return the record with some fields changed, and checked again."""
@@ -116,18 +80,13 @@ def problem_of(error: ValidationError, record: type[BaseModel] | None = None) ->
     return _problem(first, record) + more
 
 
-def is_of_fields(error: ValidationError) -> bool:
-    """Whether a field is missing or unknown, so that a list of the fields helps."""
-    return any(one["type"] in _OF_FIELDS for one in error.errors(include_url=False))
-
-
 def _problem(
     found: Any,  # noqa: ANN401  (pydantic's own dictionary)
     record: type[BaseModel] | None,
 ) -> str:
     path, given = ".".join(map(str, found["loc"])), found.get("input")
     if found["type"] == _UNKNOWN:
-        near = get_close_matches(str(found["loc"][-1]), _names_at(record, found["loc"][:-1]), n=1)
+        near = get_close_matches(str(found["loc"][-1]), _names_in(record), n=1)
         return f"there is no field '{path}'{f' (did you mean {near[0]!r}?)' if near else ''}"
     if found["type"] in _MESSAGES:
         message = _MESSAGES[found["type"]].format(**found.get("ctx", {}))
@@ -139,25 +98,12 @@ def _problem(
     return f"{path}: {message}" if path else message
 
 
-def _names_at(record: type[BaseModel] | None, path: Sequence[object]) -> set[str]:
-    """Return the fields of the records to which a path of names, places and tags leads."""
-    here = [] if record is None else [record]
-    for name in path:
-        inner = [
-            found
-            for one in here
-            if name in one.model_fields
-            for found in _records_in(one.model_fields[str(name)].annotation)
-        ]
-        here = inner or here  # a place in a list, or the tag of a union, is not a field
-    return {name for one in here for name in one.model_fields}
-
-
-def _records_in(annotation: object) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _records_in(part)
+def _names_in(annotation: object) -> set[str]:
+    """Return the names of all fields of a record, and of the records in its fields."""
+    if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        return {name for part in get_args(annotation) for name in _names_in(part)}
+    fields = annotation.model_fields
+    return set(fields).union(*(_names_in(field.annotation) for field in fields.values()))
 
 
 _MESSAGES = {

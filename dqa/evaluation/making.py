@@ -33,14 +33,6 @@ class Made(NamedTuple):
     trace: Trace
     lost: Usage
 
-    def write_lines(self) -> None:
-        """Work out the lines that a store keeps, here and not where they are kept.
-
-        One process keeps what several make; what it has to do itself all others wait for. It is
-        for processes of one environment, since secrets are known by its variables.
-        """
-        _ = self.result.json_line, self.trace.json_line
-
 
 class TaskDatabases(Protocol):
     """The open databases of some tasks."""

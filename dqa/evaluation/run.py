@@ -102,7 +102,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
             if decide is not None:
                 _decide_elsewhere(store, decide, keep)
             else:
-                judging = _judging(setup, judge, keep, is_kept=store.place is not None)
+                judging = _judging(setup, judge, keep)
                 _carry_out(store, left, setup, judging, options)
     finally:
         store.close()
@@ -110,15 +110,12 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 
 def _judging(
-    setup: Setup, judge: Judge, keep: Callable[[Task, Made], None], *, is_kept: bool
+    setup: Setup, judge: Judge, keep: Callable[[Task, Made], None]
 ) -> Callable[[Task, Decision], None]:
-    """Return what judges a decision and hands it on, with its lines where these are kept."""
+    """Return what judges a decision and hands it on."""
 
     def judge_and_keep(task: Task, decision: Decision) -> None:
-        made = judged(task, setup, judge, decision)
-        if is_kept:
-            made.write_lines()
-        keep(task, made)
+        keep(task, judged(task, setup, judge, decision))
 
     return judge_and_keep
 

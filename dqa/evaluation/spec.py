@@ -17,7 +17,6 @@ from pydantic import (
     BeforeValidator,
     Field,
     SerializerFunctionWrapHandler,
-    ValidationError,
     ValidationInfo,
     field_validator,
     model_serializer,
@@ -30,7 +29,7 @@ from dqa.core.decision import Usage
 from dqa.core.display import Display
 from dqa.core.errors import UsageError
 from dqa.core.files import problem_of_path, write_private
-from dqa.core.records import NUMBER, Record, is_of_fields, numbers_of
+from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
 from dqa.evaluation.spec_files import policy_lists, read_document
 from dqa.loaders.sources import QuestionSource, Source
@@ -174,14 +173,14 @@ class Deciding(Record):
     protocol: ProtocolName = "react"
     settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(default_factory=dict)
     rule_set: str | None = None
-    seed: Annotated[int, Field(ge=0), NUMBER] = 0
-    temperature: Annotated[float, Field(ge=0.0, le=2.0), NUMBER] = 0.0
-    reply_tokens: Annotated[int, Field(ge=1), NUMBER] | None = None
-    max_steps: Annotated[int, Field(ge=1), NUMBER] = 20
-    max_parse_failures: Annotated[int, Field(ge=1), NUMBER] = 3
-    limits: Annotated[Limits, numbers_of(Limits)] = Limits()
-    display: Annotated[Display, numbers_of(Display)] = Display()
-    budget: Annotated[DecisionBudget, numbers_of(DecisionBudget)] = ENDLESS
+    seed: Annotated[int, Field(ge=0)] = 0
+    temperature: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0
+    reply_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_steps: Annotated[int, Field(ge=1)] = 20
+    max_parse_failures: Annotated[int, Field(ge=1)] = 3
+    limits: Limits = Limits()
+    display: Display = Display()
+    budget: DecisionBudget = ENDLESS
 
     if TYPE_CHECKING:
 
@@ -247,7 +246,7 @@ class RunSpec(Deciding):
     questions: QuestionSource
     deciders: _Names
     models: tuple[_Model, ...] = ()
-    epochs: Annotated[int, Field(ge=1), NUMBER] = 1
+    epochs: Annotated[int, Field(ge=1)] = 1
     databases: Annotated[tuple[str, ...], BeforeValidator(_one_alone)] = Field(
         default_factory=lambda given: _usual_databases(given.get("questions")),
         validate_default=True,
@@ -357,10 +356,7 @@ class RunSpec(Deciding):
         try:
             return cls.from_json(written)
         except UsageError as error:
-            wrong = error.__cause__
-            of_fields = isinstance(wrong, ValidationError) and is_of_fields(wrong)
-            hint = " 'dqa formats spec' prints every field." if of_fields else ""
-            raise UsageError(f"{file}: {error}{hint}") from error
+            raise UsageError(f"{file}: {error} 'dqa formats spec' prints every field.") from error
 
     def write(self, file: Path | str) -> None:
         """Write the spec, without passwords, into a file."""

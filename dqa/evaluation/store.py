@@ -196,7 +196,7 @@ class FolderStore(RunStore):
 
     def keep_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
         """Keep what the heuristics answer to the run's questions."""
-        lines = "".join(f"{found.json_line}\n" for found in choices)
+        lines = "".join(f"{found.to_line()}\n" for found in choices)
         write_whole(self.folder / SHORTCUTS, lines.encode())
 
     def keep_prompts(self, prompts: Prompts) -> None:
@@ -213,12 +213,12 @@ class FolderStore(RunStore):
                 add_line(file, dump_line(lost_line(result.key, lost)))
         if self._files is not None:
             for file, line in zip(self._files, (trace, result), strict=True):
-                add_line(file, line.json_line)
+                add_line(file, line.to_line())
 
     def finish(self, tasks: Sequence[Task]) -> tuple[Result, ...]:
         """Write the results in the order of the plan and return them."""
         ordered = super().finish(tasks)
-        lines = "".join(f"{result.json_line}\n" for result in ordered)
+        lines = "".join(f"{result.to_line()}\n" for result in ordered)
         write_whole(self.folder / RESULTS, lines.encode())
         return ordered
 

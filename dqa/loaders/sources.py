@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, Field, field_serializer, field_validator
 
 from dqa.core.errors import UsageError
-from dqa.core.records import NUMBER, Record
+from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.scenarios.generation import Difficulty
 
@@ -37,7 +37,7 @@ class Source(Record):
     """
 
     scenarios: tuple[str, ...] | None = None
-    limit: Annotated[int, Field(ge=1), NUMBER] | None = None
+    limit: Annotated[int, Field(ge=1)] | None = None
 
     @field_validator("scenarios")
     @classmethod
@@ -261,11 +261,11 @@ class GeneratedQuestions(Source):
     """
 
     source: Literal["generator"] = "generator"
-    count: Annotated[int, Field(ge=1), NUMBER] = 10
-    seed: Annotated[int, Field(ge=0), NUMBER] = 0
-    sizes: dict[str, dict[str, Annotated[int, NUMBER]]] = Field(default_factory=dict)
+    count: Annotated[int, Field(ge=1)] = 10
+    seed: Annotated[int, Field(ge=0)] = 0
+    sizes: dict[str, dict[str, int]] = Field(default_factory=dict)
     difficulty: Difficulty | None = None
-    per_database: Annotated[int, Field(ge=1), NUMBER] | None = None
+    per_database: Annotated[int, Field(ge=1)] | None = None
 
     @field_validator("difficulty", mode="before")
     @classmethod

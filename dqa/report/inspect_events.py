@@ -12,8 +12,6 @@ from dqa.core.events import (
     ParseFailureEvent,
     PromptEvent,
     ReplyEvent,
-    RetrievalEvent,
-    SimulationEvent,
     ToolEvent,
     ToolUse,
 )
@@ -25,7 +23,6 @@ Json: TypeAlias = dict[str, Any]
 
 _ROLES: Mapping[str, str] = {"human": "user", "ai": "assistant", "system": "system"}
 _Told = (PromptEvent, ReplyEvent)
-_Asked: TypeAlias = RetrievalEvent | SimulationEvent | ToolEvent
 
 
 @dataclass(slots=True)
@@ -144,7 +141,7 @@ class Conversation:
             "type": "function",
         }
 
-    def returned(self, event: _Asked) -> None:
+    def returned(self, event: ToolEvent) -> None:
         """Add what a tool returned."""
         call = next((call for call in self._open if call["function"] == event.tool), None)
         if call is None:  # the program asked, or the reply stated it as text
@@ -182,8 +179,6 @@ class Conversation:
 _ADD: Mapping[type[Event], Callable[[Conversation, Any], None]] = {
     PromptEvent: Conversation.prompted,
     ReplyEvent: Conversation.replied,
-    RetrievalEvent: Conversation.returned,
-    SimulationEvent: Conversation.returned,
     ToolEvent: Conversation.returned,
     ParseFailureEvent: Conversation.unread,
     EndingEvent: Conversation.ended,

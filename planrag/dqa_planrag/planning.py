@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
-from dqa.core.events import PlanEvent, ReplanEvent
+from dqa.core.events import PlanEvent
 from dqa.core.plans import steps_of
 from dqa.deciders.reviewing import settle_plan, told_corrected_plan, told_refused_plan
 from dqa_planrag.protocols import protocol
@@ -48,7 +49,8 @@ class Planning:
             return self._refused(reply, run, role, told_refused_plan(settled, is_first=first))
         text = settled.text
         plans.append(text)
-        run.recorder.note((PlanEvent if first else ReplanEvent)(step=run.step(role), text=text))
+        kind: Literal["plan", "replan"] = "plan" if first else "replan"
+        run.recorder.note(PlanEvent(kind=kind, step=run.step(role), text=text))
         if role == "agent":
             if settled.corrected:
                 return self._set_aside(reply, told_corrected_plan(settled))

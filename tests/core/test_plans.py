@@ -84,6 +84,17 @@ def test_numbers_within_a_step_do_not_split_it() -> None:
     assert texts("[Find A] and [add B]") == ["[Find A] and [add B]"]
 
 
+def test_prose_lists_with_then() -> None:
+    """A "then" behind a condition begins no step."""
+    found = texts("I'll get A, then I'll look up B and then decide. If it is inland, then add 2.")
+    assert found == [
+        "I'll get A,",
+        "then I'll look up B",
+        "and then decide.",
+        "If it is inland, then add 2.",
+    ]
+
+
 def test_what_stands_beside_the_steps_is_kept() -> None:
     """Whoever shows a plan shows all of it."""
     found = read_plan("Here is my plan:\n\n1. Find A\n2. Add B\n\nLet me begin.")

@@ -156,7 +156,6 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
         ({"questions": {"source": "dream"}}, "RunSpec: questions: .*'dream'"),
         ({"questions": {"source": "generator", "count": 0}}, r"questions\.generator\.count"),
         ({"max_steps": "many"}, "RunSpec: max_steps: .*not 'many'"),
-        ({"limits": {"rows": True}}, "RunSpec: limits: rows must be a number, not 'True'"),
         ({"models": [{"nam": "x"}]}, "RunSpec: models: there is no field 'nam'; there are name"),
         ({"rulez": "paper"}, "RunSpec: there is no field 'rulez'"),
         ({"policy": {"tablez": ["a"]}}, "RunSpec: policy: there is no list 'tablez'; .*tables"),

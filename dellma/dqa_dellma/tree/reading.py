@@ -17,7 +17,7 @@ from dqa.core.events import (
     OtherEvent,
     ParseFailureEvent,
     PromptEvent,
-    RetrievalEvent,
+    ToolEvent,
     kinds_of,
 )
 from dqa.core.text import counted
@@ -268,7 +268,11 @@ class _TreeReader:
         fields = set(ReadContext.model_fields)
         told = self._context.model_dump(include=fields) if self._context else {}
         of_each = set(ReadStatement.model_fields)
-        read = (event.model_dump(include=of_each) for event in self._all(RetrievalEvent))
+        read = (
+            event.model_dump(include=of_each)
+            for event in self._all(ToolEvent)
+            if event.kind == "retrieval"
+        )
         return ReadContext(statements=tuple(ReadStatement(**one) for one in read), **told)
 
     def _defects(self) -> Mapping[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from dqa.evaluation.engines.remote import Problem, Worker, pack
 
 if TYPE_CHECKING:
-    from dqa.core.decision import Usage
     from dqa.evaluation.engines.remote import Versions
-    from dqa.evaluation.keys import DecisionKey
-    from dqa.evaluation.making import Made
 
 _THREADS = 10_000
 """More than are asked at once: there are as many as that takes."""
@@ -44,13 +41,6 @@ class _WorkerHere(Worker):
         problem = super().prepare(expected, recipe, questions, given)
         gc.freeze()
         return problem
-
-    def decide(self, keys: Sequence[DecisionKey], spent: Usage) -> list[Made] | Problem:
-        """Make and judge some decisions, and write their lines."""
-        found = super().decide(keys, spent)
-        for made in () if isinstance(found, Problem) else found:
-            made.write_lines()
-        return found
 
 
 def _answer(connection: Connection) -> NoReturn:

@@ -51,10 +51,10 @@ def _into_folder(run: RunReader, record: RunRecord, place: FolderPlace) -> RunPl
                     add_line(file, dump_line(line))
         with open_to_add(place.path / TRACES) as file:
             for trace in run.traces():
-                add_line(file, trace.json_line)
+                add_line(file, trace.to_line())
         with open_to_add(place.path / RESULTS) as file:
             for result in run.results():
-                add_line(file, result.json_line)
+                add_line(file, result.to_line())
     except BaseException:
         store.discard()
         raise

@@ -249,7 +249,7 @@ class DatabaseStore(RunStore):
             "worker_id": workers.own,
             **row_of(result.to_json(), trace.seconds),
         }
-        body = pack(trace.json_line)
+        body = pack(trace.to_line())
 
         def keep(connection: Connection) -> None:
             connection.execute(insert(RESULTS), row)

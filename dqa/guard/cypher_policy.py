@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dqa.core.cypher import quote_name, quote_text
-from dqa.guard.cypher_reading import CypherReader, Element, Use
+from dqa.guard.cypher_reading import CypherReader, Element
 from dqa.guard.policy import Policy
 from dqa.guard.verdict import Refusal
 
@@ -21,11 +21,6 @@ _SAFE_CALLS = frozenset(
     | {"rowid", "size", "type", "valuetype"}
 )
 """Functions that show nothing of an element's properties."""
-_COMPARED = frozenset({"=", "<>"})
-_AROUND_COMPARISON = frozenset(
-    {"WHERE", "AND", "OR", "XOR", "NOT", "(", ")", "WHEN", "THEN", "RETURN", "WITH", "ORDER", "}"}
-    | {"|", "]", ",", "", "MATCH", "OPTIONAL", "UNION", "LIMIT", "SKIP"}
-)
 _STATIC = frozenset({"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"})
 """What SHOW shows that has nothing of the data."""
 
@@ -237,40 +232,23 @@ def _owners(reader: CypherReader) -> dict[str, set[str]]:
 def _require_named(reader: CypherReader, names: set[str]) -> None:
     """Refuse values that hold a node, relationship or path: its properties have to be named."""
     keys = reader.keys
-    whole = [
-        reader.texts[use.i]
-        for use in reader.uses
-        if reader.folded(use.i) in names and not _is_harmless(reader, use, names)
-    ]
-    returned = (i + 1 for i, key in enumerate(keys) if key == "RETURN")
-    stars = any(keys[i + (keys[i] == "DISTINCT")] == "*" for i in returned)
-    if reader.wholes or (stars and names):
-        whole.append("*")
+    paired = {
+        i for pair in reader.compared if names.issuperset(map(reader.folded, pair)) for i in pair
+    }
+    safe = {call.opening for call in reader.calls if call.name in _SAFE_CALLS}
+    for i in reader.uses:
+        opening = i - 1 - (keys[i - 1] == "DISTINCT")
+        is_counted = keys[i + 1] == ")" and opening in safe
+        if reader.folded(i) in names and i not in paired and not is_counted:
+            raise _whole(reader.texts[i])
+    if any(keys[i - 1] == "." or names for i in reader.wholes):
+        raise _whole("*")
     if reader.has_path_value:
-        whole.append("a path")
-    if whole:
-        raise Refusal(f"{whole[0]} has hidden properties; name the properties, as in n.name")
+        raise _whole("a path")
 
 
-def _is_harmless(reader: CypherReader, use: Use, names: set[str]) -> bool:
-    """Whether an element stands where its properties are named, or not read."""
-    keys, i = reader.keys, use.i
-    before, after = keys[i - 1] if i else "", keys[i + 1]
-    if after in {".", ":", "IS", "{"} or use.kind == "import" or use.clause in {"USING", "HINT"}:
-        return True
-    opening = i - 1 - (before == "DISTINCT")
-    if after == ")" and any(c.opening == opening and c.name in _SAFE_CALLS for c in reader.calls):
-        return True
-    if use.kind == "query" and use.clause == "WITH" and before in {"WITH", "DISTINCT", ","}:
-        return after in {",", "AS", "}", ""} or after in reader.words["clauses"]
-    first = i if after in _COMPARED else i - 2
-    if any(c.opening == first - 1 and c.name == "reduce" for c in reader.calls):
-        return False  # the first value of an accumulator, which reduce() may return
-    return (
-        keys[first + 1] in _COMPARED
-        and {keys[first - 1], keys[first + 3]} <= _AROUND_COMPARISON
-        and {reader.folded(first), reader.folded(first + 2)} <= names
-    )
+def _whole(name: str) -> Refusal:
+    return Refusal(f"{name} has hidden properties; name the properties, as in n.name")
 
 
 def _restrict_properties(

@@ -1,37 +1,53 @@
-"""Read the tokens of one Cypher statement from left to right, and note its patterns and names.
+"""Read the tokens of one Cypher statement, and note its patterns, names and calls.
 
-Only three things are known at each token: whether a clause, a value or an operator may come, which
-brackets are open, and whether a pattern is. A word in an operator's place must be one of the lists;
-a word in a value's place is a name, whatever it is spelled like. That is enough to know every
-clause, call, pattern and name; whether the statement makes sense, the server decides.
+A recursive reader: each method reads one construct. A word in the place of a clause or an operator
+must be one of the lists; a word in the place of a value is a name, whatever it is spelled like.
+Whether the statement makes sense, the server decides. Each expression returns how large its text or
+list may become, as far as the statement itself shows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import mul
 from typing import Literal, NamedTuple, NoReturn
 
 from dqa.core.cypher import quote_name
-from dqa.guard.cypher_tokens import DEEPEST, NUMBER, TEXT, is_word, tokens
+from dqa.guard.cypher_tokens import NUMBER, TEXT, is_word, tokens
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
 from dqa.guard.policy import Policy
 from dqa.guard.verdict import SEVERAL, Refusal
 
+_MOST = 1_000_000
+"""Items that one range() may make, and times that one text may be repeated."""
+_LARGEST = 4_000_000
+"""Items and letters that an expression may make in all."""
+_MOST_ROWS = 2_000
+"""Rows that count where they are collected; servers bound the memory of more themselves."""
+_ACCUMULATOR = 1e12
+"""The size of a reduce()'s accumulator while its expression is read."""
 _SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
-"""Functions of patterns."""
+_BEFORE_TEST = frozenset({".", ":", "IS", "{"})
+"""What follows a name of which only a property, a label or a type is read."""
 _AFTER_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})
 _BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
-_SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})
-_COMPARING = frozenset({"IS", "STARTS", "ENDS", "CONTAINS", "IN"})
-_PATH_KINDS = frozenset({"SHORTEST", "ALL", "TRAIL", "ACYCLIC", "WSHORTEST"})
-_ENDS_VALUE = frozenset({"", ",", ")", "]", "}", ".", "AS", "=", "<>", ";"})
 _BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
-_SLICING = frozenset({"WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "YIELD", "USING", "HINT"})
+_ENDS_VALUE = frozenset({"", ",", ")", "]", "}", ".", "AS", "=", "<>", ";"})
+_SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})
+_BOOLEAN = frozenset({"AND", "OR", "XOR"})
+_COMPARISONS = frozenset({"=", "<>", "!=", "<", ">", "<=", ">="})
+_NUMERIC = frozenset({"-", "*", "/", "%", "^"})
+_OPERATORS = _NUMERIC | {"+", "=~", "<<", ">>", "||", "&", ":=", "IN", "CONTAINS", "STARTS", "ENDS"}
+_JOINS = frozenset({"JOIN", "MULTI_JOIN"})
+_SIGNS = frozenset({"-", "+", "!"})
+_PATHS = ("SHORTEST", "ALL", "TRAIL", "ACYCLIC", "WSHORTEST")
+_ORDERS = ("ASC", "ASCENDING", "DESC", "DESCENDING")
+_CONTINUING = frozenset(["WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "YIELD", "USING", "HINT"])
 """Clauses that belong to the one before."""
-_NEXT_WORDS = {"OPTIONAL": {"MATCH", "CALL"}, "ORDER": {"BY"}}
-_THEN_OPERATOR = frozenset({"END", "ASC", "ASCENDING", "DESC", "DESCENDING", "SCORE"})
 _HELP = (
     "only MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, CALL of listed procedures, RETURN, ORDER BY, "
     "SKIP, LIMIT and UNION may be used"
@@ -72,35 +88,25 @@ class Element:
 
 
 class Call(NamedTuple):
-    """A call of a function: its name, its brackets, and the outermost bracket around it."""
+    """A call of a function: its name in small letters, and its brackets."""
 
     name: str
     opening: int
     end: int
-    group: int
 
 
-class Use(NamedTuple):
-    """Where a name stands as a value, and in which bracket and clause."""
+class Size(NamedTuple):
+    """How large a value may be: in all, and each of its items."""
 
-    i: int
-    kind: str
-    clause: str
+    total: float = 1.0
+    item: float = 1.0
 
 
-@dataclass(slots=True)
-class Frame:
-    """An open bracket, or the whole statement, and the position of the reader in it."""
+_ONE = Size()
 
-    kind: str
-    clause: str = ""
-    in_pattern: bool = False
-    in_chain: bool = False
-    element: Element | None = None
-    variable: int | None = None
-    is_at_key: bool = False
-    name: str = ""
-    opening: int = 0
+
+def _sum(sizes: Sequence[Size]) -> Size:
+    return Size(sum(s.total for s in sizes), max((s.item for s in sizes), default=1.0))
 
 
 class CypherReader:
@@ -117,19 +123,19 @@ class CypherReader:
     variables
         Names of nodes, relationships and paths in patterns.
     uses
-        Where names stand as values.
+        Names that stand as whole values.
+    compared
+        Pairs of these that are compared with each other alone, by ``=`` or ``<>``.
     properties
         The value (or None where it is not a name) and the property that is read with a dot.
     wholes
-        Where ``*`` stands after a dot.
+        Where ``*`` stands for all properties, or for all that RETURN could show.
     aliases
         The value that AS gives another name, and that name.
-    calls
-        Functions.
-    procedures
-        Their names.
-    clauses
-        Those of the whole statement: the word, its position, and where its content begins.
+    calls, procedures
+        Functions, and names of procedures.
+    returned
+        Where each item of RETURN in the whole statement, without a name, begins and ends.
     colons
         What separates labels and is no ``&``.
     used
@@ -140,7 +146,7 @@ class CypherReader:
     Raises
     ------
     Refusal
-        The statement does more than reading, or cannot be read.
+        The statement does more than reading, could make values too large, or cannot be read.
     """
 
     def __init__(self, statement: str, dialect: str, policy: Policy) -> None:
@@ -148,181 +154,64 @@ class CypherReader:
         self.found = tokens(statement, dialect)
         self.keys, self.texts, self.closing = self.found.keys, self.found.texts, self.found.closing
         self.spelled = list(self.found.spelled)
-        self.words = lists(dialect)
-        words, whole = self.words, self.words["functions of whole elements"]
+        self.words = words = lists(dialect)
+        whole = words["functions of whole elements"]
         self._functions = policy.functions | words["functions"] | whole
         described = policy.procedures | words["describing procedures"]
         self._procedures = described | words["procedures"]
+        self._operators = _OPERATORS | _COMPARISONS | _BOOLEAN | _JOINS
         self.elements: list[Element] = []
         self.tested: list[int] = []
         self.variables: set[str] = set()
-        self.uses: list[Use] = []
+        self.uses: list[int] = []
+        self.compared: list[tuple[int, int]] = []
         self.properties: list[tuple[int | None, int]] = []
         self.wholes: list[int] = []
         self.aliases: list[tuple[int, int]] = []
         self.calls: list[Call] = []
         self.procedures: list[str] = []
-        self.clauses: list[tuple[str, int, int]] = []
+        self.returned: list[tuple[int, int]] = []
         self.colons: list[int] = []
         self.shows = self.used = ""
         self.explains = self.searches = self.has_path_value = False
-        self.i = self._cases = 0
-        self._state: Literal["clause", "value", "operator"] = "clause"
-        self._frames = [Frame("query")]
-        self._labels: set[int] = set()
-        self._callees: dict[int, str] = {}
-        self._queries: set[int] = set()
-        self._read()
+        self.i = self._depth = 0
+        self._around = ""
+        self._sizes: dict[str, Size] = {}
+        self._rows = self._returned = 1.0
+        self._statement()
+
+    # Tokens
 
     def folded(self, i: int) -> str:
         """Return how a name is compared: LadybugDB ignores case."""
         return self.texts[i].lower() if self.ladybug else self.texts[i]
 
-    def split(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield where each part of a list with commas begins and ends."""
-        i = begin
-        while i < end:
-            if self.keys[i] == ",":
-                yield begin, i
-                begin = i + 1
-            i = self.closing.get(i, i) + 1
-        yield begin, end
+    def _at(self, *keys: str) -> bool:
+        return self.keys[self.i] in keys
 
-    def _quote(self, i: int) -> None:
-        """Write a name that is spelled as a word that writes so that it can only be a name."""
-        if self.keys[i] in self.words["writing"]:
-            self.spelled[i] = quote_name(self.texts[i])
+    def _take(self, *keys: str) -> bool:
+        """Step over the next token if it is one of `keys`; whether it was."""
+        is_one = self.keys[self.i] in keys
+        self.i += is_one
+        return is_one
 
-    def _unexpected(self, problem: str = "", i: int | None = None) -> NoReturn:
-        """Refuse the token that is next."""
-        i = self.i if i is None else i
-        key, text = self.keys[i], self.texts[i]
-        if key == ";":
-            raise Refusal(SEVERAL)
-        if key in self.words["writing"] | {"SHOW", "LOAD"}:
-            raise Refusal(f"it contains {key}, and only reading is allowed: write MATCH")
-        what = f"'{text[:40]}' (character {self.found.starts[i] + 1})" if key else "its end"
-        raise Refusal(f"{problem} {what}" if problem else f"{what} is not expected there: {_HELP}")
+    def _expect(self, *keys: str) -> None:
+        """Step over exactly these tokens."""
+        for key in keys:
+            if not self._take(key):
+                self._unexpected(f"{key} is missing before")
 
-    def _require(self, wanted: set[str], i: int) -> None:
-        if self.keys[i] not in wanted:
-            self._unexpected(f"{' or '.join(sorted(wanted))} is missing before", i)
+    def _name(self, what: str = "a name") -> int:
+        """Step over a name; one that is spelled as a word that writes is quoted."""
+        if self.keys[self.i] in self.words["writing"]:
+            self.spelled[self.i] = quote_name(self.texts[self.i])
+        return self._property(what)
 
-    def _require_word(self, what: str, i: int) -> None:
-        if not is_word(self.keys[i]):
-            self._unexpected(f"{what} is missing before", i)
-
-    def _read(self) -> None:
-        keys = self.keys
-        if not keys[0]:
-            raise Refusal("it is empty; write MATCH ... RETURN ...")
-        self._prefixes()
-        if keys[self.i] == "SHOW" and not self.ladybug:
-            self._show()
-        while keys[self.i] and not set(keys[self.i :]) <= {";", ""}:
-            self._step()
-        last = next((key for key, *_ in reversed(self.clauses) if key not in _SLICING), "")
-        if not self.shows and last not in {"RETURN", "FINISH", "CALL", "WHEN"}:
-            raise Refusal("it returns nothing; end it with RETURN")
-        if self._state == "value" or self._cases:
-            self._unexpected()
-        del keys[self.i : -1]  # semicolons at the end
-
-    def _step(self) -> None:
-        key, frame = self.keys[self.i], self._frames[-1]
-        in_chain, frame.in_chain = frame.in_chain, False
-        if self.i in self._labels:
-            self._state = "operator"
-            self.i += 1
-        elif frame.is_at_key and self._key(frame):
-            pass
-        elif key in {NUMBER, TEXT}:
-            self._state = "operator"
-            self.i += 1
-        elif is_word(key):
-            self._word(key, frame)
-        elif key in {"(", "[", "{"}:
-            self._open(key, frame, in_chain=in_chain)
-        elif key in {")", "]", "}"}:
-            self._close()
-        else:
-            self._symbol(key, frame, in_chain=in_chain)
-
-    # Words
-
-    def _word(self, key: str, frame: Frame) -> None:
-        is_clause = key in self.words["clauses"]
-        if self._state == "clause":
-            if not is_clause:
-                self._unexpected()
-            self._clause(key, frame)
-        elif self._state == "operator":
-            if is_clause and key != "WHEN":
-                self._clause(key, frame)
-            elif key in self.words["operators"]:
-                self._operator(key, frame)
-            else:
-                self._unexpected()
-        elif self._is_prefix(key, frame) or (key == "WHERE" and frame.kind == "recursive"):
-            self.i += 1
-            if key == "CASE":
-                self._cases += 1
-                self.i += self.keys[self.i] == "WHEN"
-                if self._cases > DEEPEST:
-                    raise Refusal("it is nested too deeply; write it flatter")
-        elif (
-            key in _SUBQUERIES
-            and self.keys[self.i + 1] == "{"
-            and self.keys[self.i + 2] not in {".", "}"}
-        ):
-            self.i += 1
-            self._queries.add(self.i)
-        elif self.keys[self.i - 1] == "WHEN" and key in _COMPARING:
-            self._operator(key, frame)
-        else:
-            self._named(frame)
-
-    def _is_prefix(self, key: str, frame: Frame) -> bool:
-        """Whether a word in a value's place is one of the language."""
-        after = self.keys[self.i + 1]
-        if key not in self.words["prefixes"]:
-            return False
-        if frame.kind == "relationship":
-            return key in _PATH_KINDS and after != "("
-        if key in {"ALL", "ANY"} and after == "(":
-            return frame.in_pattern and self.keys[self.i + 3] != "IN"
-        is_searching = frame.kind == "paren" and self.searches
-        is_hint = frame.in_pattern or is_searching or frame.clause in {"USING", "HINT"}
-        is_anywhere = key in {"NOT", "CASE", "DISTINCT"} or frame.name == "trim"
-        return after not in _ENDS_VALUE and (is_anywhere or (is_hint and after != ":"))
-
-    def _named(self, frame: Frame) -> None:
-        """Read what begins with a name: a call, or a variable."""
-        keys, i = self.keys, self.i
-        name, end = self._dotted()
-        if keys[end + 1] == "(" and not (frame.in_pattern and name not in _SHORTEST):
-            if name not in self._functions | _SHORTEST:
-                if keys[i] in self.words["writing"]:
-                    self._unexpected()
-                meant = closest(name, self._functions, 0.8, whole=True)
-                raise Refusal(f"the function {name} is not known to only read.{meant}".strip("."))
-            self._callees[end + 1] = name
-            self.i = end + 1
-            return
-        operators = self.words["operators"] | self.words["clauses"]
-        is_before_value = keys[i + 1] in _BEGINS_VALUE or (
-            is_word(keys[i + 1]) and keys[i + 1] not in operators
-        )
-        if keys[i] in self.words["writing"] and is_before_value:
-            self._unexpected()
-        is_path = keys[i + 1] == "=" and keys[i + 2] != "="
-        if is_path and (frame.in_pattern or keys[i - 1] in {"[", "{", "("}):
-            self.variables.add(self.folded(i))
-        else:
-            self.uses.append(Use(i, frame.kind, frame.clause))
-        self._quote(i)
-        self._state = "operator"
+    def _property(self, what: str = "a property") -> int:
+        if not is_word(self.keys[self.i]):
+            self._unexpected(f"{what} is missing before")
         self.i += 1
+        return self.i - 1
 
     def _dotted(self) -> tuple[str, int]:
         """Return a name with its namespaces in small letters, and where it ends."""
@@ -331,114 +220,46 @@ class CypherReader:
             end += 2
         return ".".join(self.texts[begin : end + 1 : 2]).lower(), end
 
-    def _operator(self, key: str, frame: Frame) -> None:
-        i = self.i
-        if key == "AS":
-            if frame.name == "cast":
-                self.i = self._type(i + 1)
-                return
-            self._require_word("a name", i + 1)
-            self.aliases.append((i - 1, i + 1))
-            self._quote(i + 1)
-            self.i += 2
-            return
-        if key == "IS":
-            self._is()
-            return
-        if key in {"STARTS", "ENDS"}:
-            self._require({"WITH"}, i + 1)
-            self.i += 1
-        if key == "IN" and i - 1 in self._queries:
-            raise Refusal("CALL { ... } IN TRANSACTIONS commits; leave out what follows the braces")
-        self._cases -= key == "END"
-        self._state = "operator" if key in _THEN_OPERATOR else "value"
-        self.i += 1
+    def _unexpected(self, problem: str = "") -> NoReturn:
+        """Refuse the token that is next."""
+        key, text = self.keys[self.i], self.texts[self.i]
+        if key == ";":
+            raise Refusal(SEVERAL)
+        if key in self.words["writing"] | {"SHOW", "LOAD"}:
+            raise Refusal(f"it contains {key}, and only reading is allowed: write MATCH")
+        what = f"'{text[:40]}' (character {self.found.starts[self.i] + 1})" if key else "its end"
+        raise Refusal(f"{problem} {what}" if problem else f"{what} is not expected there: {_HELP}")
 
-    def _is(self) -> None:
-        """Read ``IS [NOT] NULL``, a type, a normal form, or labels."""
-        keys = self.keys
-        i = self.i + 1 + (keys[self.i + 1] == "NOT")
-        if keys[i] in {"NFC", "NFD", "NFKC", "NFKD"}:
-            i += 1
-        if keys[i] in {"NULL", "NORMALIZED"}:
-            self.i = i + 1
-        elif keys[i] in {"::", "TYPED"}:
-            self.i = self._type(i + 1)
-        else:
-            self.tested += self._label_names(i, has_bars=True)[1]
-            self.i = i
+    # The statement
 
-    def _type(self, i: int) -> int:
-        """Return where a type ends: words, and brackets around others."""
-        begin, keys = i, self.keys
-        while keys[i] in self.words["types"] or (i > begin and keys[i] in {"<", ">", "!"}):
-            i += 1
-            if self.ladybug and keys[i] in {"(", "["}:
-                i = self.closing[i] + 1
-        if i == begin:
-            self._unexpected("a type is missing before", i)
-        is_either = keys[i] == "|" and keys[i + 1] in self.words["types"]
-        return self._type(i + 1) if is_either else i
-
-    # Clauses
-
-    def _clause(self, key: str, frame: Frame) -> None:
-        if frame.kind != "query" and key not in {"WHERE", "LIMIT"}:
-            self._unexpected()
-        start = self.i
-        frame.clause = key
-        frame.in_pattern = key == "MATCH"
-        self.searches = self.searches or key == "SEARCH"
-        self._state = "operator" if key == "FINISH" else "value"
-        self.i += 1
-        after = self.keys[self.i]
-        if key in _NEXT_WORDS:
-            self._require(_NEXT_WORDS[key], self.i)
-            self._state = "clause" if key == "OPTIONAL" else "value"
-            self.i += key == "ORDER"
-        elif key in {"UNION", "NEXT"}:
-            self.i += after in {"ALL", "DISTINCT"}
-            self._state = "clause"
-        elif key in {"WITH", "RETURN"}:
-            self.i += after == "DISTINCT" and self.keys[self.i + 1] not in _ENDS_VALUE
-        elif key == "CALL" and after not in {"{", "("}:
-            self._procedure()
-        elif key == "FILTER":
-            self.i += after == "WHERE"
-        if len(self._frames) == 1:
-            self.clauses.append((key, start, self.i))
-
-    def _procedure(self) -> None:
-        self._require_word("a procedure", self.i)
-        name, end = self._dotted()
-        self.i = end + 1
-        if self.keys[self.i] == "=":
-            raise Refusal(f"CALL {name} = ... changes a setting, and only reading is allowed")
-        if name not in self._procedures:
-            meant = closest(name, self._procedures, 0.75, whole=True)
-            listed = f" CALL may be used with {', '.join(sorted(self._procedures))}"
-            raise Refusal(f"the procedure {name} is not known to only read.{meant or listed}")
-        self.procedures.append(name)
-        if self.keys[self.i] == "(":
-            self._callees[self.i] = ""
-        self._state = "operator"
+    def _statement(self) -> None:
+        end = len(self.keys) - 1
+        while end and self.keys[end - 1] == ";":
+            end -= 1
+        del self.keys[end:-1]
+        if not end:
+            raise Refusal("it is empty; write MATCH ... RETURN ...")
+        self._prefixes()
+        if self._at("SHOW") and not self.ladybug:
+            self._show()
+        last = self._query(end)
+        if not self.shows and last not in {"RETURN", "FINISH", "CALL", "WHEN"}:
+            raise Refusal("it returns nothing; end it with RETURN")
 
     def _prefixes(self) -> None:
         """Read EXPLAIN or PROFILE, CYPHER with harmless options, and USE."""
-        keys = self.keys
-        while (key := keys[self.i]) in {"EXPLAIN", "PROFILE"} or not self.ladybug:
-            if key in {"EXPLAIN", "PROFILE"}:
+        while True:
+            if self._take("EXPLAIN", "PROFILE"):
                 if self.explains:
                     raise Refusal("it has EXPLAIN or PROFILE twice; write one of them")
                 self.explains = True
-                self.i += 1 + (self.ladybug and keys[self.i + 1] == "LOGICAL")
-            elif key == "CYPHER":
-                self.i += 1 + (self.texts[self.i + 1] in {"5", "25"})
-                while keys[self.i + 1 : self.i + 2] == ["="]:
-                    self._require({"PLANNER", "RUNTIME"}, self.i)
-                    self._require_word("a value", self.i + 2)
-                    self.i += 3
-            elif key == "USE" and keys[self.i + 2] not in {".", "("}:
+                self.i += self.ladybug and self._at("LOGICAL")
+            elif not self.ladybug and self._take("CYPHER"):
+                self.i += self.texts[self.i] in {"5", "25"}
+                while self._take("PLANNER", "RUNTIME"):
+                    self._expect("=")
+                    self._name("a value")
+            elif not self.ladybug and self._at("USE") and self.keys[self.i + 2] not in {".", "("}:
                 self.used = self.texts[self.i + 1]
                 self.spelled[self.i] = self.spelled[self.i + 1] = ""
                 self.i += 2
@@ -451,254 +272,648 @@ class CypherReader:
         while self.keys[self.i] in self.words["shown"]:
             self.i += 1
         self.shows = " ".join(self.keys[begin : self.i])
-        is_database = self.shows == "DATABASE" and self.keys[self.i] not in {"YIELD", "WHERE", ""}
-        self.i += is_database
+        if self.shows == "DATABASE" and not self._at("YIELD", "WHERE", ""):
+            self._name()
         is_own = "CURRENT USER" in self.shows or "USER DEFINED" in self.shows
-        is_complete = self.keys[self.i] in {"", ";", "YIELD", "WHERE"}
+        is_complete = self._at("", "YIELD", "WHERE")
         if not is_complete or not self.shows or ("USER" in self.shows and not is_own):
             self._unexpected(
                 "SHOW may be used with INDEXES, CONSTRAINTS, FUNCTIONS, PROCEDURES and CURRENT "
                 "USER, not with"
             )
-        self._state = "operator"
 
-    # Symbols
+    # Clauses
 
-    def _symbol(self, key: str, frame: Frame, *, in_chain: bool) -> None:
-        i = self.i
-        self.i += 1
-        state: Literal["value", "operator"] = "operator"
-        if key == ".":
-            self._dot()
-        elif key == "$":
-            if self.keys[self.i] != NUMBER:
-                self._require_word("a parameter's name", self.i)
-            self.i += 1
-        elif (
-            key == ":"
-            and self._state == "operator"
-            and not (self.ladybug and frame.kind == "index")
-        ):
-            has_bars = frame.kind == "list" or bool(frame.name)
-            self.tested += self._label_names(self.i, has_bars=has_bars)[1]
-        elif key == "::":
-            self.i = self._type(self.i)
-        elif key == ";":
-            raise Refusal(SEVERAL)
-        elif in_chain and self._link(key, i):
-            frame.in_chain = True
-            state = "operator" if key in {"*", "+"} else "value"
-        elif key == "*" and frame.kind == "relationship" and frame.element is not None:
-            frame.element.is_many = True
-            state = "value"
-        elif key == "*" and self._state == "value":
-            self._require({"RETURN", "WITH", "DISTINCT", "YIELD", "("}, i - 1)
-        elif key != "!" or self._state == "value":
-            state = "value"
-            if key == ",":
-                frame.is_at_key = frame.kind in {"map", "projection"}
-        self._state = state
-
-    def _link(self, key: str, i: int) -> bool:
-        """Read a part of what joins two nodes; whether it is one."""
-        if key in {"*", "+"}:
-            is_quantifier = self.keys[i - 1] in {"-", ">", ")"}
-            if is_quantifier:
-                self._quantify(i - 1)
-            return is_quantifier
-        if key == "-" and self.keys[self.i] == "-":
-            self.elements.append(Element("relationship", i))
-            self.i += 1
-        return key in {"-", "<", ">"}
-
-    def _dot(self) -> None:
-        """Read what stands after a dot: a property, or ``*`` for all of them."""
-        i = self.i
-        if self.keys[i] == "*":
-            self.wholes.append(i)
-        else:
-            self._require_word("a property", i)
-            is_variable = bool(self.uses) and self.uses[-1].i == i - 2
-            self.properties.append((i - 2 if is_variable else None, i))
-        self.i += 1
-
-    # Brackets
-
-    def _open(self, key: str, frame: Frame, *, in_chain: bool) -> None:
-        if key == "(":
-            self._open_round(frame, in_chain=in_chain)
-        elif key == "{":
-            self._open_curly(frame, in_chain=in_chain)
-        elif in_chain and self.keys[self.i - 1] == "-":
-            self._element("relationship")
-        else:
-            self._push("index" if self._state == "operator" else "list")
-
-    def _open_round(self, frame: Frame, *, in_chain: bool) -> None:
-        keys, i = self.keys, self.i
-        name = self._callees.get(i)
-        after_relationship = in_chain and keys[i - 1] in {"-", ">", "+", "*", "}"}
-        if name in _SHORTEST:
-            self.has_path_value = self.has_path_value or not frame.in_pattern
-            self._push("path", in_pattern=True)
-        elif name is not None:
-            if name:
-                queries = [f.kind for f in self._frames]
-                around = self._frames[len(queries) - queries[::-1].index("query") :]
-                group = around[0].opening if around else i
-                self.calls.append(Call(name, i, self.closing[i], group))
-            self._push("call", name=name)
-        elif frame.kind == "relationship" and self.ladybug:
-            self._push("recursive")  # (r, n | WHERE ... | {...}, {...}) after the star
-            while is_word(keys[self.i]):
-                self.variables.add(self.folded(self.i))
-                self.i += 1 + (keys[self.i + 1] == ",")
-        elif frame.in_pattern or after_relationship or self._is_pattern():
-            first, then = keys[i + 1], keys[i + 2]
-            is_named = then == "=" or (then == "(" and first.lower() in _SHORTEST)
-            if first == "(" or (is_word(first) and is_named):
-                self._push("group", in_pattern=True)
-            else:
-                self._element("node")
-        else:
-            is_import = keys[i - 1] == "CALL" and frame.clause == "CALL"
-            self._push("import" if is_import else "paren")
-
-    def _open_curly(self, frame: Frame, *, in_chain: bool) -> None:
-        keys, i = self.keys, self.i
-        before, end = keys[i - 1], self.closing[i]
-        if in_chain and before in {"-", ">", ")"}:
-            if not set(keys[i + 1 : end]) <= {NUMBER, ","}:
+    def _query(self, end: int) -> str:
+        """Read clauses up to a token; return the last that does not belong to another."""
+        last = ""
+        while self.i < end:
+            clause = self.keys[self.i]
+            if clause not in self.words["clauses"]:
                 self._unexpected()
-            self._quantify(i - 1)
-            self.i = end + 1
-            frame.in_chain = True
-            self._state = "operator"
-            return
-        is_called = frame.clause == "CALL" and frame.kind == "query" and before in {"CALL", ")"}
-        is_branch = frame.clause == "WHEN" and before in {"THEN", "ELSE"}
-        if i in self._queries or is_called or (is_branch and keys[i + 2] not in {":", ","}):
-            is_pattern = i in self._queries and keys[i + 1] not in self.words["clauses"]
-            self._queries.discard(i)
-            if is_called:
-                self._queries.add(end)
-            self._push("query", in_pattern=is_pattern)
-            self._state = "value" if is_pattern else "clause"
-        elif frame.kind in {"node", "relationship"} and not frame.clause:
-            self._push("map", element=frame.element, is_at_key=True)
-        elif self._state == "operator" and is_word(before):
-            self._push("projection", variable=i - 1, is_at_key=True)
-        elif frame.kind == "recursive":
-            self._push("paren")
-        else:
-            self._push("map", is_at_key=True)
-
-    def _push(self, kind: str, **known: object) -> None:
-        self._frames.append(Frame(kind, opening=self.i, **known))  # type: ignore[arg-type]
-        self._state = "value"
-        self.i += 1
-        if kind == "call" and self.keys[self.i] == "*":
-            self._state = "operator"
             self.i += 1
+            self._clause(clause)
+            last = last if clause in _CONTINUING else clause
+        return last
 
-    def _close(self) -> None:
-        closed = self._frames.pop()
-        if not self._frames:
-            self._unexpected()
-        self._frames[-1].in_chain = closed.kind in {"node", "relationship", "group"}
-        self._state = "value" if closed.kind in {"import", "relationship"} else "operator"
-        self.i += 1
+    def _clause(self, clause: str) -> None:
+        match clause:
+            case "MATCH":
+                self._patterns()
+            case "OPTIONAL":
+                if not self._at("MATCH", "CALL"):
+                    self._unexpected("MATCH is missing before")
+            case "UNION" | "NEXT":
+                self._take("ALL", "DISTINCT")
+            case "FINISH":
+                pass
+            case "CALL":
+                self._call()
+            case "SEARCH":
+                self._search()
+            case "USING":
+                self._hint()
+            case "WHEN":
+                self._when()
+            case _:
+                self._items(clause)
 
-    def _key(self, frame: Frame) -> bool:
-        """Read the key of a map, or ``.name`` of a projection; whether there was one."""
-        keys, i = self.keys, self.i
-        frame.is_at_key = False
-        if keys[i] == "." and frame.variable is not None and is_word(keys[i + 1]):
-            self.properties.append((frame.variable, i + 1))
-            self._state = "operator"
-        elif (is_word(keys[i]) or keys[i] == TEXT) and keys[i + 1] == ":":
-            if frame.element is not None:
-                frame.element.keys.append(i)
-            self._state = "value"
+    def _when(self) -> None:
+        self._expression()
+        self._expect("THEN")
+        self._subquery()
+        if self._take("ELSE"):
+            self._subquery()
+
+    def _items(self, clause: str) -> None:
+        """Read values with commas, each perhaps with a name or an order."""
+        if clause == "ORDER":
+            self._expect("BY")
+        elif clause == "FILTER":
+            self._take("WHERE")
+        elif clause in {"WITH", "RETURN"} and self._is_prefix("DISTINCT"):
+            self.i += 1
+        while True:
+            begin = self.i
+            if self._take("*"):
+                self.wholes += [begin] * (clause == "RETURN")
+            else:
+                self._item(clause)
+                if clause == "RETURN" and not self._depth and self.keys[self.i - 2] != "AS":
+                    self.returned.append((begin, self.i))
+            if not self._take(","):
+                return
+
+    def _item(self, clause: str) -> None:
+        begin, after = self.i, self.keys[self.i + 1]
+        if clause == "LET":
+            self._name()
+            self._expect("=")
+            return self._hold(begin, self._expression())
+        is_end = after in {",", "AS", "}", ""} or after in self.words["clauses"]
+        is_case = self.keys[begin] == "CASE" and after == "WHEN"
+        if clause == "WITH" and is_end and is_word(self.keys[begin]) and not is_case:
+            size = self._sizes.get(self.folded(self._name()), _ONE)
         else:
-            return False
-        self.i += 2
-        return True
+            size = self._expression()
+        self._returned = size.total
+        if self._take("AS"):
+            alias = self._name()
+            self.aliases.append((alias - 2, alias))
+            if clause == "UNWIND":
+                self._rows *= size.total
+                size = Size(size.item, size.item)
+            self._hold(alias, size)
+        self._take(*_ORDERS)
+        return None
+
+    def _hold(self, name: int, size: Size) -> None:
+        """Note how large the value of a name may be, wherever the name stands."""
+        known = self._sizes.get(self.folded(name), size)
+        self._sizes[self.folded(name)] = size if size.total >= known.total else known
+
+    def _call(self) -> None:
+        """Read a procedure, or a subquery with the names that it imports."""
+        if self._take("("):
+            while not self._take(")"):
+                if not self._take("*"):
+                    self._name()
+                self._take(",")
+            return self._subquery()
+        if self._at("{"):
+            return self._subquery()
+        if not is_word(self.keys[self.i]):
+            self._unexpected("a procedure is missing before")
+        name, end = self._dotted()
+        self.i = end + 1
+        if self._at("="):
+            raise Refusal(f"CALL {name} = ... changes a setting, and only reading is allowed")
+        if name not in self._procedures:
+            meant = closest(name, self._procedures, 0.75, whole=True)
+            listed = f" CALL may be used with {', '.join(sorted(self._procedures))}"
+            raise Refusal(f"the procedure {name} is not known to only read.{meant or listed}")
+        self.procedures.append(name)
+        if self._at("("):
+            self._bracket()
+        return None
+
+    def _subquery(self, *, may_be_pattern: bool = False) -> None:
+        if not self._at("{"):
+            self._unexpected("{ is missing before")
+        end, around = self.closing[self.i], self._around
+        self.i, self._around = self.i + 1, ""
+        self._depth += 1
+        if may_be_pattern and self.keys[self.i] not in self.words["clauses"]:
+            self._patterns()
+            if self._take("WHERE"):
+                self._expression()
+        else:
+            self._query(end)
+        self._depth -= 1
+        self._expect("}")
+        self._around = around
+
+    def _search(self) -> None:
+        """Read ``SEARCH n IN (VECTOR INDEX i FOR ... LIMIT 1) SCORE AS s``."""
+        self.searches = True
+        self._name()
+        self._expect("IN", "(")
+        while not self._take(")"):
+            if not self._take("VECTOR", "INDEX", "FOR", "WHERE", "LIMIT"):
+                self._expression()
+        if self._take("SCORE"):
+            self._expect("AS")
+            self._name()
+
+    def _hint(self) -> None:
+        """Read ``USING INDEX n:Movie(title)`` and its like."""
+        while self.keys[self.i] not in self.words["clauses"] | {"", "}"}:
+            if self._take(":"):
+                self.tested.append(self._name("a label"))
+            elif not self._take("(", ")", ","):
+                self._name()
 
     # Patterns
 
-    def _is_pattern(self) -> bool:
-        """Whether the parenthesis is a node that a relationship follows, as servers look ahead."""
-        keys = self.keys
-        end = self.closing[self.i] + 1
+    def _patterns(self) -> None:
+        self._pattern()
+        while self._take(","):
+            self._pattern()
+
+    def _pattern(self) -> None:
+        """Read a path: perhaps a name, words that select, nodes and relationships."""
+        for _ in range(2):
+            if is_word(self.keys[self.i]) and self.keys[self.i + 1] == "=":
+                self.variables.add(self.folded(self._name()))
+                self.i += 1
+            while self._at(NUMBER) or (
+                self.keys[self.i] in self.words["prefixes"] and self.keys[self.i + 1] != "="
+            ):
+                self.i += 1
+        if self.texts[self.i].lower() in _SHORTEST:
+            self.i += 1
+            self._expect("(")
+            self._chain()
+            self._expect(")")
+        else:
+            self._chain()
+
+    def _chain(self) -> None:
+        """Read nodes, relationships and quantified groups in a row."""
+        while True:
+            first, then = self.keys[self.i + 1 : self.i + 3] if self._at("(") else ("", "")
+            if first == "(" or (is_word(first) and then == "="):
+                self._expect("(")
+                self._pattern()
+                if self._take("WHERE"):
+                    self._expression()
+                self._expect(")")
+                self._quantifier()
+            elif self._at("("):
+                self._element("node")
+            else:
+                self._unexpected("a node is missing before")
+            if self._at("-") or (self._at("<") and self.keys[self.i + 1] == "-"):
+                self._relationship()
+            elif not self._at("("):
+                return
+
+    def _relationship(self) -> None:
+        self._take("<")
+        dash = self.i
+        self._expect("-")
+        if self._at("["):
+            element = self._element("relationship")
+        else:
+            element = Element("relationship", dash)
+            self.elements.append(element)
+        self._expect("-")
+        self._take(">")
+        element.is_many |= self._quantifier()
+
+    def _quantifier(self) -> bool:
+        """Read ``*``, ``+`` or ``{1,3}``; whether there is one."""
+        if self._at("{"):
+            end = self.closing[self.i]
+            if not set(self.keys[self.i + 1 : end]) <= {NUMBER, ","}:
+                self._unexpected()
+            self.i = end + 1
+            return True
+        return self._take("*", "+")
+
+    def _element(self, kind: Literal["node", "relationship"]) -> Element:
+        """Read a node or relationship in its brackets."""
+        element = Element(kind, self.i)
+        self.elements.append(element)
+        end, keys, around = self.closing[self.i], self.keys, self._around
+        self.i, self._around = self.i + 1, ""
+        key = keys[self.i]
+        if is_word(key) and (key not in {"IS", "WHERE"} or keys[self.i + 1] in _AFTER_NAME):
+            element.variable = self._name()
+            self.variables.add(self.folded(element.variable))
+        if self._take(":", "IS"):
+            element.begin = self.i
+            element.names = self._labels()
+            element.end = self.i
+            element.is_plain = not {"!", "%", "$"} & set(keys[element.begin : element.end])
+        if kind == "relationship" and self._take("*"):
+            element.is_many = True
+            self._lengths(end)
+        if self._at("{"):
+            self._map(element=element)
+        elif self._at("$"):
+            self._operand()
+        if self._take("WHERE"):
+            self._expression()
+        if self.i != end:
+            self._unexpected()
+        self.i, self._around = end + 1, around
+        return element
+
+    def _lengths(self, end: int) -> None:
+        """Read what stands behind the star of a relationship."""
+        while self._take(NUMBER, "..") or (self.ladybug and self._take(*_PATHS)):
+            pass
+        if self.keys[self.i - 1] == "WSHORTEST" and self._take("("):  # by the weight of a property
+            self.properties.append((None, self._name()))
+            self._expect(")")
+            self._lengths(end)
+        elif self.ladybug and self._take("("):  # (r, n | WHERE ... | {...}, {...})
+            while is_word(self.keys[self.i]):
+                self.variables.add(self.folded(self._name()))
+                self._take(",")
+            while not self._take(")"):
+                if not self._take("|", ",", "WHERE"):
+                    self._expression()
+
+    def _labels(self) -> list[int]:
+        """Read a label expression; return the names in it."""
+        names: list[int] = []
+        depth, expects_name = 0, True
+        while True:
+            if expects_name and self._take("("):
+                depth += 1
+            elif expects_name and not self._take("!"):
+                if self._take("$"):  # a computed name
+                    self._take("ALL", "ANY")
+                    if not self._at("("):
+                        self._unexpected("( is missing before")
+                    self._bracket()
+                elif not self._take("%"):
+                    names.append(self._name("a label"))
+                expects_name = False
+            elif depth and self._take(")"):
+                depth -= 1
+            elif self._at("&", ":") or (self._at("|") and (depth or not self._around)):
+                self.i += self._at("|") and self.keys[self.i + 1] == ":"
+                self.colons += [self.i] * self._at(":")
+                self.i += 1
+                expects_name = True
+            elif not expects_name:
+                return names
+
+    # Expressions
+
+    def _expression(self) -> Size:
+        """Read values with operators between them; any comparison makes it a truth value."""
+        operators: list[str] = []
+        sizes: list[Size] = []
+        bare: list[int | None] = []
+        while True:
+            while self._is_prefix("NOT"):
+                self.i += 1
+            begin = self.i
+            sizes.append(self._operand())
+            bare.append(begin if self.i == begin + 1 and is_word(self.keys[begin]) else None)
+            key = self.keys[self.i]
+            if key not in self._operators and (key != "|" or self._around):
+                break
+            operators.append(key)
+            self.i += 1
+            if key in {"STARTS", "ENDS"}:
+                self._expect("WITH")
+            elif key == "-" and self.ladybug:
+                self._take(">")
+        around = ["AND", *operators, "AND"]
+        for number, key in enumerate(operators):
+            one, other = bare[number : number + 2]
+            is_alone = {around[number], around[number + 2]} <= _BOOLEAN
+            if key in {"=", "<>"} and is_alone and one is not None and other is not None:
+                self.compared.append((one, other))
+        size = sizes[0] if len(sizes) == 1 else _sum(sizes)
+        if size.total % _ACCUMULATOR > _LARGEST:
+            raise Refusal(
+                f"it could make lists or texts of over {_LARGEST:,} items; use smaller numbers"
+            )
+        if (_COMPARISONS | _BOOLEAN).intersection(operators):
+            return _ONE
+        return _ONE if operators and _NUMERIC.issuperset(operators) else size
+
+    def _is_prefix(self, *words: str) -> bool:
+        """Whether a word that could be a name is one of the language here."""
+        return self._at(*words) and self.keys[self.i + 1] not in _ENDS_VALUE
+
+    def _operand(self) -> Size:
+        """Read one value, and what stands behind it."""
+        while self._take(*_SIGNS):
+            pass
+        begin, key = self.i, self.keys[self.i]
+        size = _ONE
+        if key == "(":
+            if self._is_pattern(begin):
+                self._chain()
+            else:
+                size = self._bracket()
+        elif key == "[":
+            size = self._bracket()
+        elif key == "{":
+            size = self._map()
+        elif self._take("$"):
+            if not self._take(NUMBER):
+                self._name("a parameter's name")
+        elif self._take(TEXT):
+            size = Size(len(self.texts[begin]), len(self.texts[begin]))
+        elif is_word(key):
+            size = self._word(key)
+        elif not self._take(NUMBER):
+            self._unexpected()
+        return self._after_value(begin, size)
+
+    def _after_value(self, begin: int, size: Size) -> Size:
+        """Read properties, indexes, tests and projections behind a value."""
+        while True:
+            is_name = self.i == begin + 1 and is_word(self.keys[begin])
+            if self._take("."):
+                if self._at("*"):
+                    self.wholes.append(self.i)
+                    self.i += 1
+                else:
+                    self.properties.append((begin if is_name else None, self._property()))
+            elif self._at("["):
+                self._bracket(is_index=True)
+            elif self._at(":") and not (self.ladybug and self._around == "index"):
+                self.i += 1
+                self.tested += self._labels()
+                size = _ONE
+            elif self._take("::"):
+                self._type()
+            elif self._take("IS"):
+                self._is()
+                size = _ONE
+            elif self._at("{") and is_name:
+                size = _sum([size, self._map(variable=begin)])
+            elif not (self.ladybug and self._take("!")):
+                return size
+
+    def _word(self, key: str) -> Size:
+        """Read what begins with a word: CASE, a subquery, a call or a name."""
+        if self._is_prefix("CASE"):
+            return self._case()
+        after = self.keys[self.i + 1]
+        if key in _SUBQUERIES and after == "{" and self.keys[self.i + 2] not in {".", "}"}:
+            self.i += 1
+            self._subquery(may_be_pattern=True)
+            is_list = key == "COLLECT"
+            rows = min(self._rows, _MOST_ROWS)
+            return Size(rows * self._returned, self._returned) if is_list else _ONE
+        name, end = self._dotted()
+        if self.keys[end + 1] == "(":
+            return self._function(name, end)
+        is_before_value = after in _BEGINS_VALUE or (
+            is_word(after)
+            and after not in self._operators | self.words["operators"] | self.words["clauses"]
+        )
+        if key in self.words["writing"] and is_before_value:
+            self._unexpected()
+        i = self._name()
+        if after not in _BEFORE_TEST:
+            self.uses.append(i)
+        return self._sizes.get(self.folded(i), _ONE)
+
+    def _case(self) -> Size:
+        self.i += 1
+        if not self._at("WHEN"):
+            self._expression()
+        sizes: list[Size] = []
+        while self._take("WHEN"):
+            while True:
+                if self._take("IS"):
+                    self._is()
+                else:
+                    self.i += self.keys[self.i] in self._operators - _SIGNS
+                    self._expression()
+                if not self._take(","):
+                    break
+            self._expect("THEN")
+            sizes.append(self._expression())
+        if self._take("ELSE"):
+            sizes.append(self._expression())
+        self._expect("END")
+        return max(sizes, key=lambda size: size.total)
+
+    def _function(self, name: str, end: int) -> Size:
+        """Read a call, and return how large its result may be."""
+        if name in _SHORTEST:
+            self.has_path_value = True
+            self.i = end + 2
+            self._chain()
+            self._expect(")")
+            return _ONE
+        if name not in self._functions:
+            if self.keys[self.i] in self.words["writing"]:
+                self._unexpected()
+            meant = closest(name, self._functions, 0.8, whole=True)
+            raise Refusal(f"the function {name} is not known to only read.{meant}".strip("."))
+        self.i = end + 1
+        self.calls.append(Call(name, self.i, self.closing[self.i]))
+        return self._bracket(name)
+
+    def _bracket(self, name: str = "", *, is_index: bool = False) -> Size:
+        """Read values in brackets: of a list, a call, an index, or around an expression."""
+        keys, first = self.keys, self.i + 1
+        is_list, end, around = self._at("["), self.closing[self.i], self._around
+        self.i, self._around = first, "index" if is_index else "list" * (is_list or bool(name))
+        is_bound = bool(self._around) and is_word(keys[first])
+        is_path = is_bound and keys[first + 1] == "="
+        if name == "reduce" and is_path:
+            size = self._reduce()
+        elif is_list and self._is_pattern(first + 2 * is_path):
+            self._pattern()
+            size = self._repeated(_ONE, end)
+        elif is_bound and keys[first + 1] == "IN":
+            size = self._repeated(self._bound(), end)
+        else:
+            sizes = self._arguments(name, end)
+            most = max(self._numbers(first, end), default=1.0)
+            size = self._result(name, sizes, most, is_list=is_list)
+            if name == "range":
+                size = Size(self._length(first, end))
+        if self.i != end:
+            self._unexpected()
+        self.i, self._around = end + 1, around
+        return _ONE if name in self.words["short functions"] else size
+
+    def _bound(self) -> Size:
+        """Read ``x IN list``; return the size of the list."""
+        name = self._name()
+        self._expect("IN")
+        size = self._expression()
+        self._hold(name, Size(size.item, size.item))
+        return size
+
+    def _repeated(self, size: Size, end: int) -> Size:
+        """Read the condition and the value of a comprehension over a list of some size."""
+        if self._take("WHERE"):
+            self._expression()
+        if self._take("|"):
+            each = self._expression()
+            size = Size(size.total * each.total, each.total)
+        while self.i < end and self._take(","):
+            self._expression()
+        return size
+
+    def _reduce(self) -> Size:
+        """Read ``reduce(name = value, x IN list | expression)``.
+
+        The accumulator counts as `_ACCUMULATOR`: an expression of twice that doubles it at every
+        step, and so makes a text or a list that no memory holds.
+        """
+        name = self._name()
+        self._expect("=")
+        start = self._expression()
+        self._expect(",")
+        items = self._bound()
+        self._expect("|")
+        before = self._sizes.get(self.folded(name))
+        self._sizes[self.folded(name)] = Size(_ACCUMULATOR, _ACCUMULATOR)
+        each = self._expression().total
+        self._sizes[self.folded(name)] = before or _ONE
+        if each >= 2 * _ACCUMULATOR:
+            raise Refusal(f"reduce() could double {self.texts[name]} at each step; use it once")
+        added = each % _ACCUMULATOR
+        total = start.total + items.total * added
+        return Size(total, max(start.item, added))
+
+    def _arguments(self, name: str, end: int) -> list[Size]:
+        """Read values with commas, or with the dots of a slice."""
+        sizes: list[Size] = []
+        between = [",", "..", "|", *([":"] * (self._around == "index"))]
+        if name and self._take("*"):
+            return sizes
+        while self.i < end:
+            if self._take(*between):
+                continue  # as in list[..2]
+            while self._is_prefix("DISTINCT", "BOTH", "LEADING", "TRAILING"):
+                self.i += 1
+            sizes.append(self._expression())
+            if self._take("AS"):
+                self._type()
+            if self.i < end and not self._take(*between, "WHERE", "FROM"):
+                self._unexpected()
+        return sizes
+
+    def _result(self, name: str, sizes: list[Size], most: float, *, is_list: bool) -> Size:
+        """Return how large the result of a call may be, or what brackets hold."""
+        size, words = _sum(sizes), self.words
+        total = size.total
+        if is_list:
+            return Size(total, max((s.total for s in sizes), default=1.0))
+        if not name:
+            return sizes[0] if len(sizes) == 1 else size
+        if name == "collect":
+            return Size(total * min(self._rows, _MOST_ROWS), total)
+        if name in words["repeating functions"]:
+            total *= self._bounded(name, most)
+        elif name in words["padding functions"]:
+            total += self._bounded(name, most)
+        elif name in words["replacing functions"]:
+            total *= max(1.0, sizes[-1].total)
+        elif name not in words["functions that do not lengthen"]:
+            total *= 2.0
+        return Size(total, total)
+
+    def _bounded(self, name: str, items: float) -> float:
+        if items > _MOST:
+            raise Refusal(f"{name}() may make at most {_MOST:,} items; use smaller numbers")
+        return max(items, 1.0)
+
+    def _numbers(self, begin: int, end: int) -> list[float]:
+        return [_number(self.texts[i]) for i in range(begin, end) if self.keys[i] == NUMBER]
+
+    def _length(self, begin: int, end: int) -> float:
+        """Return how long a range is: as its numbers say, or at most as the longest of them."""
+        numbers, written = self._numbers(begin, end), "".join(self.keys[begin:end])
+        plain = re.fullmatch("([-+]?)0,([-+]?)0(?:,([-+]?)0)?", written)
+        if plain is not None:
+            signs = (-1.0 if sign == "-" else 1.0 for sign in plain.groups(""))
+            start, stop, step = [*map(mul, signs, numbers), 1.0][:3]
+            return self._bounded("range", abs((stop - start) / (step or 1.0)) + 1)
+        is_computed = self.ladybug and ("*" in written or "^" in written)
+        return self._bounded("range", math.inf if is_computed else max(numbers, default=1.0)) ** 0
+
+    def _map(self, element: Element | None = None, variable: int | None = None) -> Size:
+        """Read a map, or the projection of a variable."""
+        end, sizes, around = self.closing[self.i], [_ONE], self._around
+        self.i, self._around = self.i + 1, ""
+        while self.i < end:
+            is_key = is_word(self.keys[self.i]) or self._at(TEXT)
+            if variable is not None and self._take("."):
+                if self._at("*"):
+                    self.wholes.append(self.i)
+                    self.i += 1
+                else:
+                    self.properties.append((variable, self._property()))
+            elif is_key and self.keys[self.i + 1] == ":":
+                if element is not None:
+                    element.keys.append(self.i)
+                self.i += 2
+                sizes.append(self._expression())
+            else:
+                sizes.append(self._expression())
+            if self.i < end:
+                self._expect(",")
+        self.i, self._around = end + 1, around
+        return _sum(sizes)
+
+    def _is_pattern(self, i: int) -> bool:
+        """Whether a token begins a node that a relationship follows, as servers look ahead."""
+        keys, closing = self.keys, self.closing
+        if keys[i] != "(":
+            return False
+        end = closing[i] + 1
         end += keys[end] == "<"
         if keys[end] != "-":
             return False
-        end = self.closing[end + 1] + 1 if keys[end + 1] == "[" else end + 1
-        first = keys[self.i + 1]
-        is_node = first in _BEGINS_NODE or (is_word(first) and keys[self.i + 2] in _AFTER_NAME)
+        end = closing[end + 1] + 1 if keys[end + 1] == "[" else end + 1
+        first = keys[i + 1]
+        is_node = first in _BEGINS_NODE or (is_word(first) and keys[i + 2] in _AFTER_NAME)
         return is_node and keys[end] == "-"
 
-    def _element(self, kind: Literal["node", "relationship"]) -> None:
-        """Read a node or relationship up to its labels."""
-        keys = self.keys
-        element = Element(kind, self.i)
-        self.elements.append(element)
-        self._push(kind, element=element)
-        key = keys[self.i]
-        if is_word(key) and (key not in {"IS", "WHERE"} or keys[self.i + 1] in _AFTER_NAME):
-            element.variable = self.i
-            self.variables.add(self.folded(self.i))
-            self._quote(self.i)
-            self.i += 1
-        if keys[self.i] in {":", "IS"}:
-            self._labels.add(self.i)
-            element.begin = self.i + 1
-            element.end, element.names = self._label_names(self.i + 1, has_bars=False)
-            symbols = set(keys[element.begin : element.end])
-            element.is_plain = not symbols & {"!", "%", "$"}
-        self._state = "operator"
-
-    def _label_names(self, i: int, *, has_bars: bool) -> tuple[int, list[int]]:
-        """Mark the tokens of a label expression; return where it ends, and the names in it.
-
-        `has_bars` where a bar may belong to what stands around.
-        """
-        keys, names = self.keys, list[int]()
-        depth, expects_name = 0, True
-        while True:
-            key = keys[i]
-            if expects_name and key == "$":  # a computed name, which is read as a value
-                bracket = i + 1 + (keys[i + 1] in {"ALL", "ANY"})
-                self._require({"("}, bracket)
-                self._labels |= set(range(i, bracket))
-                i, expects_name = self.closing[bracket] + 1, False
-                continue
-            if expects_name:
-                if is_word(key):
-                    names.append(i)
-                    self._quote(i)
-                elif key not in {"!", "%", "("}:
-                    self._unexpected("a label is missing before", i)
-                depth += key == "("
-                expects_name = key in {"!", "("}
-            elif key == ")" and depth:
-                depth -= 1
-            elif key in {"&", ":"} or (key == "|" and (depth or not has_bars)):
-                expects_name = True
-                if key == "|" and keys[i + 1] == ":":
-                    self._labels.add(i)
-                    i += 1
-                if keys[i] == ":":
-                    self.colons.append(i)
+    def _is(self) -> None:
+        """Read what follows IS: ``[NOT] NULL``, a type, a normal form, or labels."""
+        self._take("NOT")
+        self._take("NFC", "NFD", "NFKC", "NFKD")
+        if not self._take("NULL", "NORMALIZED"):
+            if self._take("::", "TYPED"):
+                self._type()
             else:
-                return i, names
-            self._labels.add(i)
-            i += 1
+                self.tested += self._labels()
 
-    def _quantify(self, i: int) -> None:
-        """Note that what ends at token `i`, a relationship or a group, may be any number."""
-        for element in reversed(self.elements):
-            if self.keys[i] == ")" or element.kind == "relationship":
-                element.is_many = element.is_many or self.keys[i] != ")"
-                return
+    def _type(self) -> None:
+        """Read a type: words, and brackets around others."""
+        begin, types = self.i, self.words["types"]
+        while self.keys[self.i] in types or (self.i > begin and self._at("<", ">", "!")):
+            self.i += 1
+            if self.ladybug and self._at("(", "["):
+                self.i = self.closing[self.i] + 1
+        if self.i == begin:
+            self._unexpected("a type is missing before")
+        if self._at("|") and self.keys[self.i + 1] in types:
+            self.i += 1
+            self._type()
+
+
+def _number(text: str) -> float:
+    plain = text.replace("_", "")
+    is_coded = plain[:2].lower() in {"0x", "0o"}
+    return float(int(plain, 0)) if is_coded else float(plain.rstrip("dDfF"))

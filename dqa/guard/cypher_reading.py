@@ -632,7 +632,8 @@ class CypherReader:
             if not self._take(NUMBER):
                 self._name("a parameter's name")
         elif self._take(TEXT):
-            size = Size(len(self.texts[begin]), len(self.texts[begin]))
+            length = max(len(self.texts[begin]) - 2.0, 1.0)
+            size = Size(length, length)
         elif is_word(key):
             size = self._word(key)
         elif not self._take(NUMBER):
@@ -823,7 +824,7 @@ class CypherReader:
         if name == "collect":
             return Size(total * min(self._rows, _MOST_ROWS), total)
         if name in words["repeating functions"]:
-            total *= self._bounded(name, most)
+            total = sizes[0].total * self._bounded(name, most)
         elif name in words["padding functions"]:
             total += self._bounded(name, most)
         elif name in words["replacing functions"]:

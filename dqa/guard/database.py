@@ -21,9 +21,9 @@ from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
     NotUnderstoodError,
-    QueryError,
     RefusedStatementError,
     StatementError,
+    StatementTimeoutError,
     UnknownReferenceError,
     UsageError,
 )
@@ -33,10 +33,11 @@ from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.core.situation import Schema
 from dqa.core.spans import Span, start_span
+from dqa.core.text import visible
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
 from dqa.guard.describe import answer
-from dqa.guard.hints import unknown_name, with_hints
+from dqa.guard.hints import advice_on, unknown_name
 from dqa.guard.policy import DEFAULT, Policy, SchemaScope
 from dqa.guard.replay import query_once
 from dqa.guard.tables import filtered_otherwise, protected, reads_filtered, without_inserted
@@ -284,12 +285,11 @@ class GuardedDatabase:
         with self._span(statement) as span:
             try:
                 rows = self._answered(statement, limits)
-            except RefusedStatementError as error:
-                self._record(statement, started, allowed=False, reason=str(error))
-                raise
             except BaseException as error:
                 said = str(error) if isinstance(error, DqaError) else type(error).__name__
-                self._record(statement, started, allowed=True, error=said)
+                is_refused = isinstance(error, RefusedStatementError)
+                key = "reason" if is_refused else "error"
+                self._record(statement, started, allowed=not is_refused, **{key: said})
                 raise
             count = len(rows.rows)
             result = {"rows": count, "cut": rows.cut, "translated": rows.translated}
@@ -319,15 +319,13 @@ class GuardedDatabase:
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
         verdict = self._verdict(statement, limits.seconds)
-        problem: RefusedStatementError | NotUnderstoodError
+        problem: RefusedStatementError | NotUnderstoodError = verdict.error()
         if verdict.allowed:
             self._require_approval(statement, verdict)
             try:
                 return self._run(statement, verdict.statement, limits)
             except (RefusedStatementError, NotUnderstoodError) as error:
                 problem = error
-        else:
-            problem = verdict.error()
         for translated in translations(statement, self.dialect, self.policy):
             verdict = check(translated, self.dialect, self.policy)
             self._require_approval(translated, verdict)
@@ -338,10 +336,7 @@ class GuardedDatabase:
                 continue  # its author does not know the translation
         if isinstance(problem, RefusedStatementError):
             raise problem
-        until = monotonic() + _FOR_HINTS
-        raise self._with_hints(StatementError(str(problem)), statement, until) from (
-            problem.__cause__
-        )
+        raise _advised(StatementError(str(problem)), self.dialect) from problem.__cause__
 
     def _verdict(self, statement: str, seconds: float = _FOR_HINTS) -> GuardVerdict:
         """Return the verdict on a statement; with the schema, if it may not run without."""
@@ -363,10 +358,18 @@ class GuardedDatabase:
         """Run the text of an allowed statement; an error about a name says what there is."""
         self._refuse_if_closed()
         until = monotonic() + limits.seconds + _FOR_HINTS
+
+        def schema() -> DatabaseSchema:
+            found = self._schema_by(until)
+            if found is None:
+                raise StatementTimeoutError(
+                    f"The schema was not read within {limits.seconds:g} seconds; ask again."
+                )
+            return found
+
         try:
             if self.kind == "relational":
-                namespace = self.namespace or self.name
-                described = answer(text, self.dialect, self.schema, namespace)
+                described = answer(text, self.dialect, schema, self.namespace or self.name)
                 if described is not None:
                     return described
             rows = self._ran(statement, text, limits, until)
@@ -378,7 +381,7 @@ class GuardedDatabase:
             raise found from problem.__cause__
         if isinstance(problem, NotUnderstoodError):
             raise problem
-        raise self._with_hints(problem, statement, until) from problem.__cause__
+        raise _advised(problem, self.dialect) from problem.__cause__
 
     def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:  # noqa: ARG002
         """Run the text of a statement within the rest of its limits."""
@@ -421,7 +424,10 @@ class GuardedDatabase:
         schema = self._schema_by(until)
         if schema is None:
             return StatementError(f"{problem}. What there is could not be read in time; ask again.")
-        return unknown_name(problem, name, schema, statement, self.dialect)
+        return unknown_name(problem, name, schema, statement)
 
-    def _with_hints(self, error: QueryError, statement: str, until: float) -> QueryError:
-        return with_hints(error, statement, self.dialect, lambda: self._schema_by(until))
+
+def _advised(error: StatementError, dialect: str) -> StatementError:
+    """Return an engine's error with the function to use in place of one that it lacks."""
+    advice = advice_on(str(error), dialect)
+    return type(error)(f"{error} {visible(advice)}") if advice else error

@@ -18,6 +18,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
 from dqa.guard.lists import AllowLists, lists
+from dqa.guard.policy import fold
 from dqa.guard.text import StatementText, dialect_of, read_text
 from dqa.guard.verdict import SEVERAL, Refusal
 
@@ -48,7 +49,6 @@ _VALUES = frozenset(
     {*_NAMES, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN, TokenType.R_BRACKET}
 )
 """What ends a value: a name with a bracket after it is not a call there, but an alias."""
-_BRACES = frozenset({TokenType.L_BRACE, TokenType.R_BRACE})
 _COMPARISONS = frozenset({TokenType.GT, TokenType.LT, TokenType.GTE, TokenType.LTE})
 _ENDS_CLAUSE = frozenset(
     {TokenType.HAVING, TokenType.ORDER_BY, TokenType.OFFSET, TokenType.R_PAREN, TokenType.UNION}
@@ -80,7 +80,33 @@ class Parsed:
     @cached_property
     def tables(self) -> tuple[exp.Table, ...]:
         """The tables that it names, without names of its own WITH parts."""
-        return tuple(node for node in self.nodes if is_table(node) and not is_part(node))
+        return tuple(node for node in self.nodes if is_table(node) and not self.is_part(node))
+
+    def is_part(self, table: exp.Table) -> bool:
+        """Whether a table is a WITH part of the statement that is visible where it stands.
+
+        What could be another name to the database is taken for a table.
+        """
+        node: exp.Expr | None = table.parent
+        below: exp.Expr = table
+        while node is not None and not table.db:
+            parts: list[exp.Expr] = []
+            if isinstance(node, exp.With):
+                own = next(n for n, part in enumerate(node.expressions) if part is below)
+                parts = node.expressions[: own + bool(node.args.get("recursive"))]
+            elif (found := node.args.get("with_")) is not None and found is not below:
+                parts = found.expressions
+            if any(self._names(part, table) for part in parts):
+                return True
+            below, node = node, node.parent
+        return False
+
+    def _names(self, part: exp.Expr, table: exp.Table) -> bool:
+        return self._spelled(part.args["alias"].this) == self._spelled(table.this)
+
+    def _spelled(self, name: exp.Expr) -> str:
+        is_exact = bool(name.args.get("quoted")) or self.dialect in {"mysql", "mariadb"}
+        return name.name if is_exact else fold(name.name)
 
 
 class LeftOutError(Refusal):
@@ -97,24 +123,6 @@ class LeftOutError(Refusal):
 def is_table(node: exp.Expr) -> TypeGuard[exp.Table]:
     """Whether a node names a table; functions in FROM are nodes of the same class."""
     return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
-
-
-def is_part(table: exp.Table) -> bool:
-    """Whether a table is a WITH part of the statement that is visible where it stands."""
-    name, node = table.name.casefold(), table.parent
-    below: exp.Expr = table
-    while node is not None and not table.db:
-        names: list[str] = []
-        if isinstance(node, exp.With):
-            names = [part.alias.casefold() for part in node.expressions]
-            own = next(n for n, part in enumerate(node.expressions) if part is below)
-            names = names[: own + 1] if node.args.get("recursive") else names[:own]
-        elif (parts := node.args.get("with_")) is not None and parts is not below:
-            names = [part.alias.casefold() for part in parts.expressions]
-        if name in names:
-            return True
-        below, node = node, node.parent
-    return False
 
 
 def parse(statement: str, dialect: str, functions: frozenset[str] = frozenset()) -> Parsed:
@@ -199,7 +207,7 @@ def _adapted(
     clause: TokenType | None = None
     brackets: list[TokenType] = []
     closed: TokenType | None = None  # what stood before the bracket that has just been closed
-    join_name = -1
+    join_name, braced = -1, set[int]()
     for number, token in enumerate(tokens):
         before = tokens[number - 1] if number else token
         after = tokens[number + 1] if number + 1 < len(tokens) else token
@@ -207,7 +215,15 @@ def _adapted(
         if kind in _ENDS_CLAUSE or kind in {TokenType.GROUP_BY, TokenType.LIMIT}:
             clause = kind
         is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
-        is_date = kind in _BRACES or (before.token_type in _BRACES and is_type)
+        if is_mysql and kind is TokenType.L_BRACE:
+            word, value, end = [*tokens[number + 1 : number + 4], token, token, token][:3]
+            is_string = value.token_type is TokenType.STRING
+            is_closed = end.token_type is TokenType.R_BRACE
+            if word.text.lower() not in {"d", "t", "ts"} or not (is_string and is_closed):
+                raise Refusal("braces may only hold a date or a time, as in {d '2024-01-01'}")
+            braced = {number, number + 1, number + 3}
+        elif is_mysql and kind is TokenType.R_BRACE and number not in braced:
+            raise Refusal("a brace is closed that is not open")
         opened_by, closed = closed, None
         if kind is TokenType.L_PAREN:
             brackets.append(before.token_type)
@@ -241,7 +257,7 @@ def _adapted(
                 is_mysql
                 and (
                     name in known["words that change nothing"]
-                    or is_date
+                    or number in braced
                     or (clause is TokenType.GROUP_BY and kind in {TokenType.ASC, TokenType.DESC})
                     or (before.text.lower() == "of" and name in {"timestamp", "transaction"})
                 )

@@ -23,7 +23,11 @@ ANY_SCHEMA = "*"
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f\ud800-\udfff]")
 """Characters that databases read in different ways within a text."""
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-"""How databases fold names: they know the case of these letters alone."""
+
+
+def fold(name: str) -> str:
+    """Return a name as databases fold it: they know the case of A to Z alone."""
+    return name.translate(_LOWER)
 
 
 @dataclass(frozen=True)
@@ -67,11 +71,11 @@ class SchemaScope:
         folds = dialect in {"postgres", "duckdb", "ansi"}
         if name in self.schemas and (quoted or not folds):
             return True
-        lower = name.translate(_LOWER)
+        lower = fold(name)
         if dialect == "postgres":
             return not quoted and lower in self.schemas
         is_folded = dialect == "duckdb" or (dialect == "ansi" and not quoted)
-        return is_folded and lower in {schema.translate(_LOWER) for schema in self.schemas}
+        return is_folded and lower in set(map(fold, self.schemas))
 
 
 @dataclass(frozen=True)
@@ -253,6 +257,10 @@ class Policy:
     def columns_of(self, table: str) -> TableInfo | None:
         """Return a table with its columns, or None where it is not known."""
         return self.known_tables.get(table.casefold())
+
+    def knows_table(self, name: str) -> bool:
+        """Whether a table or view is known and may be read; a hidden one is like none."""
+        return self.columns_of(name) is not None and self.shows_table(name)
 
     @cached_property
     def type_names(self) -> frozenset[str]:

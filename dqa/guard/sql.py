@@ -16,7 +16,7 @@ from sqlglot import exp
 from dqa.guard import describe, tables
 from dqa.guard.hints import closest, instead_of
 from dqa.guard.lists import lists
-from dqa.guard.parsing import MARK, LeftOutError, Parsed, is_part, is_table, parse_text
+from dqa.guard.parsing import MARK, LeftOutError, Parsed, is_table, parse_text
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.text import StatementText, read_text, spans
 from dqa.guard.verdict import Refusal
@@ -231,10 +231,10 @@ class _Check:
         if not is_table(node):
             self._check_source(node)
             return
-        if is_part(node):
+        if self.parsed.is_part(node):
             return
         name, schema = node.name.lower(), node.db.lower()
-        is_known = self.policy.columns_of(name) is not None
+        is_known = self.policy.knows_table(name)
         if self.dialect == "duckdb" and not is_known:
             self._refuse_file(node)
         full = f"{schema}.{name}" if schema else name
@@ -265,7 +265,7 @@ class _Check:
         # DuckDB has views of the catalogue in its schema main.
         if is_catalogue and (not owner or (self.dialect == "duckdb" and self._is_own(owner))):
             raise Refusal(f"{name} describes more than {scope.own}; SHOW TABLES and DESCRIBE work")
-        is_known = self.policy.columns_of(name) is not None
+        is_known = self.policy.knows_table(name)
         if owner or not scope.finds_others or (is_known and scope.finds_own_first):
             return
         if is_known or not scope.finds_own_first:
@@ -380,9 +380,9 @@ class _Check:
         functions: dict[str, set[str]] = {}
         for node in self.parsed.nodes:
             if is_table(node):
-                is_unknown = self.policy.columns_of(node.name) is None and not is_part(node)
+                is_known = self.policy.knows_table(node.name) or self.parsed.is_part(node)
                 for name in (node.alias_or_name.casefold(), node.name.casefold()):
-                    sources[name] = sources.get(name, False) or is_unknown
+                    sources[name] = sources.get(name, False) or not is_known
             elif isinstance(node, _QUERY_SOURCES) or isinstance(node.this, exp.Subquery):
                 sources.setdefault(node.alias.casefold(), False)
             elif isinstance(node, _FUNCTION_SOURCES):

@@ -34,17 +34,6 @@ def told(database: Database, statement: str) -> str:
     return str(caught.value)
 
 
-def test_an_alias_is_explained_with_its_table(relational: Database, duck: Database) -> None:
-    """The columns of the aliased table are listed before other tables."""
-    said = told(relational, "SELECT tn.name FROM trade_node tn JOIN country c ON c.home_node = 1")
-    begin = "no such column: tn.name. tn is trade_node, whose columns are trade_node, local_value, "
-    assert said.startswith(begin)
-    assert "Did you mean" not in said
-    assert "Other tables: node_country(" in said
-    said = told(duck, "SELECT tn.nmae FROM trade_node tn")
-    assert ". tn is trade_node, whose columns are trade_node, local_value, " in said
-
-
 def test_a_hint_in_a_wide_schema_names_the_tables_of_the_statement_first(tmp_path: Path) -> None:
     """Of hundreds of tables only some are listed, and names are quoted where they need it."""
     file = tmp_path / "wide.db"
@@ -55,44 +44,17 @@ def test_a_hint_in_a_wide_schema_names_the_tables_of_the_statement_first(tmp_pat
         made.execute('CREATE TABLE "takings 2025" ("rent per year", town)')
     with closing(sqlite_backend.BACKEND.open(str(file))) as wide:
         said = told(wide, "SELECT c.carrier_nam FROM carrier c")
-        assert "Did you mean 'carrier_name'? c is carrier" in said
+        assert "Did you mean 'carrier_name'? Tables: carrier(code, carrier_name)" in said
         assert said.endswith(" more.")
         assert len(said) < 2_000
         said = told(wide, 'SELECT rent FROM "takings 2025"')
         assert '"takings 2025"("rent per year", town)' in said
 
 
-def test_a_named_result_has_columns_too(relational: Database, duck: Database) -> None:
-    """The columns of a WITH part or a subquery are proposed."""
-    for statement, expected in (
-        ("SELECT x.hom_node FROM (SELECT * FROM country) x", "Did you mean 'home_node'?"),
-        (
-            "WITH p AS (SELECT home_node AS port FROM country) SELECT q.prt FROM p AS q",
-            "Did you mean 'port'? The columns of q are port.",
-        ),
-    ):
-        for database in (relational, duck):
-            assert expected in told(database, statement)
-
-
-def test_an_ambiguous_column_is_told_with_its_tables(relational: Database) -> None:
-    """Which tables of the statement have it, and how it is written."""
-    joined = "SELECT trade_node FROM trade_node t JOIN node_country USING (trade_node)"
-    assert relational.query(joined).rows
-    said = told(
-        relational, "SELECT country_name FROM country c, node_country, flow WHERE c.development > 1"
-    )
-    assert said == (
-        "ambiguous column name: country_name. 'country_name' is in c (country) and node_country: "
-        "write which one is meant, as in c.country_name."
-    )
-
-
 def test_sqlite_says_what_to_use_instead(relational: Database) -> None:
     """Models write functions and clauses that it lacks."""
     for statement, advice in (
         ("SELECT home_node FROM country GROUP BY ROLLUP(home_node)", "UNION ALL"),
-        ("SELECT EXTRACT(YEAR FROM '2024-01-01')", r"In place of extract use CAST\(strftime"),
         ("SELECT YEAR('2024-01-01')", r"In place of YEAR use CAST\(strftime"),
     ):
         with pytest.raises(StatementError, match=advice):
@@ -141,9 +103,9 @@ def test_a_name_with_a_line_break_stays_on_its_line(tmp_path: Path) -> None:
 def test_a_hint_proposes_a_table_where_a_table_is_meant() -> None:
     """Not a property that is spelled like it."""
     graph = DatabaseSchema(nodes=(NodeInfo("Person", (Field("city", "STRING"),)),))
-    said = str(unknown_name("Table Citi does not exist", "Citi", graph, "", "ladybug"))
+    said = str(unknown_name("Table Citi does not exist", "Citi", graph, ""))
     assert "Did you mean" not in said
-    said = str(unknown_name("Table Persn does not exist", "Persn", graph, "", "ladybug"))
+    said = str(unknown_name("Table Persn does not exist", "Persn", graph, ""))
     assert "Did you mean 'Person'" in said
-    said = str(unknown_name("Cannot find property citi", "n.citi", graph, "", "ladybug"))
+    said = str(unknown_name("Cannot find property citi", "n.citi", graph, ""))
     assert "Did you mean 'city'" in said

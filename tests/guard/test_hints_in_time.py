@@ -60,6 +60,18 @@ def test_a_hint_waits_for_the_schema_no_longer_than_the_limit() -> None:
         database.query("SELECT nam FROM shop", SHORT)
 
 
+def test_a_description_takes_no_longer_than_the_limit() -> None:
+    """It is answered from the schema, which is read on for the next time."""
+    session = FailingSession(lambda _: StatementError("not run"))
+    database = GuardedDatabase(session)
+    for statement in ("DESCRIBE shop", "SHOW TABLES"):
+        with pytest.raises(StatementTimeoutError, match="not read within"):
+            database.query(statement, SHORT)
+    session.may_be_read.set()
+    assert database.schema() == SHOP
+    assert database.query("SHOW TABLES", SHORT).rows == (("shop",),)
+
+
 def test_an_error_that_is_not_about_names_reads_no_schema() -> None:
     """A crashed engine would have to be opened and described again."""
     session = FailingSession(lambda _: StatementError("The statement crashed the engine"))

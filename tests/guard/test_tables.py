@@ -257,3 +257,38 @@ def test_a_comment_that_names_a_hidden_table_is_not_shown() -> None:
     assert (seen.comment, seen.columns[0].comment) == ("", "")
     (seen, _) = visible_schema(schema, "postgres", Policy()).tables
     assert seen.comment == "see plan"
+
+
+LIKE_NONE = [
+    "WITH secret AS (SELECT 1 AS x) SELECT * FROM secret",
+    'WITH "Secret" AS (SELECT 1 AS x) SELECT * FROM secret',
+    'WITH SECRET AS (SELECT 1 AS x) SELECT * FROM "SECRET"',
+    "WITH secret AS (SELECT * FROM secret) SELECT * FROM secret",
+    "SELECT secret.foo FROM secret",
+    "SELECT secret.code FROM secret",
+    "SELECT (s).foo FROM secret s",
+    "SELECT * FROM public.secret",
+    "SELECT NULL::secret",
+    "TABLE secret",
+]
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "sqlite", "mariadb"])
+@pytest.mark.parametrize("name", ["secret", "SECRET"])
+def test_a_hidden_table_is_like_one_that_does_not_exist(dialect: str, name: str) -> None:
+    """No statement gets another verdict, and a WITH part never stands for the table."""
+    emp = TableInfo("emp", (Field("id", "integer"), Field("salary", "integer")))
+    hidden = TableInfo(name, (Field("id", "integer"), Field("code", "text")))
+    for denied in (frozenset[str](), frozenset({"emp.salary"})):
+        with_it, without = (
+            Policy(tables=frozenset({"emp"}), denied_columns=denied, schema=DatabaseSchema(tables))
+            for tables in ((emp, hidden), (emp,))
+        )
+        for statement in LIKE_NONE:
+            found = check(statement, dialect, with_it)
+            assert (found, found.statement) == (
+                check(statement, dialect, without),
+                check(statement, dialect, without).statement,
+            )
+    assert not check(LIKE_NONE[1], dialect, with_it).allowed
+    assert dialect == "mariadb" or not check(LIKE_NONE[2], dialect, with_it).allowed

@@ -15,29 +15,19 @@ CASES = [
     (
         "postgres",
         "SELECT tn.name FROM trade_node tn JOIN country c ON c.home_node = tn.trade_node",
-        r"column tn\.name does not exist\. tn is trade_node, whose columns are trade_node, ",
+        r"column tn\.name does not exist\. .*Tables: .*trade_node\(trade_node, local_value",
     ),
     (
         "postgres",
         "SELECT 1 FROM country ORDER BY 1 UNION SELECT 2 UNION SELECT 3",
-        r'near "UNION" at character 34; this is PostgreSQL \d+\.\d+\. It is in: .*ORDER BY 1 UNION',
-    ),
-    (
-        "postgres",
-        "SELECT country_name FROM country c, node_country",
-        r"'country_name' is in c \(country\) and node_country: write which one is meant",
+        r'near "UNION" at character 34; this is PostgreSQL \d+\.\d+',
     ),
     (
         "mysql",
         "SELECT tn.name FROM trade_node tn JOIN country c ON c.home_node = tn.trade_node",
-        r"Unknown column 'tn\.name' in .*\. tn is trade_node, whose columns are trade_node, ",
+        r"Unknown column 'tn\.name' in .*Tables: .*trade_node\(trade_node, local_value",
     ),
     ("mysql", "SELECT 1 FROM country QUALIFY 1", r"; this is (?:MariaDB|MySQL) \d+\.\d+\.\d+\."),
-    (
-        "mysql",
-        "SELECT country_name FROM country c, node_country",
-        r"'country_name' is in c \(country\) and node_country: write which one is meant",
-    ),
 ]
 
 
@@ -45,7 +35,7 @@ CASES = [
 def test_what_a_server_says_comes_with_what_helps(
     name: str, statement: str, told: str, request: pytest.FixtureRequest
 ) -> None:
-    """As of the embedded ones: aliases, ambiguous columns, places and versions."""
+    """The tables of the statement come first; a syntax error names the version."""
     server = Target(plugins.backend(name), request.getfixturevalue(f"{name}_url"))
     try:
         with pytest.raises(StatementError) as caught:

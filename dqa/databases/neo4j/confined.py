@@ -8,13 +8,15 @@ from functools import cached_property
 
 from dqa.core.database import Limits, Rows
 from dqa.core.display import Value
-from dqa.core.errors import DatabaseUnavailableError
+from dqa.core.errors import DatabaseUnavailableError, RefusedStatementError
 from dqa.core.schema import EdgeInfo, NodeInfo
 from dqa.core.session import Session
 from dqa.guard import GuardedDatabase, Policy
 from dqa.guard.cypher import read_statement
 from dqa.guard.cypher_policy import VisibleGraph
 
+_LABELS = "_LABEL"
+"""The key of a node's labels in a result; where some are hidden, no other map may have it."""
 _REMEMBERED = 4_096
 """Statements whose names are known to exist."""
 
@@ -38,9 +40,14 @@ class ConfinedGraph(GuardedDatabase):
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             self._known.add(statement)
-        rows = super()._ran(statement, text, limits, until)
         shown = VisibleGraph.of(self.policy, fold=False)
-        if shown.labels is not None or shown.hidden:
+        if shown.limits_nodes and _LABELS in statement:
+            raise RefusedStatementError(
+                f"The statement was not run: {_LABELS} is the key of a node's labels here; use "
+                "another name."
+            )
+        rows = super()._ran(statement, text, limits, until)
+        if shown.limits_nodes:
             cells = tuple(
                 tuple(_visible(cell, shown.shows_label) for cell in row) for row in rows.rows
             )
@@ -85,8 +92,8 @@ def _visible(cell: Value, shows: Callable[[str], bool]) -> Value:
     if not isinstance(cell, dict):
         return cell
     found = {key: _visible(item, shows) for key, item in cell.items()}
-    labels = cell.get("_LABEL")
+    labels = cell.get(_LABELS)
     if isinstance(labels, list):
         seen: list[Value] = [x for x in labels if isinstance(x, str) and shows(x)]
-        found["_LABEL"] = seen[0] if len(seen) == 1 else seen
+        found[_LABELS] = seen[0] if len(seen) == 1 else seen
     return found

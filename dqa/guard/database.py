@@ -7,7 +7,7 @@ recorded.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
@@ -255,11 +255,8 @@ class GuardedDatabase:
 
     def check(self, statement: str) -> GuardVerdict:
         """Return whether `query` would run a statement, which is not run, and if not, why."""
-        verdict = self._verdict(statement)
-        if not verdict.allowed:
-            for translated in translations(statement, self.dialect, self.policy):
-                return check(translated, self.dialect, self.policy)
-        return verdict
+        verdicts = [verdict for _, verdict in self._meanings(statement, _FOR_HINTS)]
+        return next((verdict for verdict in verdicts if verdict.allowed), verdicts[0])
 
     def query(self, statement: str, limits: Limits | None = None) -> Rows:
         """Run one read-only statement; see `dqa.core.database.Database.query`.
@@ -318,41 +315,37 @@ class GuardedDatabase:
         )
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
-        verdict = self._verdict(statement, limits.seconds)
-        problem: RefusedStatementError | NotUnderstoodError = verdict.error()
-        if verdict.allowed:
-            self._require_approval(statement, verdict)
+        problem: RefusedStatementError | NotUnderstoodError | None = None
+        for text, verdict in self._meanings(statement, limits.seconds):
+            if not verdict.allowed:
+                problem = verdict.error()
+                continue
+            approve = self.audit.approve if self.audit is not None else None
+            if approve is not None and not approve(text, verdict, self.name):
+                raise RefusedStatementError("The statement was not run: it was not approved.")
             try:
-                return self._run(statement, verdict.statement, limits)
+                rows = self._run(text, verdict.statement, limits)
+                return rows if text is statement else replace(rows, translated=text)
             except (RefusedStatementError, NotUnderstoodError) as error:
-                problem = error
-        for translated in translations(statement, self.dialect, self.policy):
-            verdict = check(translated, self.dialect, self.policy)
-            self._require_approval(translated, verdict)
-            try:
-                rows = self._run(translated, verdict.statement, limits)
-                return replace(rows, translated=translated)
-            except NotUnderstoodError:
-                continue  # its author does not know the translation
+                problem = problem or error  # its author does not know the translations
         if isinstance(problem, RefusedStatementError):
             raise problem
-        raise _advised(StatementError(str(problem)), self.dialect) from problem.__cause__
+        cause = None if problem is None else problem.__cause__
+        raise _advised(StatementError(str(problem)), self.dialect) from cause
 
-    def _verdict(self, statement: str, seconds: float = _FOR_HINTS) -> GuardVerdict:
-        """Return the verdict on a statement; with the schema, if it may not run without."""
+    def _meanings(self, statement: str, seconds: float) -> Iterator[tuple[str, GuardVerdict]]:
+        """Yield a statement, then its translations, each with the verdict on it.
+
+        A name with a dot or a cast may need the schema, which is read within some seconds.
+        """
         verdict = check(statement, self.dialect, self.policy)
         is_final = verdict.allowed or self.kind == "graph" or self.policy.schema is not None
-        if is_final or ("." not in statement and ":" not in statement):
-            return verdict
-        schema = self._schema_by(monotonic() + seconds)
-        if schema is None:
-            return verdict
-        return check(statement, self.dialect, replace(self.policy, schema=schema))
-
-    def _require_approval(self, statement: str, verdict: GuardVerdict) -> None:
-        approve = self.audit.approve if self.audit is not None else None
-        if approve is not None and not approve(statement, verdict, self.name):
-            raise RefusedStatementError("The statement was not run: it was not approved.")
+        if not is_final and ("." in statement or ":" in statement):
+            schema = self._schema_by(monotonic() + seconds)
+            if schema is not None:
+                verdict = check(statement, self.dialect, replace(self.policy, schema=schema))
+        yield statement, verdict
+        yield from translations(statement, self.dialect, self.policy)
 
     def _run(self, statement: str, text: str, limits: Limits) -> Rows:
         """Run the text of an allowed statement; an error about a name says what there is."""

@@ -140,6 +140,10 @@ def rewritten(parsed: Parsed, policy: Policy) -> str:
     Refusal
         It reads a table that the policy does not show, or one where no query can stand.
     """
+    parts = [node.alias.casefold() for node in parsed.nodes if isinstance(node, exp.CTE)]
+    for name in parts:
+        if parts.count(name) > 1:  # databases differ in which one is meant
+            raise Refusal(f"two WITH parts are called {name}; rename one")
     text: list[str] = []
     done = 0
     restricted: list[ShownTable] = []

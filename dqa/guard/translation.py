@@ -15,14 +15,17 @@ from sqlglot.errors import SqlglotError
 from dqa.guard.check import check
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.text import dialect_of, read_text
+from dqa.guard.verdict import GuardVerdict
 
 _OTHER_VALUES = (exp.HexString, exp.BitString, exp.ByteString, exp.National)
 """Literals whose value another dialect reads differently."""
 _NUMBER = re.compile(r"\d\w*")
 
 
-def translations(statement: str, dialect: str, policy: Policy = DEFAULT) -> Iterator[str]:
-    """Yield the possible meanings of a statement that `dialect` cannot read, each once.
+def translations(
+    statement: str, dialect: str, policy: Policy = DEFAULT
+) -> Iterator[tuple[str, GuardVerdict]]:
+    """Yield the meanings of a statement that `dialect` cannot read, each with its verdict.
 
     It is read as MySQL's, and as the dialect's own with functions of others (``IF``,
     ``STRING_AGG``). In MySQL ``||`` is OR, and double quotes are texts: a statement with ``||``
@@ -37,9 +40,10 @@ def translations(statement: str, dialect: str, policy: Policy = DEFAULT) -> Iter
         if source == "mysql" and "`" not in statement:
             written = re.sub(r'"([^"]*)"|\'(?:[^\']|\'\')*\'', _in_backticks, statement)
         translated = _translate(written, source, dialect, policy)
-        if translated not in found and check(translated, dialect, policy).allowed:
+        verdict = check(translated, dialect, policy)
+        if translated not in found and verdict.allowed:
             found.add(translated)
-            yield translated
+            yield translated, verdict
 
 
 def _in_backticks(match: re.Match[str]) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 SHAPES: dict[str, list[str]] = json.loads(
     Path(__file__).with_name("guard_cases").joinpath("hiding.json").read_text("ascii")
 )
-"""By SQL dialect: statements that only that dialect has; and all shapes of Cypher statements."""
+"""By SQL dialect: statements that only that dialect has; all shapes of Cypher statements; and WITH
+parts called like a table, which databases look up in different ways."""
 
 
 class Attacks:

@@ -19,7 +19,7 @@ DIALECTS = ("postgres", "duckdb", "sqlite", "ansi")
 
 def translated(statement: str, dialect: str, policy: Policy = DEFAULT) -> str | None:
     """Return the first translation of a statement."""
-    return next(translations(statement, dialect, policy), None)
+    return next((text for text, _ in translations(statement, dialect, policy)), None)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

@@ -127,7 +127,7 @@ def install(extra: str) -> int:
     STAMP.unlink(missing_ok=True)
     say("Installing packages into .venv; this takes a few minutes")
     pip = [python, "-P", "-m", "pip", "install", "--no-input", "--progress-bar", "off"]
-    uv = ["uv", "pip", "install", "--compile-bytecode", "--python", python]
+    uv = ["uv", "pip", "install", "--python", python]
     wanted = [] if extra == "dev" else ["--only-binary", ":all:"]
     wanted += ["--editable", f"{ROOT}[{extra}]"]
     # Some packages call 'python' while they are built; .venv has one.

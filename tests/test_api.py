@@ -7,8 +7,6 @@ import importlib
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +18,7 @@ import dqa
 from dqa import plugins
 from dqa.core.errors import StatementError
 from dqa.evaluation.build import BuiltRun
+from tests.programs import run_python
 
 PUBLIC = tuple(
     """
@@ -85,9 +84,7 @@ def test_importing_it_imports_nothing_else() -> None:
     script = (
         "import sys, dqa; print([n for n in sys.modules if n.startswith(('dqa.', 'pydantic'))])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = run_python("-c", script, check=True)
     assert done.stdout.strip() == "[]"
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from dqa import Decider, Settings, plugins
 from dqa.core.decision import Ending
 from dqa.core.question import Question
 from tests.databases.conftest import small_situation
+from tests.programs import run_python
 
 PAGE = Path(__file__).parents[1] / "docs" / "extending.md"
 _NAMED_BLOCK = re.compile(r"`(?P<name>[\w.]+)`:\n\n```\w*\n(?P<text>.*?)```", re.DOTALL)
@@ -30,8 +29,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert set(files) == {"pyproject.toml", "most_named.py"}
     for name, text in files.items():
         (source / name).write_text(text, "utf-8")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*pip, "--target", str(site), str(source)], check=True, capture_output=True)
+    pip = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation")
+    run_python(*pip, "--target", site, source, check=True)
     return site
 
 
@@ -39,12 +38,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_documented_decider_is_evaluated(installed: Path) -> None:
     """By the page's own command, without a line of dqa changed."""
     (command,) = _COMMAND.findall(PAGE.read_text("utf-8"))
-    done = subprocess.run(
-        [sys.executable, "-m", "dqa", *command.split(), "--json"],
-        env={**os.environ, "PYTHONPATH": str(installed)},
-        capture_output=True,
-        text=True,
-        check=False,
+    done = run_python(
+        "-m", "dqa", *command.split(), "--json", env={**os.environ, "PYTHONPATH": str(installed)}
     )
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout)["results"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.programs import run_python
 
 pytestmark = pytest.mark.slow
 
@@ -70,13 +70,14 @@ def checkout(tmp_path: Path) -> Path:
 def run_tests(checkout: Path, *arguments: str, **variables: str) -> tuple[int, str]:
     """Run the tests of a folder; return the exit code and the last line but one."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("DQA_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "xdist", *arguments],
+    done = run_python(
+        "-m",
+        "pytest",
+        "-p",
+        "xdist",
+        *arguments,
         cwd=checkout,
         env={**inherited, **variables, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     return done.returncode, done.stdout.splitlines()[-2]
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.programs import run_python, start_python
 
 pytestmark = pytest.mark.slow
 
@@ -47,8 +48,9 @@ class Checkout:
     def start(self, *words: str, uv: str = INSTALL) -> subprocess.Popen[str]:
         """Start start.py with a `uv` that does what these lines of a shell script say."""
         (self.folder / "log").write_text("")
-        return subprocess.Popen(
-            [sys.executable, "../start.py", *words],
+        return start_python(
+            "../start.py",
+            *words,
             cwd=self.user,
             env={
                 "PATH": str(self.tools),
@@ -56,9 +58,6 @@ class Checkout:
                 "UV": uv,
                 "PIP_NO_INDEX": "1",  # pip is called after uv has failed
             },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
         )
 
     def run(self, *words: str, uv: str = INSTALL) -> tuple[int, str, list[str]]:
@@ -159,11 +158,6 @@ def test_wrong_calls_end_with_one_line(checkout: Checkout) -> None:
     code, messages, ran = checkout.run("evla")
     assert (code, messages.count("\n"), ran) == (2, 1, [])
     future = "sys.version_info = (3, 14); runpy.run_path(sys.argv[1], {}, '__main__')"
-    done = subprocess.run(
-        [sys.executable, "-c", f"import runpy, sys; {future}", str(START)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python("-c", f"import runpy, sys; {future}", str(START))
     assert done.returncode == 1
     assert done.stderr.startswith("error: dqa needs Python 3.11, 3.12 or 3.13")

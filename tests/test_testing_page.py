@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.programs import run_python
 
 pytestmark = pytest.mark.slow
 
@@ -31,9 +31,10 @@ def blocks(page: Path = PAGE) -> dict[str, str]:
 
 def run(folder: Path, *arguments: str) -> str:
     """Run pytest there, without the servers of these tests; return what it printed."""
-    command = [sys.executable, "-m", "pytest", "-W", "error", "-p", "no:cacheprovider", *arguments]
     env = {name: value for name, value in os.environ.items() if not name.startswith("DQA_TEST")}
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    done = run_python(
+        "-m", "pytest", "-W", "error", "-p", "no:cacheprovider", *arguments, cwd=folder, env=env
+    )
     return done.stdout + done.stderr
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.programs import run_python
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -21,8 +21,7 @@ TEMPTING = ("schemas", "simulators", "planrag", "dellma", "scenarios", "loaders"
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel that a user would install."""
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = run_python("-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), cwd=ROOT)
     assert done.returncode == 0, done.stderr
     (built,) = folder.glob("*.whl")
     return built
@@ -41,8 +40,8 @@ def test_the_wheel_holds_packages_of_our_own_names_alone(wheel: Path) -> None:
 def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the wheel into a folder, which goes before the checkout that tests import."""
     folder = tmp_path_factory.mktemp("site")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder)]
-    subprocess.run([*pip, str(wheel)], check=True, capture_output=True)
+    pip = ("-m", "pip", "install", "--quiet", "--no-deps", "--target", folder)
+    run_python(*pip, wheel, check=True)
     return folder
 
 
@@ -51,14 +50,7 @@ def run(site: Path, folder: Path, *words: str, **variables: str) -> str:
     theirs = ("PYTHONPATH", "DQA_TEST")  # no server of these tests
     kept = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
     del kept["PYTHONSAFEPATH"]  # the user's modules must be on the path
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env={**kept, "PYTHONPATH": str(site), **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(*words, cwd=folder, env={**kept, "PYTHONPATH": str(site), **variables})
     return done.stdout + done.stderr
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +19,7 @@ from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.journal import Journal, kept_in
 from dqa.testing import GivenReplies, answer, query
 from tests.agents.conftest import entries
+from tests.programs import run_python
 
 NAMES = "SELECT name FROM supplier ORDER BY price DESC"
 PRICES = "SELECT name, price FROM supplier ORDER BY price DESC"
@@ -210,10 +209,9 @@ def test_a_fresh_process_goes_on_where_another_one_waited(
     with saver.from_conn_string(str(shop.with_name("kept.db"))) as keeping:
         compiled = graph(database, model, keeping, ("decision",))
         assert pending(compiled.invoke({"question": QUESTION}, HERE))["kind"] == "decision"
-    words = [sys.executable, "-c", RESUMING, str(shop.parent)]
     paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+    done = run_python("-c", RESUMING, str(shop.parent), env=env)
     assert (done.returncode, done.stdout) == (0, "Dear Bo\n"), done.stderr
     asked = [entry["statement"] for entry in entries(shop.with_name("audit.jsonl"))]
     assert asked == ["SELECT name FROM supplier", NAMES]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from typer.main import get_command
 
 from dqa.cli import completion
 from dqa.cli.completion import by_target
+from tests.programs import run_python
 
 COMPLETING = """
 import contextlib, io, json, os, sys
@@ -50,12 +49,7 @@ NAMES = {
 
 def test_names_are_completed_without_heavy_imports() -> None:
     """What is in a list already stays, and is not offered again."""
-    done = subprocess.run(
-        [sys.executable, "-c", COMPLETING, json.dumps(list(NAMES))],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run_python("-c", COMPLETING, json.dumps(list(NAMES)), check=True)
     found, imported = json.loads(done.stdout)
     assert {line: set(words) for line, words in found.items()} == NAMES
     assert HEAVY & set(imported) == set()

@@ -19,6 +19,7 @@ from dqa.core.database import Database
 from dqa.core.decision import Decision
 from dqa.core.question import Question
 from dqa.deciders.baselines import Baseline
+from tests.programs import run_python
 
 SLOW = """
 import os, sys
@@ -134,12 +135,8 @@ def test_an_interrupted_run_keeps_what_was_decided(
         (line,) = stuck.stderr.read().splitlines()
     assert line.startswith("Interrupted: 2 of 10 decisions were made")
     assert line.endswith(f"'dqa eval --resume {out}' goes on.")
-    done = subprocess.run(
-        [sys.executable, "-m", "dqa", "eval", "--resume", str(out), "--json"],
-        env=with_plugin,
-        capture_output=True,
-        text=True,
-        check=True,
+    done = run_python(
+        "-m", "dqa", "eval", "--resume", str(out), "--json", env=with_plugin, check=True
     )
     rows = json.loads(done.stdout)["results"]
     assert [row["questions"] for row in rows] == [5, 5]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from typer.main import get_command
 
 from dqa.cli import main
+from tests.programs import run_python
 
 ENGINES = ("duckdb", "ladybug", "neo4j", "psycopg", "pyarrow", "pymysql", "sqlalchemy")
 AGENTS = ("httpx", "langchain", "langchain_core", "langgraph", "langsmith", "openai")
@@ -38,12 +38,7 @@ for arguments, banned in json.loads(sys.argv[1]):
 
 def run_lightly(*commands: tuple[Sequence[str], Sequence[str]]) -> None:
     """Run commands in a fresh interpreter, each with what may not be imported until its end."""
-    done = subprocess.run(
-        [sys.executable, "-c", RUNNING, json.dumps(commands)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python("-c", RUNNING, json.dumps(commands))
     assert done.returncode == 0, done.stderr
 
 
@@ -114,13 +109,7 @@ def with_broken(tmp_path: Path) -> dict[str, str]:
 
 def ran(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a command where broken plug-ins are installed."""
-    return subprocess.run(
-        [sys.executable, "-m", "dqa", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_python("-m", "dqa", *arguments, env=environment)
 
 
 def test_a_listing_survives_what_cannot_be_loaded(with_broken: dict[str, str]) -> None:

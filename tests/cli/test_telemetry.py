@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.programs import run_python
 
 ASKED = ("--candidate", "Süd", "--candidate", "Nord", "--question", "Whom?", "--decider", "first")
 
@@ -81,13 +82,7 @@ def collector() -> Iterator[Collector]:
 
 def _ran(*arguments: object, **settings: str) -> subprocess.CompletedProcess[str]:
     environment = {name: v for name, v in os.environ.items() if not name.startswith("OTEL_")}
-    return subprocess.run(
-        [sys.executable, "-m", "dqa", *map(str, arguments)],
-        env=environment | settings,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_python("-m", "dqa", *map(str, arguments), env=environment | settings)
 
 
 def test_an_endpoint_alone_sends_the_spans_of_a_command(collector: Collector, shop: Path) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from tests.programs import run_python
 
 START = """
 import threading
@@ -39,8 +38,8 @@ assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()
 
 def run(script: str) -> None:
     """Run a script in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
+    done = run_python("-c", script)
+    assert done.returncode == 0, done.stderr
 
 
 def test_eight_threads_may_be_the_first_to_open_the_graph_engine() -> None:

@@ -8,7 +8,6 @@ import resource
 import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
 import threading
 import time
@@ -34,6 +33,7 @@ from dqa.core.errors import (
 )
 from dqa.core.situation import Situation
 from dqa.databases import worker_pool
+from tests.programs import run_python, start_python
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 
@@ -223,12 +223,8 @@ print(*database.query("SELECT 1").rows)
 
 def test_a_worker_knows_no_secret(shop_file: Path) -> None:
     """Neither in its environment, which the system shows, nor in its arguments."""
-    done = subprocess.run(
-        [sys.executable, "-c", ENVIRONMENTS, str(shop_file)],
-        env=os.environ | {"SECRET_API_KEY": "s3cret-w0rd"},
-        capture_output=True,
-        text=True,
-        check=False,
+    done = run_python(
+        "-c", ENVIRONMENTS, str(shop_file), env=os.environ | {"SECRET_API_KEY": "s3cret-w0rd"}
     )
     assert done.stdout == "(1,)\n", done.stderr
 
@@ -317,12 +313,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
 def test_a_signal_to_the_asker_ends_the_worker(shop_file: Path, sent: signal.Signals) -> None:
     """Ctrl-C leaves a database that works; nothing survives a process that is killed."""
-    asker = subprocess.Popen(
-        [sys.executable, "-c", ASKING, str(shop_file), DEAF],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    asker = start_python("-c", ASKING, str(shop_file), DEAF)
     with asker:
         assert asker.stdout is not None
         assert asker.stdout.readline() == "ready\n"
@@ -374,9 +365,7 @@ def test_a_worker_that_cannot_start_is_one_clear_error(shop_file: Path) -> None:
         "except dqa.InfrastructureError as error:\n"
         "    print(error)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(shop_file)], capture_output=True, text=True, check=True
-    )
+    done = run_python("-c", program, str(shop_file), check=True)
     assert "cannot be started" in done.stdout
 
 

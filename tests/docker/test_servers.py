@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+from tests.programs import run_python
 
 SCRIPT = Path(__file__).parents[2] / "docker" / "local" / "servers.py"
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the script as a user does; it imports modules of its own folder."""
-    command = [sys.executable, SCRIPT, *arguments]
     variables = {**os.environ, "PYTHONSAFEPATH": ""}
-    return subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    return run_python(SCRIPT, *arguments, env=variables)
 
 
 def test_status_of_a_new_state_folder_is_absent(tmp_path: Path) -> None:

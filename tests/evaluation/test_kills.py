@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 
 import dqa
 from tests.evaluation import killing
+from tests.programs import run_python, start_python
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "import sys; from tests.evaluation.killing import main; main(*sys.argv[1:])"
@@ -24,12 +23,8 @@ def kill(moments: int | str, processes: int, seed: int, *places: str) -> list[in
     """Make runs that are killed; return how often each was, or how many there are."""
     given = map(str, (moments, processes, seed, *places))
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *given],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    done = run_python(
+        "-c", PROGRAM, *given, env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     )
     assert done.returncode == 0, done.stderr
     found: list[int] = json.loads(done.stdout)
@@ -89,23 +84,22 @@ def test_twenty_kills_of_the_command_leave_what_an_uninterrupted_one_leaves(
 ) -> None:
     """With SIGKILL, wherever it happens to be; agents ask scripted models."""
     asked = ("--deciders", "planrag,iterrag,first", "--databases", "sqlite,ladybug")
-    command = [sys.executable, "-m", "dqa", "eval"]
-    begin = [*command, "--generate", "12", "--seed", "3", *asked, "--workers", "2", "--out"]
-    subprocess.run([*begin, f"{tmp_path}/whole"], capture_output=True, check=True)
+    command = ("-m", "dqa", "eval")
+    begin = (*command, "--generate", "12", "--seed", "3", *asked, "--workers", "2", "--out")
+    run_python(*begin, f"{tmp_path}/whole", check=True)
     whole, place = dqa.read_run(tmp_path / "whole"), f"{tmp_path}/{name}"
 
     kills = 0
     while kills < 20:
         begun = killing.made(place)
         there = Path(place, "run.json").exists()
-        words = [*command, "--resume", place] if there else [*begin, place]
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        process = start_python(*((*command, "--resume") if there else begin), place)
         while process.poll() is None and killing.made(place) == begun:
             time.sleep(0.01)
         time.sleep(0.003 * kills)  # at another moment each time
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
         kills += 1
-    subprocess.run([*command, "--resume", place], capture_output=True, check=True)
+    run_python(*command, "--resume", place, check=True)
     assert_whole(place, whole)
     assert dqa.analyse(place).to_json() == dqa.analyse(tmp_path / "whole").to_json()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +17,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 import dqa
 from dqa.core.spans import export_to
 from tests.models.model_server import ModelServer, Request, Trouble
+from tests.programs import run_python
 
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
@@ -252,6 +251,5 @@ print("taken")
 @pytest.mark.parametrize(("program", "said"), [(OFF, "2"), (OWN, "taken")], ids=["off", "own"])
 def test_a_program_needs_no_telemetry_and_its_own_provider_is_used(program: str, said: str) -> None:
     """Without OpenTelemetry nothing changes; a provider takes the spans within its own."""
-    command = [sys.executable, "-c", program]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    ran = run_python("-c", program)
     assert (ran.returncode, ran.stdout.strip()) == (0, said), ran.stderr

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ from dqa.loaders.sources import (
     ReleaseFolder,
 )
 from dqa.scenarios.generation import Difficulty
+from tests.programs import run_python
 
 LOCATION = "mysql+pymysql://me:pass-word@db.example/shop"
 WHOLE = RunSpec(
@@ -270,8 +269,14 @@ def test_a_spec_is_built_in_another_process(tmp_path: Path) -> None:
         "import sys, dqa; from pathlib import Path; "
         "dqa.evaluate(dqa.RunSpec.read(Path(sys.argv[1])), out=sys.argv[2])"
     )
-    command = [sys.executable, "-c", script, str(tmp_path / "spec.json"), str(tmp_path / "there")]
-    subprocess.run(command, check=True, env=os.environ, capture_output=True)
+    run_python(
+        "-c",
+        script,
+        str(tmp_path / "spec.json"),
+        str(tmp_path / "there"),
+        check=True,
+        env=os.environ,
+    )
     import dqa
 
     dqa.evaluate(spec, out=tmp_path / "here")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dqa.core.errors import UnknownNameError
 from dqa.guard import DIALECTS, GuardVerdict, check, sql
+from tests.programs import run_python
 
 CYPHER = ("neo4j", "ladybug")
 NESTED = [
@@ -89,9 +87,7 @@ thread.start()
 thread.join()
 print("done")
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
+    done = run_python("-c", program)
     assert done.stdout == "done\n", done.stderr
 
 
@@ -147,7 +143,5 @@ assert not failed, failed
 
 def test_eight_threads_may_be_the_first_to_ask() -> None:
     """Dialects are imported when they are first needed, in a process of its own here."""
-    done = subprocess.run(
-        [sys.executable, "-c", _FIRST_STATEMENTS], capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stderr.decode()
+    done = run_python("-c", _FIRST_STATEMENTS)
+    assert done.returncode == 0, done.stderr

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +24,7 @@ from dqa.databases.base import Backend
 from dqa.guard import Audit, Policy
 from dqa.loaders.release import read_release
 from dqa.testing.containers import run_container, why_no_container
+from tests.programs import run_python
 
 SERVERS = Path(__file__).parents[2] / "docker" / "local" / "servers.py"
 VARIABLES = {
@@ -200,10 +199,9 @@ class OwnServer:
         self._run("restart", self.name)
 
     def _run(self, *arguments: str) -> str:
-        command = [sys.executable, str(SERVERS), *arguments, "--state", self.state]
         variables = {**os.environ, "PYTHONSAFEPATH": ""}  # it imports modules of its own folder
-        done = subprocess.run(
-            command, env=variables, capture_output=True, text=True, check=False, timeout=180
+        done = run_python(
+            str(SERVERS), *arguments, "--state", self.state, env=variables, timeout=180
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

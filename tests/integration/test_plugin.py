@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from dqa.testing.containers import why_no_container
+from tests.programs import run_python
 from tests.test_testing_page import blocks
 
 
@@ -22,11 +21,5 @@ def test_the_documented_module_runs_in_containers_of_its_own(
             pytest.skip(why)
         monkeypatch.delenv(f"DQA_TEST_{name.upper()}_URL", raising=False)
     (tmp_path / "test_servers.py").write_text(blocks()["test_servers.py"], "utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-W", "error", "-m", "dqa_container"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python("-m", "pytest", "-W", "error", "-m", "dqa_container", cwd=tmp_path)
     assert "2 passed" in done.stdout, done.stdout

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from dqa.evaluation.results import Outcome, Result
 from dqa.loaders.generator import Difficulty
 from tests.integration.conftest import Target, targeted
 from tests.models.model_server import ModelServer
+from tests.programs import start_python
 
 pytestmark = pytest.mark.slow
 DECIDERS = ("iterrag", "random")
@@ -269,16 +269,10 @@ def test_a_recording_is_played_and_a_budget_holds(nodes: Nodes, tmp_path: Path) 
 def test_an_interrupted_run_goes_on(nodes: Nodes, tmp_path: Path) -> None:
     """Ctrl-C ends the command and keeps what is decided; the same command as ever goes on."""
     folder = tmp_path / "run"
-    command = [sys.executable, "-m", "dqa", "eval"]
     # So many that a fast machine is not done before the signal comes.
-    asked = ["--generate", "300", "--scenarios", "locating", "--deciders", "iterrag,random"]
-    where = ["--databases", "sqlite", "--engine", "ray", "--ray-address", nodes.address]
-    started = subprocess.Popen(
-        [*command, *asked, *where, "--out", str(folder)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    asked = ("--generate", "100", "--scenarios", "locating", "--deciders", "iterrag,random")
+    where = ("--databases", "sqlite", "--engine", "ray", "--ray-address", nodes.address)
+    started = start_python("-m", "dqa", "eval", *asked, *where, "--out", folder)
     while started.poll() is None and not _lines(folder / RESULTS):
         time.sleep(0.02)
     before = _lines(folder / RESULTS)
@@ -287,10 +281,10 @@ def test_an_interrupted_run_goes_on(nodes: Nodes, tmp_path: Path) -> None:
     assert started.returncode == 130, f"the signal came after {before} decisions: {told}"
     assert "are kept" in told
     made = _lines(folder / RESULTS)
-    assert 0 < made < 600
+    assert 0 < made < 200
     run = dqa.evaluate(out=folder, resume=True)
-    assert len(run.results) == 600
-    assert _lines(folder / TRACES) == 600
+    assert len(run.results) == 200
+    assert _lines(folder / TRACES) == 200
 
 
 def _lines(file: Path) -> int:

@@ -22,6 +22,7 @@ from dqa.core.errors import (
 from dqa.databases.namespaces import namespace_for
 from tests.integration.conftest import Target
 from tests.integration.test_relational import read_back, world
+from tests.programs import start_python
 
 SECRET = "correct-horse"  # noqa: S105
 COUNT = "SELECT count(*) FROM goods"
@@ -162,15 +163,10 @@ def test_a_namespace_opens_by_its_url(server: Target) -> None:
 
 def test_a_file_that_another_process_writes_is_waited_for(tmp_path: Path) -> None:
     """DuckDB lets one process write; who comes too late is told so."""
-    import subprocess
-    import sys
-
     backend, path = plugins.backend("duckdb"), tmp_path / "busy.duckdb"
     backend.load(world(goods=2), str(path)).close()
     program = f"import duckdb, sys; c = duckdb.connect({str(path)!r}); print('open', flush=True); sys.stdin.read()"  # noqa: E501
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as other:
+    with start_python("-c", program) as other:
         assert other.stdout is not None
         assert other.stdin is not None
         assert other.stdout.readline() == "open\n"

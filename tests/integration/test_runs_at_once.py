@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from ast import literal_eval
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,6 +16,7 @@ from dqa.core.errors import UsageError
 from dqa.databases.namespaces import namespace_for
 from dqa.loaders.readback import read_situation
 from tests.integration.conftest import Target, targeted
+from tests.programs import start_python
 
 COUNT, SEED = 4, 41
 SCENARIOS = ("building", "locating")
@@ -67,10 +67,4 @@ def test_two_runs_load_the_same_situations_at_once(place: Target) -> None:
 
 def _begin(url: str) -> subprocess.Popen[str]:
     """Start a run that waits for a line before it loads anything."""
-    return subprocess.Popen(
-        [sys.executable, "-c", RUN, url],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return start_python("-c", RUN, url)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
@@ -25,6 +23,7 @@ from dqa_ldm2 import (
     open_memory,
 )
 from dqa_ldm2.memory.retrieving import RetrievingMemory
+from tests.programs import start_python
 
 FORMED = Origin("formation", "a test")
 REFINED = Origin("refinement", "exploring", "a model")
@@ -215,8 +214,8 @@ class MemoryContract:
     def test_several_writers_lose_nothing_and_add_nothing_twice(self, location: str) -> None:
         """Processes form the same memory at once."""
         open_memory(location, create=True).close()
-        run = [sys.executable, "-W", "error", "-c", _FORMING, location]
-        ran = [subprocess.Popen(run) for _ in range(self.processes)]
+        words = ("-W", "error", "-c", _FORMING, location)
+        ran = [start_python(*words) for _ in range(self.processes)]
         assert [each.wait(120) for each in ran] == [0] * self.processes
         with open_memory(location) as memory:
             assert len(list(memory.tuples())) == 24

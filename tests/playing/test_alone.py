@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from dqa.evaluation.options import RunOptions
 from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.statistics import wilson
 from tests.playing.sharing import GAMES, play
+from tests.programs import start_python
 
 pytestmark = pytest.mark.usefixtures("errand")
 HERE = RunOptions(isolation="none")
@@ -142,9 +141,8 @@ def test_a_run_is_kept_goes_on_and_is_the_same_everywhere(tmp_path: Path) -> Non
 def test_several_processes_play_one_run(tmp_path: Path) -> None:
     """With several attempts at each game, each played by one of them; the result is the same."""
     place = str(tmp_path / "runs.db#shared")
-    command = [sys.executable, "-m", "tests.playing.sharing", place]
-    home = Path(__file__).parents[2]
-    begun = [subprocess.Popen(command, cwd=home) for _ in range(2)]
+    words, home = ("-m", "tests.playing.sharing", place), Path(__file__).parents[2]
+    begun = [start_python(*words, cwd=home) for _ in range(2)]
     assert [one.wait() for one in begun] == [0, 0]
     shared = play(place)
     assert (shared.made, len(shared.results)) == (0, GAMES)

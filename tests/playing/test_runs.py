@@ -6,8 +6,6 @@ import json
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -29,6 +27,7 @@ from dqa.evaluation.options import RunOptions
 from dqa.evaluation.results import Outcome
 from dqa.worlds.base import Policy, PolicyFactory, WorldFactory
 from dqa.worlds.training import Trainer, learning_player
+from tests.programs import run_python
 
 pytestmark = pytest.mark.usefixtures("duel")
 HERE = RunOptions(isolation="none")
@@ -88,8 +87,8 @@ def test_a_run_is_the_same_wherever_and_in_whichever_order_it_is_played(tmp_path
 def test_a_run_that_is_killed_is_resumed_by_the_same_call(tmp_path: Path) -> None:
     """It ends with the hash of an undisturbed run; each game is in the history once."""
     whole, place = played(), str(tmp_path / "run")
-    command = [sys.executable, "-m", "tests.playing.killing", place, "13"]
-    killed = subprocess.run(command, check=False, cwd=Path(__file__).parents[2])
+    home = Path(__file__).parents[2]
+    killed = run_python("-m", "tests.playing.killing", place, "13", cwd=home)
     assert killed.returncode == -signal.SIGKILL
     run = played(out=place)
     assert run.made is not None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +17,7 @@ from dqa.evaluation.shortcuts import measure_shortcuts
 from dqa.loaders.release_writer import write_release
 from dqa.loaders.sets import SetManifest, SetWorld, read_plan, read_set, worded_anew
 from dqa.scenarios.generation import CountsSteps
+from tests.programs import run_python
 
 SCENARIOS = ("locating", "building")
 SIZES = (2_000, 15_000, 98_000)
@@ -153,5 +152,5 @@ def test_files_come_out_to_the_byte(few: QuestionSet, tmp_path: Path) -> None:
 def test_no_order_of_sets_matters(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process with another seed of hashes draws the same."""
     monkeypatch.setenv("PYTHONHASHSEED", "4242")
-    ran = subprocess.run([sys.executable, "-c", HASHED], capture_output=True, check=True, text=True)
+    ran = run_python("-c", HASHED, check=True)
     assert ran.stdout.strip() == read_set("hard-1", limit=3).content_hash

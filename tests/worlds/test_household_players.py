@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +17,7 @@ from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import AGENT
 from dqa_simulators.household.games import generate_game, task_of_seed
 from dqa_simulators.household.tasks import TASKS
+from tests.programs import run_python
 from tests.worlds.playing import make_world, open_history
 
 pytest.importorskip("alfworld")
@@ -73,11 +72,7 @@ def test_a_game_is_the_same_in_another_process() -> None:
         "from dqa_simulators.household.games import generate_game, task_of_seed\n"
         "print(generate_game(task_of_seed(3), 3).data)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", script],
-        env={"PYTHONHASHSEED": "2", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=True,
+    done = run_python(
+        "-P", "-c", script, env={"PYTHONHASHSEED": "2", "PATH": "/usr/bin:/bin"}, check=True
     )
     assert done.stdout == f"{generate_game(task_of_seed(3), 3).data}\n"

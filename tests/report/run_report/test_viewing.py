@@ -8,8 +8,6 @@ import re
 import signal
 import socket
 import struct
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +23,7 @@ from dqa.api.measuring import find_questions
 from dqa.evaluation.store import RunStore
 from dqa.evaluation.stores.opening import open_store
 from dqa.evaluation.stores.places import place_of
+from tests.programs import start_python
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -159,12 +158,7 @@ def test_the_page_follows_a_run_and_keeps_what_is_open(
 @pytest.mark.slow
 def test_ctrl_c_ends_it_while_a_browser_is_connected(run_folder: Path) -> None:
     """Like any other command that is interrupted, and without a word of who was connected."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "dqa", "view", str(run_folder)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with start_python("-m", "dqa", "view", str(run_folder)) as process:
         try:
             assert process.stdout is not None
             port = re.search(r"127\.0\.0\.1:(\d+)", process.stdout.readline())

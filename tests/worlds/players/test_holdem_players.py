@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +15,7 @@ from dqa.worlds.training import Trainer, Weights
 from dqa_simulators.holdem.players import deepcfr, trainers
 from dqa_simulators.holdem.players.policies import RulePolicy
 from dqa_simulators.holdem.players.strength import strength
+from tests.programs import run_python
 from tests.worlds.players.matches import interval, pairs, play, world_of
 
 DEEP = pytest.param(True, marks=pytest.mark.deep)
@@ -99,7 +98,7 @@ def test_dqn_learns_by_its_seed_and_plays_without_jax(tmp_path: Path, is_repeate
         "assert player.choose(hand, np.random.default_rng(0)) in hand.actions\n"
         "assert not {'jax', 'flax', 'pyspiel', 'torch'} & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    run_python("-c", code, check=True)
 
 
 @pytest.mark.deep

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
@@ -25,6 +23,7 @@ from dqa_simulators.shop.sources import Source
 from dqa_simulators.shop.storage.catalogue import Catalogue, forget_opened, open_catalogue
 from dqa_simulators.shop.words import STOP_WORDS, words_of
 from dqa_simulators.shop.world import ShopSettings
+from tests.programs import start_python
 from tests.worlds.shop.shops import PRODUCTS
 
 pytest.importorskip("bm25s")
@@ -85,15 +84,7 @@ def test_two_processes_build_one_catalogue(tmp_path: Path) -> None:
         "catalogue = open_catalogue(Source(60, 9))\n"
         "print(catalogue.products, catalogue.search('lounge pants')[:3])\n"
     )
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-P", "-c", code],
-            env={"DQA_CACHE": str(tmp_path)},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
+    both = [start_python("-P", "-c", code, env={"DQA_CACHE": str(tmp_path)}) for _ in range(2)]
     told = [one.communicate(timeout=120)[0] for one in both]
     assert told[0] == told[1]
     assert told[0].startswith("60 ('B0")

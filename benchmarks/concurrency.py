@@ -22,7 +22,7 @@ import dqa
 from benchmarks.agents import LATENCY, serving
 from benchmarks.measuring import in_turn
 from benchmarks.needs import require
-from dqa.core.events import PromptEvent, ReplyEvent, RetrievalEvent
+from dqa.core.events import PromptEvent, ReplyEvent, ToolEvent
 
 NEEDS = ("models",)
 MOST = 1.5
@@ -57,7 +57,7 @@ def conversation_of(trace: dqa.Trace) -> list[list[BaseMessage]]:
         elif isinstance(event, ReplyEvent):
             sent.append(list(messages))
             messages.append(AIMessage(event.text))
-        elif isinstance(event, RetrievalEvent):
+        elif isinstance(event, ToolEvent):
             messages.append(HumanMessage(f"Observation: {event.observation}"))
     return sent
 

@@ -21,7 +21,7 @@ QUICK = "pytest -n auto -m not slow and not deep and not integration -r fEX"
 LINT = ["ruff check .", "ruff format --check .", "mypy "]
 UV = '/bin/echo "${0##*/} $*" >>"$LOG"; eval "$UV"'
 INSTALL = """
-cd "$(/usr/bin/dirname "$5")"
+cd "$(/usr/bin/dirname "$4")"
 for name in dqa pytest ruff mypy; do
     echo '#!/bin/sh\necho "${0##*/} $*" >>"$LOG"' >$name; /bin/chmod +x $name
 done

@@ -216,7 +216,8 @@ class MemoryContract:
         open_memory(location, create=True).close()
         words = ("-W", "error", "-c", _FORMING, location)
         ran = [start_python(*words) for _ in range(self.processes)]
-        assert [each.wait(120) for each in ran] == [0] * self.processes
+        printed = [each.communicate(timeout=120) for each in ran]
+        assert [each.returncode for each in ran] == [0] * self.processes, printed
         with open_memory(location) as memory:
             assert len(list(memory.tuples())) == 24
             assert [len(list(each)) for each in _by_batch(memory)] == [8, 8, 8]

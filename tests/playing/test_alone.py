@@ -143,7 +143,8 @@ def test_several_processes_play_one_run(tmp_path: Path) -> None:
     place = str(tmp_path / "runs.db#shared")
     words, home = ("-m", "tests.playing.sharing", place), Path(__file__).parents[2]
     begun = [start_python(*words, cwd=home) for _ in range(2)]
-    assert [one.wait() for one in begun] == [0, 0]
+    printed = [one.communicate() for one in begun]
+    assert [one.returncode for one in begun] == [0, 0], printed
     shared = play(place)
     assert (shared.made, len(shared.results)) == (0, GAMES)
     assert shared.content_hash == play(None).content_hash

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,6 @@ from dqa.api.training import train_missing
 from dqa.api.watching import Watcher
 from dqa.worlds.base import Policy, WorldFactory
 from dqa.worlds.training import Trainer, Weights, is_kept, learn, learning_player
-from tests.programs import start_python
 
 
 class Told(Watcher):
@@ -63,13 +63,13 @@ def started(
     monkeypatch.setattr(training, "processors", lambda: 2)
     found: list[tuple[str, Any]] = []
 
-    def start(*words: str) -> subprocess.Popen[str]:
+    def start(*words: str) -> subprocess.Popen[bytes]:
         at_once = [one for _, one in found if one.poll() is None]
         options = dict(zip(words[2::2], words[3::2], strict=True))
         player = options["--player"]
         assert (options["--world"], options["--seed"], len(at_once) < 2) == ("kuhn", "7", True)
         does = "import time; time.sleep(60)" if player == "dan" else f"exit({len(found)})"
-        process = start_python("-c", does)
+        process = subprocess.Popen([sys.executable, "-c", does])
         found.append((player, process))
         return process
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +53,7 @@ def trainer(name: str, play: Callable[[Weights], Policy]) -> Trainer:
 @pytest.fixture
 def started(
     duel: WorldFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> list[tuple[str, Any]]:
+) -> Iterator[list[tuple[str, Any]]]:
     """Let four players of Kuhn poker learn, and commands do nothing; return what was started."""
     monkeypatch.setenv("DQA_CACHE", str(tmp_path))
     known = next(iter(duel.policies.values()))
@@ -63,18 +66,29 @@ def started(
     monkeypatch.setattr(training, "processors", lambda: 2)
     found: list[tuple[str, Any]] = []
 
-    def start(*words: str) -> subprocess.Popen[bytes]:
-        at_once = [one for _, one in found if one.poll() is None]
-        options = dict(zip(words[2::2], words[3::2], strict=True))
-        player = options["--player"]
-        assert (options["--world"], options["--seed"], len(at_once) < 2) == ("kuhn", "7", True)
-        does = "import time; time.sleep(60)" if player == "dan" else f"exit({len(found)})"
-        process = subprocess.Popen([sys.executable, "-c", does])
-        found.append((player, process))
-        return process
+    class Process(subprocess.Popen[bytes]):
+        """A process with the methods of multiprocessing that training uses."""
 
-    monkeypatch.setattr(training, "start_python", start)
-    return found
+        def __init__(self, code: str) -> None:
+            super().__init__([sys.executable, "-c", code])
+            self.sentinel = os.pidfd_open(self.pid)
+
+        def join(self) -> None:
+            self.wait()
+
+    def start(_: object, *arguments: object, **__: object) -> tuple[Process, Connection]:
+        at_once = [one for _, one in found if one.poll() is None]
+        world, player, seed, _budget = arguments
+        assert (world, seed, len(at_once) < 2) == ("kuhn", 7, True)
+        process = Process("import time; time.sleep(60)" if player == "dan" else "")
+        found.append((str(player), process))
+        return process, Pipe()[0]
+
+    monkeypatch.setattr(training, "start_process", start)
+    yield found
+    for _, process in found:
+        process.wait()
+        os.close(process.sentinel)
 
 
 def test_what_is_missing_is_trained_at_once(started: list[tuple[str, Any]]) -> None:

@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 from uuid import uuid4
 
+from dqa.core.database import Limits
 from dqa.core.distribution import install_command
-from dqa.core.errors import MissingKeyError, UsageError
+from dqa.core.errors import MissingKeyError, QueryError, StatementTimeoutError, UsageError
 from dqa.core.examination import Examination
+from dqa.core.run_stores import MEMORY_TABLE, VERSION_TABLE
 from dqa.databases.namespaces import (
     LoadedSituation,
     Namespaces,
@@ -28,10 +30,9 @@ from dqa.databases.namespaces import (
     tag_of,
 )
 from dqa.databases.opening import Opening, find_named
-from dqa.databases.run_stores import holds_store
 
 if TYPE_CHECKING:
-    from dqa.core.database import Database, Isolation, Kind, Limits
+    from dqa.core.database import Database, Isolation, Kind
     from dqa.core.session import Session
     from dqa.core.situation import Situation
     from dqa.guard import Audit, GuardedDatabase, Policy
@@ -40,6 +41,13 @@ _STARTING = Lock()
 _STARTED: dict[str, type[Namespaces]] = {}
 _LOCKS: dict[str, AbstractContextManager[object]] = {}
 """Locks of embedded databases, by location."""
+
+_PROBES: Final = tuple(
+    f"SELECT 1 FROM {table} WHERE 1 = 0"  # noqa: S608  (constants)
+    for table in (VERSION_TABLE, MEMORY_TABLE)
+)
+_GRAPH_PROBE: Final = f"MATCH (m:{MEMORY_TABLE}) RETURN 1 LIMIT 1"
+_PROBE_LIMITS: Final = Limits(rows=1, bytes=1 << 10, seconds=30.0)
 
 
 class Access(TypedDict, total=False):
@@ -87,6 +95,8 @@ class Backend:
         The parser of a server's URL, as ``package.module:function``; raises `UsageError`.
     front
         The subclass of `GuardedDatabase` for its sessions, as ``package.module:Class``.
+    imports
+        Modules that its engine imports when it opens a database; missing ones are skipped.
     """
 
     name: str
@@ -100,6 +110,7 @@ class Backend:
     example: str = "scheme://user:password@host/database"
     reader: str = "dqa.databases.servers:parse_url"
     front: str = "dqa.guard:GuardedDatabase"
+    imports: tuple[str, ...] = ()
 
     def open(self, location: str, **access: Unpack[Access]) -> GuardedDatabase:
         """Open an existing database, or the namespace that the location names, read-only.
@@ -126,7 +137,7 @@ class Backend:
         with self._one_at_a_time(location):
             policy = access.get("policy")
             more = () if policy is None else tuple(sorted(policy.schemas or ()))
-            session = self._session(Opening(self.namespaces, location, more=more), access)
+            session = self._session(self._opening(location, more=more), access)
         return self._guarded(session, access, existing=True)
 
     def load(
@@ -161,10 +172,10 @@ class Backend:
         """
         with self._one_at_a_time(location):
             if location is None:
-                opening = Opening(self._in_memory(), content=situation)
+                opening = self._in_memory(situation)
             else:
                 namespace = self._loaded(situation, location, replace)
-                opening = Opening(self.namespaces, location, namespace)
+                opening = self._opening(location, namespace=namespace)
             session = self._session(opening, access)
         return self._guarded(session, access)
 
@@ -193,7 +204,7 @@ class Backend:
             As `open`, or the server cannot create databases.
         """
         if location is None:
-            session = self._session(Opening(self._in_memory(), content=script), access)
+            session = self._session(self._in_memory(script), access)
             with closing(self._guarded(session, access, existing=True)) as database:
                 yield database
             return
@@ -234,13 +245,12 @@ class Backend:
     def examine(self, location: str | None = None) -> Examination:
         """Connect and describe the database; `DqaError` if that fails."""
         if location is None:
-            self._in_memory()
+            self._in_memory("")
             return Examination(self._started().engine_version())
         if self.embedded:
             with self._started().connect(location) as namespaces:
                 return namespaces.examine()
-        opening = Opening(self.namespaces, location, is_whole=True)
-        with closing(self._session(opening, {})) as session:
+        with closing(self._session(self._opening(location, is_whole=True), {})) as session:
             return session.examine()
 
     @property
@@ -280,13 +290,13 @@ class Backend:
 
     def _released(self, namespaces: Namespaces) -> AbstractContextManager[None]:
         """Stop this process's workers from using a file during a write."""
-        from dqa.databases.worker_pool import pause_file
+        from dqa.databases.worker import pause_file
 
         return pause_file(Path(namespaces.location)) if self.embedded else nullcontext()
 
     def _session(self, opening: Opening, access: Access) -> Session:
         if access.get("isolation", "process") == "process":
-            from dqa.databases.worker_pool import IsolatedSession
+            from dqa.databases.worker import IsolatedSession
 
             self._require_installed()
             return IsolatedSession(opening)
@@ -303,7 +313,7 @@ class Backend:
         try:
             front: type[GuardedDatabase] = find_named(self.front)
             database = front(session)
-            if existing and holds_store(session):
+            if existing and _holds_store(session):
                 database.hide_store()
             return database.restrict(
                 *(access.get("policy"), access.get("audit"), access.get("limits")),
@@ -320,13 +330,19 @@ class Backend:
                 f"{install_command(self.extra or self.name)}."
             )
 
-    def _in_memory(self) -> str:
-        """Return the class of namespaces, which must support memory."""
+    def _opening(self, location: str | None, **wanted: Any) -> Opening:  # noqa: ANN401
+        is_server = not self.embedded
+        return Opening(
+            self.namespaces, location, is_server=is_server, imports=self.imports, **wanted
+        )
+
+    def _in_memory(self, content: Situation | str) -> Opening:
+        """Return how to open a database in memory, which the engine must support."""
         if not self.embedded:
             raise UsageError(
                 f"A {self.name} database is not in memory: name its location, as {self.example}."
             )
-        return self.namespaces
+        return self._opening(None, content=content)
 
 
 def _fill(
@@ -343,3 +359,29 @@ def _fill(
     if not is_named and not is_left_over(content, situation):
         raise in_the_way(tag.namespace, content)
     namespaces.replace(situation, tag)
+
+
+def _holds_store(session: Session) -> bool:
+    """Whether a session can read the tables or labels of a run store or a memory.
+
+    One statement per table is faster than reading a schema of thousands of tables.
+
+    Raises
+    ------
+    DatabaseUnavailableError
+        The server does not answer.
+    """
+    if session.kind == "graph":  # a loaded situation shows its own nodes alone
+        may_hold = session.dialect == "neo4j" and session.namespace is None
+        return may_hold and _finds(session, _GRAPH_PROBE, least=1)
+    return any(_finds(session, probe) for probe in _PROBES)
+
+
+def _finds(session: Session, probe: str, least: int = 0) -> bool:
+    """Whether a probe runs and returns at least as many rows."""
+    try:
+        return len(session.run(probe, _PROBE_LIMITS).rows) >= least
+    except StatementTimeoutError:  # another session has locked the existing table
+        return True
+    except QueryError:  # there is no such table, or the role may not read it
+        return False

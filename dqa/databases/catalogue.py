@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo, quoted
 from dqa.core.text import counted
-from dqa.databases.namespaces import TAG_TABLE
-from dqa.databases.tables import REFERENCES, ROW_COLUMN
+from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE
 
 _MOST_LABELS, _MOST_NAMES = 30, 10
 """Labels of an enumeration and names of relations that are listed."""
@@ -109,11 +108,13 @@ class Catalogue:
                 text = ""
             if name != ROW_COLUMN:
                 shown.append(Field(name, kind, comment=text))
-        known = {relation: {f.name.casefold() for f in found} for relation, found in fields.items()}
+
+        def knows(relation: Relation, *names: str) -> bool:
+            known = {field.name.casefold() for field in fields.get(relation, ())}
+            return known.issuperset(map(str.casefold, names))
+
         for relation, name, other_relation, column in self.references:
-            if name.casefold() in known.get(relation, ()) and column.casefold() in known.get(
-                other_relation, ()
-            ):
+            if knows(relation, name) and knows(other_relation, column):
                 links.setdefault(relation, {})[name, other_relation[1], column] = None
         for relation, name in self.keys:
             keys.setdefault(relation, []).append(name)
@@ -121,7 +122,7 @@ class Catalogue:
             relation: TableInfo(
                 relation[1],
                 tuple(columns),
-                tuple(key) if known[relation].issuperset(map(str.casefold, key)) else (),
+                tuple(key) if knows(relation, *key) else (),
                 tuple(links.get(relation, ())),
                 self.comments.get(relation) or "",
             )

@@ -16,7 +16,7 @@ from uuid import uuid4
 from dqa.core.errors import DataError, InfrastructureError, UsageError
 from dqa.core.examination import Examination
 from dqa.core.files import describe_file_error, make_private_folder
-from dqa.databases.failures import one_line
+from dqa.databases.errors import one_line
 from dqa.databases.namespaces import (
     ForeignContent,
     LoadedSituation,

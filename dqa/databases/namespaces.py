@@ -16,15 +16,19 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from dqa.core.errors import UsageError
+from dqa.core.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from dqa.core.examination import Examination
     from dqa.core.session import Session
-    from dqa.core.situation import Situation
+    from dqa.core.situation import Schema, Situation
 
 TAG_TABLE = "dqa_tag"
 """The table with the tag of a namespace, where that is one: one row, or none while it is loaded."""
+ROW_COLUMN = "dqa_row"
+"""The number of a row in its table, on servers that store no order of rows."""
+REFERENCES = "references "
+"""How the comment of a referring column begins: ``references table.column``."""
 _LONGEST_WORDS = 43
 
 
@@ -125,15 +129,14 @@ class Namespaces(ABC):
         """Return the product and version of an embedded engine."""
         raise NotImplementedError
 
-    @abstractmethod
     def names(self) -> Iterable[str]:
         """Return the names of namespaces that this project may have created, sorted."""
+        return ()
 
-    @abstractmethod
-    def read(self, namespace: str) -> NamespaceContent:
-        """Return what a namespace holds."""
+    def read(self, namespace: str) -> NamespaceContent:  # noqa: ARG002
+        """Return what a namespace holds; `UsageError` if these databases are only read."""
+        raise UsageError(f"'{self.location}' is only read; load into a database's file or server.")
 
-    @abstractmethod
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Create the namespace, fill it, and write its tag last.
 
@@ -142,10 +145,11 @@ class Namespaces(ABC):
         DataError
             The database cannot hold the situation.
         """
+        raise NotImplementedError
 
-    @abstractmethod
     def drop(self, namespace: str) -> None:
         """Drop a namespace with its content."""
+        raise NotImplementedError
 
     @abstractmethod
     def select(self) -> str | None:
@@ -282,3 +286,15 @@ def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:
         f"'{namespace}' holds {what}, and nothing is overwritten; to drop all of it and load "
         f"again, write --replace {namespace}."
     )
+
+
+def require_graph(schema: Schema) -> None:
+    """Raise `DataError` unless every table of a schema reads as nodes or as relationships."""
+    mapped = {node.table for node in schema.nodes} | {edge.table for edge in schema.edges}
+    left_out = sorted({table.name for table in schema.tables} - mapped)
+    if left_out:
+        raise DataError(
+            f"Tables {left_out} of scenario '{schema.scenario}' are neither nodes nor edges of "
+            "its graph: map them in its scenario.toml ([[nodes]], [[edges]]), or take relational "
+            "databases alone, such as --databases sqlite."
+        )

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dqa.core.errors import DatabaseUnavailableError
+
 if TYPE_CHECKING:
-    from dqa.core.session import Session
+    from dqa.core.session import Session, Source
     from dqa.core.situation import Situation
+
+_HEADER = 4_096
+"""Bytes at the beginning of a DuckDB file that no statement changes; they hold its own number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,10 @@ class Opening:
         Whether to open the whole server, whatever the location names.
     more
         More schemas to show, in lower case, as a policy names them.
+    is_server
+        Whether another process runs the statements.
+    imports
+        Modules that the engine imports when it opens a database.
     """
 
     namespaces: str
@@ -37,6 +49,14 @@ class Opening:
     content: Situation | str | None = None
     is_whole: bool = False
     more: tuple[str, ...] = ()
+    is_server: bool = False
+    imports: tuple[str, ...] = ()
+
+    @property
+    def preload(self) -> tuple[str, ...]:
+        """The modules that a worker needs."""
+        loading = () if self.content is None else ("numpy", "dqa.databases.tables")
+        return (self.namespaces.partition(":")[0], *self.imports, *loading)
 
     def open(self) -> Session:
         """Open the session in this process.
@@ -62,7 +82,63 @@ class Opening:
         return session
 
 
+class OpenedFiles:
+    """The files that a database was opened from: a worker that opens later must read the same ones.
+
+    Looking again takes microseconds.
+
+    Parameters
+    ----------
+    file
+        The database's own file, which others may write to; None without one.
+    sources
+        Data files that are tables. They must not change.
+    """
+
+    def __init__(self, file: Path | None, sources: Sequence[Source]) -> None:
+        self._file = file
+        self._sources = tuple(sources)
+        self._state = None if file is None else _state_of(file)
+        self._identity = None if file is None else _identity_of(file)
+
+    def require_same(self) -> None:
+        """Raise `DatabaseUnavailableError` if a worker that opens now would read other files."""
+        if self._file is not None and (state := _state_of(self._file)) != self._state:
+            if _identity_of(self._file) != self._identity:
+                raise _changed_error(self._file, "replaced or removed")
+            self._state = state
+        for path, before in self._sources:
+            if _state_of(path) != before:
+                raise _changed_error(path, "changed or removed")
+
+
 def find_named(reference: str) -> Any:  # noqa: ANN401  (any object)
     """Return the object that ``package.module:Name`` names."""
     module, _, name = reference.partition(":")
     return vars(import_module(module))[name]
+
+
+def _changed_error(file: Path | str, how: str) -> DatabaseUnavailableError:
+    return DatabaseUnavailableError(f"'{file}' was {how} since it was opened; open it again.")
+
+
+def _state_of(path: Path | str) -> tuple[int, int, int, int] | None:
+    """Return the state of a file as `Source` has it; None without a file."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  (three times as fast, before every statement)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _identity_of(path: Path) -> tuple[int, int, bytes] | None:
+    """Return the device, the inode and DuckDB's own number of a file; None without a file.
+
+    SQLite itself notices that its file was overwritten by another.
+    """
+    try:
+        with path.open("rb") as file:
+            header, found = file.read(_HEADER), os.fstat(file.fileno())
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, header if header[8:12] == b"DUCK" else b""

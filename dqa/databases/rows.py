@@ -6,17 +6,50 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from threading import Lock, Timer
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from dqa.core.database import Cut, Limits, Rows
 from dqa.core.display import Value, dump_row
 from dqa.core.errors import StatementError
 from dqa.core.summaries import Summary
-from dqa.databases.failures import UnreadableError, driver_reads
+from dqa.databases.errors import UnreadableError, driver_reads
 from dqa.databases.tallies import Tally
 from dqa.databases.values import CELLS, plain, readable, repaired
-from dqa.databases.watchdog import WATCHDOG
+
+
+class Deadline:
+    """Call a function from another thread after some seconds, unless the context ends before.
+
+    Attributes
+    ----------
+    has_fired
+        Whether the function was called.
+    """
+
+    def __init__(self, seconds: float, act: Callable[[], object]) -> None:
+        self.has_fired = False
+        self._act: Callable[[], object] | None = act
+        self._lock = Lock()
+        self._timer = Timer(seconds, self._fire)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        with self._lock:  # wait for the end of the function if it has begun
+            self._act = None
+
+    def _fire(self) -> None:
+        with self._lock:
+            if self._act is not None:
+                self.has_fired = True
+                self._act()
+
 
 _CLOSING_LINE = 140
 """Bytes reserved for the last line of `Rows.to_text`."""
@@ -107,24 +140,20 @@ def collect(  # noqa: PLR0913
     left = _driven(rows)
     rest: Iterator[tuple[Value, ...]] = iter(())
     while cut is None and (chunk := _next_chunk(left, limits.rows + 1 - len(shown), len(shown))):
-        size = _size_of(chunk, limits.cell)
-        whole: Sequence[Sequence[Any]] = chunk
-        if size is None:
-            whole = [_plain_row(row, convert) for row in chunk]
-            size = _size_of(whole, limits.cell)
+        whole, may_cut = _plain_rows(chunk, convert, limits.cell)
+        size = None if may_cut else _size_of(whole)
         if size is not None and size <= room and len(shown) + len(whole) <= limits.rows:
-            shown.extend(map(tuple, whole))
+            shown.extend(whole)
             room -= size
             continue
         for number, row in enumerate(whole):
-            cells, is_cut, size = _fitted(tuple(row), limits.cell)
+            cells, is_cut, size = _fitted(row, limits.cell)
             shortened = shortened or (is_cut and len(shown) < limits.rows)
             if len(shown) >= limits.rows or size > room:
                 cut = "rows" if len(shown) >= limits.rows else "bytes"
-                over = tuple(row)
-                rest = chain(
-                    map(tuple, whole[number + 1 :]), (_plain_row(row, convert) for row in left)
-                )
+                over = row
+                others = (_plain_rows([row], convert, limits.cell)[0][0] for row in left)
+                rest = chain(whole[number + 1 :], others)
                 break
             room -= size
             shown.append(cells)
@@ -152,15 +181,32 @@ def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[S
     return list(islice(rows, min(most, _CHUNK, before + 1)))
 
 
-def _size_of(rows: Sequence[Sequence[Any]], most: int) -> int | None:
-    """Return the bytes of rows as lines of text; None if a cell may have to be changed."""
-    for column in zip(*rows, strict=True):
-        kinds = set(map(type, column))
+def _plain_rows(
+    rows: Sequence[Sequence[Any]], convert: Callable[[Any], Any] | None, most: int
+) -> tuple[list[tuple[Value, ...]], bool]:
+    """Return rows of plain values, and whether some cell may be longer than `most`.
+
+    Whole columns are converted, which takes half the time.
+    """
+    columns: list[Sequence[Value]] = []
+    may_cut = False
+    for cells in zip(*rows, strict=True):
+        column, kinds = cells, set(map(type, cells))
         if not kinds <= CELLS:
-            return None
-        texts = column if kinds == {str} else [cell for cell in column if type(cell) is str]
-        if max(map(len, texts), default=0) > most:
-            return None
+            column = tuple(
+                cell if type(cell) in CELLS else plain(convert(cell) if convert else cell)
+                for cell in cells
+            )
+            kinds = set(map(type, column))
+        if str in kinds:
+            may_cut |= max(len(cell) for cell in column if type(cell) is str) > most
+        may_cut |= not kinds <= CELLS
+        columns.append(column)
+    return list(zip(*columns, strict=True)) or [()] * len(rows), may_cut
+
+
+def _size_of(rows: Sequence[tuple[Value, ...]]) -> int | None:
+    """Return the bytes of rows as lines of text; None if a cell has to be changed."""
     try:
         text = _JSON.encode(rows)
     except ValueError:  # a number that JSON lacks
@@ -175,15 +221,6 @@ def _size_of(rows: Sequence[Sequence[Any]], most: int) -> int | None:
 
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029]")
-
-
-def _plain_row(row: Sequence[Any], convert: Callable[[Any], Any] | None) -> tuple[Value, ...]:
-    if CELLS.issuperset(map(type, row)):
-        return tuple(row)
-    return tuple(
-        value if type(value) in CELLS else plain(convert(value) if convert else value)
-        for value in row
-    )
 
 
 def _with_room_for(
@@ -241,7 +278,7 @@ def _count(  # noqa: PLR0913, PLR0917
     if perf_counter() > until:
         return None, 0
     try:
-        with WATCHDOG.after(until - perf_counter(), stop):
+        with Deadline(until - perf_counter(), stop):
             for row in left:
                 seen += 1
                 if seen > MOST_COUNTED:

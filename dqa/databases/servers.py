@@ -10,9 +10,6 @@ from dqa.core.errors import UsageError
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-POOL: Mapping[str, int] = {"pool_size": 8, "max_overflow": 24, "pool_timeout": 60}
-"""Connections of a session: a server has about a hundred for all of its users."""
-
 DRIVERS: Mapping[str, str] = {
     "mariadb": "mysql+pymysql",
     "mysql": "mysql+pymysql",

@@ -10,9 +10,10 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
-from functools import partial
+from functools import cache, partial
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
+from operator import attrgetter
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -21,7 +22,7 @@ from dqa.core import errors
 from dqa.core.database import LimitsLeft
 from dqa.core.errors import DqaError, UnknownReferenceError
 from dqa.core.session import Session
-from dqa.databases.failures import out_of_memory
+from dqa.databases.errors import out_of_memory
 from dqa.databases.opening import Opening
 
 if sys.platform != "win32":
@@ -144,9 +145,13 @@ def _hex(content: bytes | None) -> str | None:
 
 def _plain(value: object) -> object:
     """Return a path or a record as JSON can hold it."""
-    if isinstance(value, Path):
-        return str(value)
-    return {field.name: getattr(value, field.name) for field in fields(value)}  # type: ignore[arg-type]
+    return str(value) if isinstance(value, Path) else _fields_of(type(value))(value)
+
+
+@cache
+def _fields_of(kind: Any) -> Callable[[object], object]:  # noqa: ANN401  (any dataclass)
+    """Return the function that returns the fields of a record in order."""
+    return attrgetter(*(field.name for field in fields(kind)))
 
 
 _ENCODER = json.JSONEncoder(default=_plain)

@@ -6,8 +6,8 @@ name, and which session reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
@@ -34,7 +34,7 @@ from dqa.core.errors import (
     MissingKeyError,
     UsageError,
 )
-from dqa.databases.failures import one_line, refused_script
+from dqa.databases.errors import one_line, refused_script
 from dqa.databases.namespaces import (
     LoadedSituation,
     NamespaceContent,
@@ -43,8 +43,14 @@ from dqa.databases.namespaces import (
     tagged_content,
 )
 from dqa.databases.servers import display_name, parse_url, split_namespace
-from dqa.databases.sql_writer import define_one_by_one, insert_rows, within, write_tables
-from dqa.databases.tables import ForeignKeys, define_tag, quote
+from dqa.databases.tables import (
+    ForeignKeys,
+    define_tables,
+    define_tag,
+    insert_rows,
+    quote,
+    write_tables,
+)
 
 _TABLES = """
 SELECT table_name FROM information_schema.schemata
@@ -166,17 +172,9 @@ class SqlNamespaces(Namespaces):
 
     # What differs between engines.
 
-    def connected(self) -> AbstractContextManager[Connection]:
-        """Give the connection for a few statements."""
-        return nullcontext(self._connection)
-
     def schema_of(self, namespace: str) -> str | None:
         """Return the schema of a namespace; None for the connection's own."""
         return namespace
-
-    def define(self, connection: Connection, statements: Sequence[str]) -> None:
-        """Run the statements that create tables."""
-        define_one_by_one(connection, statements)
 
     def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
         """Insert the rows of one table."""
@@ -204,54 +202,44 @@ class SqlNamespaces(Namespaces):
 
     def names(self) -> Iterable[str]:
         """Return the schemas with the project's prefix."""
-        with self.connected() as connection:
-            names = inspect(connection).get_schema_names()
+        names = inspect(self._connection).get_schema_names()
         return sorted(name for name in names if name.startswith("dqa_"))
 
     def read(self, namespace: str) -> NamespaceContent:
         """Return what a namespace holds."""
-        schema = self.schema_of(namespace)
-        with self.connected() as connection:
-            return tagged_content(
-                namespace,
-                self.tables_of(connection, schema),
-                lambda: within(connection, schema).execute(select(define_tag())).first(),
-            )
+        schema, connection = self.schema_of(namespace), self._connection
+        return tagged_content(
+            namespace,
+            self.tables_of(connection, schema),
+            lambda: connection.execute(select(define_tag(schema))).first(),
+        )
 
     def create(self, situation: content.Situation, tag: LoadedSituation) -> None:
         """Create the namespace and fill it."""
-        schema = self.schema_of(tag.namespace)
-        with self.connected() as connection:
-            if schema is not None:
-                connection.execute(self.definition(schema))
-            try:
-                write_tables(
-                    within(connection, schema),
-                    situation,
-                    tag if self.has_tag_table else None,
-                    foreign_keys=self.foreign_keys,
-                    numbered=self.numbers_rows,
-                    define=self.define,
-                    fill=self.fill,
-                )
-                self.finish(connection, situation, tag)
-            except BaseException:
-                if not self.has_atomic_definitions:  # the rest may be large
-                    with suppress(SQLAlchemyError):
-                        connection.rollback()
-                        self.drop(tag.namespace)
-                raise
+        schema, connection = self.schema_of(tag.namespace), self._connection
+        if schema is not None:
+            connection.execute(self.definition(schema))
+        metadata = define_tables(
+            situation.schema, self.foreign_keys, schema, numbered=self.numbers_rows
+        )
+        row = tag if self.has_tag_table else None
+        try:
+            write_tables(connection, situation, row, metadata, self.fill)
+            self.finish(connection, situation, tag)
+        except BaseException:
+            if not self.has_atomic_definitions:  # the rest may be large
+                with suppress(SQLAlchemyError):
+                    connection.rollback()
+                    self.drop(tag.namespace)
+            raise
 
     def drop(self, namespace: str) -> None:
         """Drop a namespace; an interrupted drop leaves an unfinished load."""
-        schema = self.schema_of(namespace)
-        with self.connected() as connection:
-            if not self.has_atomic_definitions and isinstance(
-                self.read(namespace), LoadedSituation
-            ):
-                within(connection, schema).execute(delete(define_tag()))
-                connection.commit()
-            self.drop_tables(connection, schema)
+        schema, connection = self.schema_of(namespace), self._connection
+        if not self.has_atomic_definitions and isinstance(self.read(namespace), LoadedSituation):
+            connection.execute(delete(define_tag(schema)))
+            connection.commit()
+        self.drop_tables(connection, schema)
 
     def drop_tables(self, connection: Connection, schema: str | None) -> None:
         """Drop a schema with all that is in it."""

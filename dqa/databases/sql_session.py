@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
+import select
+import socket
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from time import perf_counter
 from typing import Any, TypeAlias
-
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import Pool, PoolProxiedConnection, QueuePool
 
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.disconnect import has_news, shut
-from dqa.databases.failures import UnreadableError, driver_reads, one_line, timed_out
-from dqa.databases.faults import Attempts, Failure, Fault, error_of
-from dqa.databases.rows import collect, columns_of, rows_from
-from dqa.databases.watchdog import WATCHDOG
+from dqa.databases.errors import (
+    Attempts,
+    Failure,
+    Fault,
+    UnreadableError,
+    driver_reads,
+    error_of,
+    one_line,
+    timed_out,
+)
+from dqa.databases.rows import Deadline, collect, columns_of, rows_from
 
 _DESCRIBING = 60.0
 """Most seconds for reading a schema."""
 _NOTICEABLE = 0.1
 """Seconds of waiting for a connection that shorten the limit of a statement."""
-_MARK = "mark"
-USED_UP = "used up"
-"""Key of `Connection.info`: close the connection after its statement."""
 
-Connection: TypeAlias = PoolProxiedConnection
 Result: TypeAlias = tuple[Sequence[str], Iterable[Sequence[Any]]]
 """Column names and rows of a running statement."""
 
@@ -40,12 +41,26 @@ class _OverdueError(Exception):
     """A statement was stopped at its limit from another thread."""
 
 
-def _no_limits(_connection: Connection, _limits: Limits) -> None:
-    """Leave the limits of an engine as they are."""
+@dataclass(slots=True)
+class Connection:
+    """A connection of a session.
 
+    Attributes
+    ----------
+    driver
+        The driver's connection.
+    mark
+        The server's name of it; empty before its first statement.
+    limits
+        What the last statement has set in the engine.
+    is_used_up
+        Whether to close it after its statement.
+    """
 
-def _no_interrupt(_connection: Connection) -> None:
-    """Return no function: the driver cannot stop a statement."""
+    driver: Any
+    mark: str = ""
+    limits: object = None
+    is_used_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +77,8 @@ class ServerSettings:
         Ends the named connection from a new one, as far as the role may.
     """
 
-    identify: Callable[[Connection], str]
-    descriptor: Callable[[Connection], int]
+    identify: Callable[[Any], str]
+    descriptor: Callable[[Any], int]
     end: Callable[[str], None]
 
 
@@ -78,15 +93,15 @@ class EngineSettings:
     language
         The language of statements, as a model reads it.
     error
-        The base class of the driver's exceptions.
-    pool
-        Gives the driver's connections, which can only read.
+        The base classes of the driver's exceptions.
+    connect
+        Returns a new connection of the driver, which can only read.
     execute
         Runs exactly one statement and streams its result; ends what is left of it on exit.
     failure
-        Explains an exception of the driver.
+        Explains an exception of the driver's connection.
     describe
-        Reads the schema.
+        Reads the schema over the driver's connection.
     prepare
         Sets the limits of the next statement in the engine.
     interrupt
@@ -106,15 +121,15 @@ class EngineSettings:
 
     dialect: str
     language: str
-    error: type[Exception]
-    pool: Pool
+    error: type[Exception] | tuple[type[Exception], ...]
+    connect: Callable[[], Any]
     execute: Callable[[Connection, str], AbstractContextManager[Result]]
-    failure: Callable[[Exception, Connection], Failure]
-    describe: Callable[[Connection], DatabaseSchema]
-    prepare: Callable[[Connection, Limits], None] = _no_limits
-    interrupt: Callable[[Connection], Callable[[], object] | None] = _no_interrupt
+    failure: Callable[[Exception, Any], Failure]
+    describe: Callable[[Any], DatabaseSchema]
+    prepare: Callable[[Connection, Limits], object] = lambda *_: None
+    interrupt: Callable[[Connection], Callable[[], object] | None] = lambda _: None
     server: ServerSettings | None = None
-    count_reads: Callable[[Connection], int] | None = None
+    count_reads: Callable[[Any], int] | None = None
     examine: Callable[[Callable[[str, Limits], Rows]], Examination] | None = None
     trivial: str = "SELECT 1"
     is_broken: Callable[[], bool] = lambda: False
@@ -155,8 +170,8 @@ class SqlSession(Session):
         self._settings = settings
         self._on_close = on_close
         self._is_closed = False
-        self._pool = settings.pool
-        self._attempts = Attempts(self._run_once, settings.trivial, renew=self._renew)
+        self._idle: list[Connection] = []
+        self._attempts = Attempts(self._run_once, settings.trivial, self._close_idle)
 
     @property
     def is_broken(self) -> bool:  # type: ignore[override]
@@ -164,10 +179,10 @@ class SqlSession(Session):
         return self._settings.is_broken()
 
     def close(self) -> None:
-        """Close idle connections now, and others as soon as they are returned."""
+        """Close idle connections now, and others after their statements."""
         if not self._is_closed:
             self._is_closed = True
-            self._pool.dispose()
+            self._close_idle()
             self._on_close()
 
     def run(self, statement: str, limits: Limits) -> Rows:
@@ -180,9 +195,9 @@ class SqlSession(Session):
         try:
             with self._connected() as connection, self._limited(connection, limits):
                 self._settings.prepare(connection, limits)
-                return self._settings.describe(connection)
-        except (SQLAlchemyError, _OverdueError, self._settings.error) as error:
-            self._renew()  # an earlier server may have left the connections behind
+                return self._settings.describe(connection.driver)
+        except (_OverdueError, self._settings.error) as error:
+            self._close_idle()  # an earlier server may have left the connections behind
             raise DatabaseUnavailableError(
                 f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
             ) from error
@@ -198,11 +213,6 @@ class SqlSession(Session):
         if self._settings.server is not None:
             self._settings.server.end(mark)
 
-    def _renew(self) -> None:
-        """Connect anew: the cause that broke one connection probably broke all."""
-        old, self._pool = self._pool, self._pool.recreate()
-        old.dispose()
-
     def _run_once(self, statement: str, limits: Limits) -> Rows:
         started = perf_counter()
         is_sent = False
@@ -216,15 +226,15 @@ class SqlSession(Session):
             except _OverdueError as error:
                 raise timed_out(limits, self.kind) from error
             except self._settings.error as error:
-                failure = self._settings.failure(error, connection)
+                failure = self._settings.failure(error, connection.driver)
                 if failure.fault is Fault.CONNECTION:
                     failure = replace(failure, is_sent=is_sent)
-                    _discard(connection)
+                    connection.is_used_up = True
                 raise error_of(failure, error, self.name, self.kind, limits) from error
 
     def _rows(self, connection: Connection, statement: str, limits: Limits, started: float) -> Rows:
         count = self._settings.count_reads if limits.scans else None
-        before = count(connection) if count else 0
+        before = count(connection.driver) if count else 0
         with self._settings.execute(connection, statement) as (columns, result):
             rows = collect(
                 columns,
@@ -234,10 +244,10 @@ class SqlSession(Session):
                 failures=self._settings.error,
                 stop=self._stopper(connection),
             )
-        if count is None or USED_UP in connection.info:
+        if count is None or connection.is_used_up:
             return rows
-        after = count(connection)
-        own = count(connection) - after
+        after = count(connection.driver)
+        own = count(connection.driver) - after
         return replace(rows, scanned=max(after - before - own, 0))
 
     @contextmanager
@@ -247,14 +257,14 @@ class SqlSession(Session):
             yield
             return
         interrupt = self._settings.interrupt(connection)
-        with WATCHDOG.after(limits.seconds, interrupt or (lambda: None)) as timer:
+        with Deadline(limits.seconds, interrupt or (lambda: None)) as deadline:
             try:
                 yield
             except self._settings.error as error:
-                if timer.has_fired:
+                if deadline.has_fired:
                     raise _OverdueError from error
                 raise
-        if timer.has_fired and interrupt is None:
+        if deadline.has_fired and interrupt is None:
             raise _OverdueError  # a driver that cannot stop a statement returns late
 
     def _stopper(self, connection: Connection) -> Callable[[], object] | None:
@@ -262,79 +272,88 @@ class SqlSession(Session):
         server = self._settings.server
         if server is None:
             return self._settings.interrupt(connection)
-        info, descriptor = connection.info, partial(server.descriptor, connection)
+        descriptor = server.descriptor
 
         def leave() -> None:
-            info[USED_UP] = True
-            shut(descriptor())
+            connection.is_used_up = True
+            shut(descriptor(connection.driver))
 
         return leave
 
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Give a connection that worked a moment ago, and return it to its pool."""
-        pool, connection = self._checked_out()
-        while self._is_stale(connection):
-            connection.invalidate()
-            connection.close()
-            self._renew()
-            pool, connection = self._checked_out()
+        """Give a connection that worked a moment ago, which is idle afterwards or used up."""
+        connection = self._take()
         try:
-            self._identify(connection)
+            server = self._settings.server
+            if server is not None and not connection.mark:
+                connection.mark = server.identify(connection.driver)
+                self.announce(connection.mark)
             yield connection
-        except UnreadableError:
-            _discard(connection)
-            raise
-        except DqaError:
-            raise
-        except BaseException:
-            _discard(connection)  # interrupted: part of a result may still arrive
+        except BaseException as error:
+            # Part of a result that cannot be read or was interrupted may still arrive.
+            if isinstance(error, UnreadableError) or not isinstance(error, DqaError):
+                connection.is_used_up = True
             raise
         finally:
-            if USED_UP in connection.info:
-                _discard(connection)
-            connection.close()
-            if self._is_closed or pool is not self._pool:
-                pool.dispose()  # no one takes a connection from it any more
+            if connection.is_used_up or self._is_closed:
+                self._disconnect(connection)
+            else:
+                self._idle.append(connection)
 
-    def _identify(self, connection: Connection) -> None:
+    def _take(self) -> Connection:
         server = self._settings.server
-        if server is not None and _MARK not in connection.info:
-            connection.info[_MARK] = server.identify(connection)
-            self.announce(connection.info[_MARK])
-
-    def _is_stale(self, connection: Connection) -> bool:
-        """Whether an idle connection has broken: its socket has something to read."""
-        server = self._settings.server
-        # A new encrypted connection has something to read, too.
-        is_used = server is not None and _MARK in connection.info
-        return is_used and server is not None and has_news(server.descriptor(connection))
-
-    def _checked_out(self) -> tuple[Pool, Connection]:
-        pool = self._pool
+        while self._idle:
+            with suppress(IndexError):  # another thread has taken it
+                connection = self._idle.pop()
+                if server is None or not _has_news(server.descriptor(connection.driver)):
+                    return connection
+                self._disconnect(connection)  # it broke
         try:
-            return pool, pool.connect()
-        except (SQLAlchemyError, self._settings.error) as error:
+            return Connection(self._settings.connect())
+        except self._settings.error as error:
             raise DatabaseUnavailableError(
                 f"Database '{self.name}' cannot be reached: {one_line(error)}."
             ) from error
 
+    def _disconnect(self, connection: Connection) -> None:
+        with suppress(self._settings.error):
+            connection.driver.close()
+
+    def _close_idle(self) -> None:
+        """Connect anew: the cause that broke one connection probably broke all."""
+        while self._idle:
+            with suppress(IndexError):
+                self._disconnect(self._idle.pop())
+
 
 @contextmanager
 def execute_plainly(connection: Connection, statement: str) -> Iterator[Result]:
-    """Run a statement on a cursor of the driver."""
-    cursor = connection.cursor()
+    """Run a statement on a cursor of the driver, and roll it back."""
+    cursor = connection.driver.cursor()
     try:
         with driver_reads():
             cursor.execute(statement)
         yield columns_of(cursor), rows_from(cursor)
     finally:
         cursor.close()
+        connection.driver.rollback()
 
 
-def pooled(connect: Callable[[], Any]) -> Pool:
-    """Return a pool of connections without a reset: servers have about a hundred for all."""
-    return QueuePool(connect, 8, 24, 60.0, reset_on_return=None)
+def shut(descriptor: int) -> None:
+    """Shut a connection from another thread, so that waiting for it ends with an error."""
+    # A copy of the descriptor: the driver continues to own the original.
+    with suppress(OSError), socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as copy:
+        copy.shutdown(socket.SHUT_RDWR)
+
+
+def _has_news(descriptor: int) -> bool:
+    """Whether an idle connection's socket has something to read, so that it has broken."""
+    if sys.platform == "win32":
+        return bool(select.select([descriptor], [], [], 0.0)[0])
+    looking = select.poll()
+    looking.register(descriptor, select.POLLIN)
+    return bool(looking.poll(0))
 
 
 def _left(limits: Limits, started: float) -> Limits:
@@ -343,8 +362,3 @@ def _left(limits: Limits, started: float) -> Limits:
     if taken < _NOTICEABLE:
         return limits
     return limits.left(max(limits.seconds - taken, _NOTICEABLE))
-
-
-def _discard(connection: Connection) -> None:
-    if connection.is_valid:
-        connection.invalidate()

@@ -47,7 +47,7 @@ from dqa.core.errors import (
 )
 from dqa.core.files import open_private, problem_of_path
 from dqa.core.secrets import redact
-from dqa.databases.failures import one_line
+from dqa.databases.errors import one_line
 from dqa.databases.files import is_sqlite
 
 LONG_TEXT: Final = Text().with_variant(LONGTEXT(), "mysql", "mariadb")

@@ -1,15 +1,15 @@
-"""SQLAlchemy's tables for a situation and its tag, and names quoted for a dialect."""
+"""Situations as SQLAlchemy's tables: their definitions, their rows, and names of a dialect."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Connection,
     Double,
     ForeignKeyConstraint,
     Integer,
@@ -22,19 +22,27 @@ from sqlalchemy import (
 from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.default import DefaultDialect
+from sqlalchemy.engine.mock import MockConnection
+from sqlalchemy.exc import DataError as DriverDataError
+from sqlalchemy.exc import IntegrityError, ProgrammingError
 from sqlalchemy.schema import AddConstraint, CreateTable
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
+from dqa.core import situation as content
+from dqa.core.errors import DataError
 from dqa.core.schema import sql_name
 from dqa.core.situation import Schema, StoredType
-from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
+from dqa.databases.errors import one_line
+from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE, LoadedSituation
 
-CONSTRAINTS = "constraints"
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Fill: TypeAlias = Callable[[Connection, Table, content.Table], None]
+"""Inserts the rows of one table, which are at least one."""
+
+_CONSTRAINTS = "constraints"
 """Key of `MetaData.info`: the statements that add the unchecked foreign keys."""
-ROW_COLUMN = "dqa_row"
-"""The number of a row in its table, on servers that store no order of rows."""
-REFERENCES = "references "
-"""How the comment of a referring column begins: ``references table.column``."""
 
 ForeignKeys: TypeAlias = Literal["declared", "unchecked", "commented", "omitted"]
 """How to write the foreign keys of the graph reading, which real data breaks: as declarations that
@@ -89,6 +97,18 @@ def create_table(table: Table, dialect: str) -> str:
     return str(CreateTable(table).compile(dialect=_dialect(dialect)))
 
 
+def definitions(metadata: MetaData, dialect: str) -> list[str]:
+    """Return the statements that create tables, with the comments on them."""
+    found: list[str] = []
+
+    def compile_one(definition: Any, *_: object, **__: object) -> None:  # noqa: ANN401
+        found.append(str(definition.compile(dialect=_dialect(dialect))))
+
+    mock: Any = MockConnection(_dialect(dialect), compile_one)
+    metadata.create_all(mock, checkfirst=False)
+    return found
+
+
 def literal_insert(table: Table, rows: Sequence[Mapping[str, Any]], dialect: str) -> str:
     """Return the statement that fills a table, with every value as a literal."""
     options = {"literal_binds": True}
@@ -96,10 +116,16 @@ def literal_insert(table: Table, rows: Sequence[Mapping[str, Any]], dialect: str
     return str(statement.compile(dialect=_dialect(dialect), compile_kwargs=options))
 
 
-@lru_cache(maxsize=64)
-def define_tables(schema: Schema, foreign_keys: ForeignKeys, *, numbered: bool) -> MetaData:
+def define_tables(
+    schema: Schema,
+    foreign_keys: ForeignKeys,
+    namespace: str | None = None,
+    *,
+    numbered: bool = False,
+) -> MetaData:
     """Return the tables of a schema, with a column `ROW_COLUMN` if rows are `numbered`."""
-    metadata = MetaData()
+    metadata = MetaData(namespace)
+    prefix = f"{namespace}." if namespace else ""
     references = list(_references(schema))
     in_keys = {(table.name, column) for table in schema.tables for column in table.key}
     in_keys |= {end for reference in references for end in reference}
@@ -120,15 +146,15 @@ def define_tables(schema: Schema, foreign_keys: ForeignKeys, *, numbered: bool) 
             columns.append(Column(ROW_COLUMN, _ROW_NUMBER))
         Table(table.name, metadata, *columns, quote=True)
     for (table_name, column_name), (other, other_column) in references:
-        source = metadata.tables[table_name].c[column_name]
+        source = metadata.tables[prefix + table_name].c[column_name]
         if foreign_keys == "commented":
             source.comment = f"{REFERENCES}{other}.{other_column}"
         elif foreign_keys != "omitted":
-            target = metadata.tables[other].c[other_column]
+            target = metadata.tables[prefix + other].c[other_column]
             link = ForeignKeyConstraint([source], [target], postgresql_not_valid=True)
-            metadata.tables[table_name].append_constraint(link)
+            source.table.append_constraint(link)
             if foreign_keys == "unchecked":  # which takes it out of CREATE TABLE
-                metadata.info.setdefault(CONSTRAINTS, []).append(AddConstraint(link))
+                metadata.info.setdefault(_CONSTRAINTS, []).append(AddConstraint(link))
     return metadata
 
 
@@ -140,25 +166,99 @@ def _references(schema: Schema) -> Iterator[tuple[tuple[str, str], tuple[str, st
             yield (edge.table, column), (node.table, node.key_column)
 
 
-def define_tag() -> Table:
+def define_tag(namespace: str | None = None) -> Table:
     """Return the table with the tag: one row, or none while the situation is loaded."""
-    return _TAG
-
-
-_TAG = Table(
-    TAG_TABLE,
-    MetaData(),
-    Column("scenario", Text(), quote=True),
-    Column("name", Text(), quote=True),
-    Column("content_hash", Text(), quote=True),
-    Column("row_count", BigInteger(), quote=True),
-    quote=True,
-)
+    names = ("scenario", "name", "content_hash")
+    return Table(
+        TAG_TABLE,
+        MetaData(namespace),
+        *(Column(name, Text(), quote=True) for name in names),
+        Column("row_count", BigInteger(), quote=True),
+        quote=True,
+    )
 
 
 def tag_row(tag: LoadedSituation) -> tuple[str, str, str, int]:
     """Return a tag as the row of its table."""
     return tag.scenario, tag.name, tag.content_hash, tag.rows
+
+
+def insert_rows(connection: Connection, table: Table, rows: content.Table) -> None:
+    """Insert rows by the driver's `executemany`, which takes them faster than Core does."""
+    compiled = insert(table).compile(dialect=connection.dialect)
+    values: Any = list(plain_rows(rows))
+    if ROW_COLUMN in table.columns:
+        values = [(*row, number) for number, row in enumerate(values)]
+    if not compiled.positional:
+        values = [dict(zip(table.columns.keys(), row, strict=True)) for row in values]
+    connection.exec_driver_sql(str(compiled), values)
+
+
+def write_tables(
+    connection: Connection,
+    situation: content.Situation,
+    tag: LoadedSituation | None,
+    metadata: MetaData,
+    fill: Fill = insert_rows,
+) -> None:
+    """Create the tables of a situation, fill them and write the tag.
+
+    Where definitions commit by themselves, an empty tag table marks an unfinished load. So it is
+    created first, and its row is written last.
+
+    Parameters
+    ----------
+    connection
+        In a transaction, which the caller commits.
+    situation
+        What to write.
+    tag
+        The row of the tag table; None for no such table.
+    metadata
+        The tables, as `define_tables` returns them.
+    fill
+        How to insert rows.
+
+    Raises
+    ------
+    DataError
+        A key occurs twice, or the database cannot hold a value.
+    """
+    tag_table = define_tag(metadata.schema)
+    driver: Any = connection.dialect.loaded_dbapi
+    if tag is not None:
+        tag_table.create(connection)
+    metadata.create_all(connection, checkfirst=False)
+    try:
+        for table in metadata.tables.values():
+            if len(rows := situation.tables[table.name]):
+                fill(connection, table, rows)
+    except (
+        *(IntegrityError, DriverDataError, ProgrammingError, ValueError),
+        *(driver.IntegrityError, driver.DataError),
+    ) as error:
+        raise unfit(situation, error) from error
+    for constraint in metadata.info.get(_CONSTRAINTS, ()):
+        connection.execute(constraint)
+    if tag is not None:
+        connection.execute(insert(tag_table).values(tag_row(tag)))
+
+
+def unfit(situation: content.Situation, error: Exception) -> DataError:
+    """Return the error of a database that cannot hold a situation."""
+    return DataError(f"The database cannot hold situation '{situation.name}': {one_line(error)}.")
+
+
+def plain_rows(table: content.Table) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of Python values; a missing float is None."""
+    return zip(*(_plain(array) for array in table.columns.values()), strict=True)
+
+
+def _plain(array: NDArray[Any]) -> list[Any]:
+    listed: list[Any] = array.tolist()
+    if array.dtype.kind == "f":
+        return [value if value == value else None for value in listed]  # noqa: PLR0124
+    return listed
 
 
 def _dialect(name: str) -> Dialect:

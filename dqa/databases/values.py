@@ -116,6 +116,8 @@ def _whole(value: int) -> int | str:
 
 
 def _number(value: Decimal, _: int) -> Value:
+    if value.is_finite() and repr(number := float(value)) == str(value):
+        return number
     if value.is_finite() and abs(value.adjusted()) < _DIGITS:
         if value == value.to_integral_value():
             return int(value)

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dqa.core.examination import Examination
-from dqa.databases.mysql import advice as mysql
-from dqa.databases.mysql.server import MYSQL
-from dqa.databases.neo4j import advice as neo4j
+from dqa.databases.doctor import examine_mysql, examine_neo4j
+from dqa.databases.mysql.session import MYSQL
 
 
 def of_mysql(grants: str = "", **settings: str) -> Examination:
@@ -22,7 +21,7 @@ def of_mysql(grants: str = "", **settings: str) -> Examination:
             return ((name, settings[name]),)
         return (("8.4.6", "me@%"),) if statement.startswith("SELECT VERSION()") else ()
 
-    return mysql.examine(ask, MYSQL)
+    return examine_mysql(ask, MYSQL)
 
 
 def of_neo4j(roles: Sequence[str] | None, **settings: str) -> Examination:
@@ -38,7 +37,7 @@ def of_neo4j(roles: Sequence[str] | None, **settings: str) -> Examination:
             return ((name, settings[name]),) if name in settings else ()
         return (("neo4j",),) if statement.startswith("CALL db.info()") else ()
 
-    return neo4j.examine(ask)
+    return examine_neo4j(ask)
 
 
 def test_missing_limits_of_mysql_survive_a_restart() -> None:

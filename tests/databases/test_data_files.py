@@ -108,13 +108,12 @@ OTHER_FILES = [
 def test_no_other_file_can_be_read(folder: Path) -> None:
     """The guard refuses what would, and behind it the engine is locked."""
     with closing(dqa.open_database(folder, isolation="none")) as database:
-        pool: Any = database._session._pool  # type: ignore[attr-defined]
+        connect: Any = database._session._settings.connect  # type: ignore[attr-defined]
         for statement in OTHER_FILES:
             text = statement.format(there=folder.parent)
             with pytest.raises(RefusedStatementError):
                 database.query(text)
-            with closing(pool.connect()) as connection:
-                cursor = connection.driver_connection
+            with closing(connect()) as cursor:
                 cursor.execute("BEGIN TRANSACTION READ ONLY")
                 with pytest.raises(duckdb.Error):
                     cursor.execute(text)

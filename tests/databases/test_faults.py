@@ -23,8 +23,8 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.databases.duckdb import session as of_duckdb
-from dqa.databases.faults import Attempts, Failure, Fault, UnsettledError, error_of
-from dqa.databases.ladybug import codes as of_ladybug
+from dqa.databases.errors import Attempts, Failure, Fault, UnsettledError, error_of
+from dqa.databases.ladybug import session as of_ladybug
 from dqa.databases.mysql import session as of_mysql
 from dqa.databases.neo4j import codes as of_neo4j
 from dqa.databases.postgres import session as of_postgres

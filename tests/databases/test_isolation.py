@@ -69,10 +69,11 @@ def parents() -> dict[int, int]:
     found = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
-            state, parent = entry.read_text("ascii", "replace").rsplit(")", 1)[1].split()[:2]
+            fields = entry.read_text("ascii", "replace").rsplit(")", 1)[1].split()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if state != "Z":
+        state, parent, threads = fields[0], fields[1], int(fields[17])
+        if state != "Z" or threads > 1:  # until its last thread ends, its files are open
             found[int(entry.parent.name)] = int(parent)
     return found
 
@@ -233,7 +234,7 @@ def test_a_wait_for_a_worker_is_the_databases_error(
     shop_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where all workers are busy, the statement that waits is not to blame."""
-    monkeypatch.setattr(worker_pool, "MOST_WORKERS", 1)
+    monkeypatch.setattr(worker, "MOST_WORKERS", 1)
     with closing(dqa.open_database(shop_file)) as database, ThreadPoolExecutor(1) as threads:
         before = descendants(os.getpid())
         begun = {number: ticks(number) for number in before}
@@ -251,7 +252,7 @@ def test_a_late_schema_does_not_answer_the_next_statement(
     shop_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker that still describes the database is not used again."""
-    monkeypatch.setattr(worker_pool, "_DESCRIBING", 0.0)
+    monkeypatch.setattr(worker, "_DESCRIBING", 0.0)
     with closing(dqa.open_database(shop_file)) as database:
         for _ in range(5):
             with suppress(DatabaseUnavailableError):

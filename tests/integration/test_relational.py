@@ -211,6 +211,21 @@ def test_a_schema_that_appears_during_a_load_is_left_alone(
         assert connection.execute(sa.text(f"SELECT a FROM {namespace}.precious")).scalar() == 7
 
 
+def test_a_replacement_that_fails_loses_nothing(
+    occupied: tuple[Target, Situation, sa.Engine],
+) -> None:
+    """The old content stays until the new one is complete."""
+    server, situation, engine = occupied
+    namespace, kind = namespace_for(situation), find_named(server.backend.namespaces)
+    good = world(goods=3)
+    broken = good.replace(building=good["building"].replace(id=[1, 1, 2]))
+    with pytest.raises(DataError), kind.connect(server.url) as namespaces:
+        namespaces.replace(broken, tag_of(broken, namespace))
+    with engine.connect() as connection:
+        assert connection.execute(sa.text(f"SELECT a FROM {namespace}.precious")).scalar() == 7
+    assert not {f"{namespace}_new", f"{namespace}_old"} & set(sa.inspect(engine).get_schema_names())
+
+
 def test_a_world_that_breaks_its_keys_leaves_nothing(target: Target) -> None:
     """The error names it, and the namespace is as it was."""
     good = world(goods=3)

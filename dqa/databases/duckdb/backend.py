@@ -19,6 +19,7 @@ BACKEND = Backend(
     accepts=_accepts,
     embedded=True,
     driver="duckdb",
+    imports=("pandas", "numpy.ma"),
 )
 
 FILES = Backend(
@@ -28,6 +29,7 @@ FILES = Backend(
     namespaces="dqa.databases.duckdb.data_files:DataFiles",
     accepts=names_data_files,
     driver="duckdb",
+    imports=("pandas", "numpy.ma"),
     extra="duckdb",
     example="sales.csv, folder/ or 'folder/*.parquet'",
 )

@@ -8,28 +8,26 @@ locked before the first statement: it reaches only the files of views.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError
 from dqa.core.examination import Examination
+from dqa.core.schema import quoted
 from dqa.core.session import Source
 from dqa.core.text import visible
 from dqa.databases.duckdb.locations import SUFFIXES, suffix_of, tables_at
 from dqa.databases.duckdb.session import open_duckdb
-from dqa.databases.duckdb.store import FILLING, LOCK, first_line
-from dqa.databases.namespaces import LoadedSituation, NamespaceContent, Namespaces
+from dqa.databases.duckdb.store import FILLING, LOCK
+from dqa.databases.errors import first_line
+from dqa.databases.namespaces import Namespaces
 from dqa.databases.sql_session import SqlSession
-from dqa.databases.tables import quote
-
-if TYPE_CHECKING:
-    from dqa.core.situation import Situation
 
 _LOADED_BYTES = 128_000_000
 """Bytes of CSV that are loaded, the smallest files first."""
@@ -67,22 +65,6 @@ class DataFiles(Namespaces):
         """Return DuckDB's version."""
         return f"DuckDB {duckdb.__version__}"
 
-    def names(self) -> Iterable[str]:
-        """Return nothing: situations are not loaded into data files."""
-        return ()
-
-    def read(self, namespace: str) -> NamespaceContent:  # noqa: ARG002
-        """Raise `UsageError`: these files are only read."""
-        raise self._only_read()
-
-    def create(self, situation: Situation, tag: LoadedSituation) -> None:  # noqa: ARG002
-        """Raise `UsageError`: these files are only read."""
-        raise self._only_read()
-
-    def drop(self, namespace: str) -> None:  # noqa: ARG002
-        """Raise `UsageError`: these files are only read."""
-        raise self._only_read()
-
     def select(self) -> str:
         """Return the only schema; `UsageError` if a file is missing."""
         tables_at(self.location)
@@ -105,12 +87,6 @@ class DataFiles(Namespaces):
         finally:
             database.close()
         return Examination(self.engine_version(), may_write=False)
-
-    def _only_read(self) -> UsageError:
-        return UsageError(
-            f"'{self.location}': CSV and Parquet files are only read; load into a database's file "
-            "or server."
-        )
 
 
 def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:
@@ -156,7 +132,7 @@ def _add(connection: DuckDBPyConnection, name: str, path: Path, *, loads: bool) 
     types = ", sample_size = -1" if loads else ""
     try:
         connection.execute(
-            f"CREATE {'TABLE' if loads else 'VIEW'} {quote('duckdb', name)} AS "  # noqa: S608
+            f"CREATE {'TABLE' if loads else 'VIEW'} {quoted(name, chr(34))} AS "  # noqa: S608
             f"SELECT * FROM read_{reader}({_text(_pattern(path))}{types})"
         )
     except duckdb.Error as error:
@@ -172,4 +148,4 @@ def _pattern(path: Path) -> str:
 
 
 def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+    return quoted(value, "'")

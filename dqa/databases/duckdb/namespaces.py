@@ -11,28 +11,26 @@ from urllib.parse import parse_qs
 
 import duckdb
 from duckdb import DuckDBPyConnection
-from sqlalchemy import Connection, Table, text
-from sqlalchemy.dialects.postgresql.base import PGDialect
-from sqlalchemy.exc import SQLAlchemyError
 
-from dqa.core import situation as content
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.examination import Examination
+from dqa.core.schema import quoted
+from dqa.core.situation import Situation
 from dqa.databases.duckdb.session import open_duckdb
-from dqa.databases.duckdb.store import LOCK, connect, first_line, write_file
-from dqa.databases.failures import refused_script
+from dqa.databases.duckdb.store import LOCK, connect, write_file
+from dqa.databases.errors import first_line, refused_script
 from dqa.databases.files import existing_file, file_path, require_folder
 from dqa.databases.namespaces import (
     TAG_TABLE,
+    LoadedSituation,
     NamespaceContent,
+    Namespaces,
     namespace_for,
     tag_of,
+    tagged_content,
 )
 from dqa.databases.servers import schema_names
-from dqa.databases.sql_namespaces import SqlNamespaces
 from dqa.databases.sql_session import SqlSession
-from dqa.databases.sql_writer import core_connection, schema_of
-from dqa.databases.tables import quote
 
 _MAIN = "main"
 _TABLES = (
@@ -48,27 +46,10 @@ _IN_MAIN = (
 )
 """How many objects of a schema a statement could name."""
 
-# DuckDB reads PostgreSQL's definitions, and marks parameters as SQLite does.
-_DIALECT = PGDialect(paramstyle="qmark", dbapi=duckdb)  # type: ignore[no-untyped-call]
 _ROWS = "dqa_rows"
 
 
-class _OneCursor:
-    """A connection that is its own cursor: DuckDB's `cursor()` would be another transaction.
-
-    Its owner ends the transaction and closes it.
-    """
-
-    def __init__(self, connection: DuckDBPyConnection) -> None:
-        self._connection = connection
-        self.cursor = lambda: self
-        self.commit = self.rollback = self.close = lambda: None
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (whatever the driver has)
-        return getattr(self._connection, name)
-
-
-class DuckdbNamespaces(SqlNamespaces):
+class DuckdbNamespaces(Namespaces):
     """The schemas of a file.
 
     Parameters
@@ -80,11 +61,6 @@ class DuckdbNamespaces(SqlNamespaces):
     writer
         A connection to new memory.
     """
-
-    title = "DuckDB"
-    dialect = "duckdb"
-    foreign_keys = "commented"  # DuckDB enforces foreign keys
-    has_atomic_definitions = True
 
     def __init__(
         self,
@@ -105,10 +81,9 @@ class DuckdbNamespaces(SqlNamespaces):
         path, wanted = file_path(where, "duckdb"), parse_qs(query).get("schema", [None])[0]
         try:
             yield cls(path, wanted)
-        except (duckdb.Error, SQLAlchemyError) as error:
-            original = getattr(error, "orig", None) or error
+        except duckdb.Error as error:
             raise DatabaseUnavailableError(
-                f"'{path}' cannot be used: {first_line(original)}."
+                f"'{path}' cannot be used: {first_line(error)}."
             ) from error
 
     @classmethod
@@ -122,15 +97,14 @@ class DuckdbNamespaces(SqlNamespaces):
         return f"DuckDB {duckdb.__version__}"
 
     @classmethod
-    def load_in_memory(cls, situation: content.Situation) -> SqlSession:
+    def load_in_memory(cls, situation: Situation) -> SqlSession:
         """Write a situation into memory that all threads share."""
         memory = connect(None)
         tag = tag_of(situation, namespace_for(situation))
         try:
             memory.execute("BEGIN")
             cls(None, writer=memory).create(situation, tag)
-            memory.execute("COMMIT")
-            memory.execute(LOCK)
+            memory.execute(f"COMMIT; {LOCK}")
         except BaseException:
             memory.close()
             raise
@@ -148,39 +122,40 @@ class DuckdbNamespaces(SqlNamespaces):
             raise refused_script("DuckDB", error) from error
         return open_duckdb(memory, [_MAIN], "temporary")
 
-    @contextmanager
-    def connected(self) -> Iterator[Connection]:
-        """Give the connection of `locked`, or one for reading."""
-        if self._writer is not None:
-            with core_connection(_DIALECT, _OneCursor(self._writer)) as connection:
-                yield connection
-        else:
-            with (
-                closing(connect(self._path, read_only=True)) as reader,
-                core_connection(_DIALECT, _OneCursor(reader)) as connection,
-            ):
-                yield connection
-
-    def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
-        """Insert rows as an Arrow table: `executemany` would take minutes."""
+    def create(self, situation: Situation, tag: LoadedSituation) -> None:
+        """Create a schema, and insert rows as Arrow tables: `executemany` would take minutes."""
         import pyarrow as pa
 
-        arrow = pa.table(
-            {
-                column.name: pa.array(
-                    rows[column.name],
-                    type=pa.string() if column.stored == "text" else None,
-                    from_pandas=True,  # a float that is not a number is missing
-                )
-                for column in rows.schema.columns
-            }
-        )
-        target = f"{quote('duckdb', schema_of(connection) or _MAIN)}.{quote('duckdb', table.name)}"
-        names = quote("duckdb", *rows.schema.column_names)
-        driver: Any = connection.connection.driver_connection
-        driver.register(_ROWS, arrow)
-        connection.exec_driver_sql(f"INSERT INTO {target} ({names}) SELECT {names} FROM {_ROWS}")  # noqa: S608
-        driver.unregister(_ROWS)
+        from dqa.databases.tables import define_tables, define_tag, definitions, tag_row, unfit
+
+        assert self._writer is not None  # noqa: S101  (within `locked`)
+        writer, schema = self._writer, quoted(tag.namespace, '"')
+        # DuckDB enforces foreign keys, which real data breaks.
+        metadata = define_tables(situation.schema, "commented", tag.namespace)
+        writer.execute(f"CREATE SCHEMA {schema}")
+        for tables in (define_tag(tag.namespace).metadata, metadata):
+            writer.execute(";".join(definitions(tables, "duckdb")))
+        try:
+            for name, rows in situation.tables.items():
+                kinds = {
+                    c.name: pa.string() if c.stored == "text" else None for c in rows.schema.columns
+                }
+                arrays = {
+                    column: pa.array(rows[column], kind, from_pandas=True)  # NaN is missing
+                    for column, kind in kinds.items()
+                }
+                names = ", ".join(quoted(column, '"') for column in arrays)
+                target = f"{schema}.{quoted(name, chr(34))}"
+                writer.register(_ROWS, pa.table(arrays))
+                writer.execute(f"INSERT INTO {target} ({names}) SELECT {names} FROM {_ROWS}")  # noqa: S608
+                writer.unregister(_ROWS)
+        except (duckdb.IntegrityError, duckdb.DataError, ValueError) as error:
+            raise unfit(situation, error) from error
+        writer.execute(f"INSERT INTO {schema}.{TAG_TABLE} VALUES (?, ?, ?, ?)", tag_row(tag))  # noqa: S608
+
+    def drop(self, namespace: str) -> None:
+        """Drop a schema with all that is in it."""
+        self._execute(f"DROP SCHEMA {quoted(namespace, chr(34))} CASCADE")
 
     def names(self) -> Iterable[str]:
         """Return the schemas that have a tag."""
@@ -196,7 +171,12 @@ class DuckdbNamespaces(SqlNamespaces):
                 existing_file(self._path, "duckdb")
             except DataError as error:
                 raise UsageError(f"{error} Nothing is overwritten; name another file.") from error
-        return super().read(namespace)
+        tag = f"SELECT * FROM {quoted(namespace, chr(34))}.{TAG_TABLE}"  # noqa: S608
+        return tagged_content(
+            namespace,
+            self._tables().get(namespace),
+            lambda: next(iter(self._execute(tag)), None),
+        )
 
     def select(self) -> str:
         """Return the schema of ``?schema=``; else ``main``, or the only one that holds anything."""
@@ -256,5 +236,11 @@ class DuckdbNamespaces(SqlNamespaces):
 
     def _tables(self) -> dict[str, list[str]]:
         """Return the tables of each schema."""
-        with self.connected() as connection:
-            return {name: tables or [] for name, tables in connection.execute(text(_TABLES))}
+        return {name: tables or [] for name, tables in self._execute(_TABLES)}
+
+    def _execute(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement in the transaction of `locked`, or for reading."""
+        if self._writer is not None:
+            return self._writer.execute(statement).fetchall()
+        with closing(connect(self._path, read_only=True)) as reader:
+            return reader.execute(statement).fetchall()

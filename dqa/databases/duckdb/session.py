@@ -16,16 +16,12 @@ from typing import Any, cast
 
 import duckdb
 from duckdb import DuckDBPyConnection
-from sqlalchemy.pool import NullPool
 
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, rows_of
-from dqa.databases.duckdb.store import first_line
-from dqa.databases.failures import driver_reads, refused, with_version
-from dqa.databases.faults import Failure, Fault
+from dqa.databases.errors import Failure, Fault, driver_reads, first_line, refused
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
-from dqa.databases.tables import quote
 from dqa.databases.values import iso_text, loaded
 
 _DESCRIBES = re.compile(
@@ -84,11 +80,11 @@ def open_duckdb(
         dialect="duckdb",
         language="SQL (DuckDB)",
         error=duckdb.Error,
-        pool=NullPool(cast("Any", database.cursor), reset_on_return=None),
+        connect=database.cursor,
         execute=partial(_execute, schemas),
         failure=partial(_failure, invalidated),
         describe=partial(_describe, schemas),
-        interrupt=lambda connection: _cursor(connection).interrupt,
+        interrupt=lambda connection: connection.driver.interrupt,
         is_broken=invalidated.is_set,
     )
     return SqlSession(
@@ -101,18 +97,15 @@ def open_duckdb(
     )
 
 
-def _cursor(connection: Connection) -> DuckDBPyConnection:
-    return cast("DuckDBPyConnection", connection.driver_connection)
-
-
 @contextmanager
 def _execute(schemas: Sequence[str], connection: Connection, statement: str) -> Iterator[Result]:
-    cursor = _cursor(connection)
+    cursor: DuckDBPyConnection = connection.driver
+    connection.is_used_up = True  # its transaction ends with it
     with driver_reads():
         parsed = cursor.extract_statements(statement)
     if len(parsed) != 1 or not _is_reading(parsed[0]):
         raise refused("it is not one query, and this database can only be read")
-    path = ",".join(quote("duckdb", schema) for schema in schemas)
+    path = ",".join(quoted(schema, '"') for schema in schemas)
     cursor.execute(f"SET search_path = {quoted(path, chr(39))}")
     with driver_reads():
         columns, query, readers = _exact(cursor, parsed[0])
@@ -198,7 +191,7 @@ def fault_of(error: duckdb.Error) -> Fault:
     return next((fault for names, fault in _CLASSES if kinds & set(names)), Fault.UNCLEAR)
 
 
-def _failure(invalidated: Event, error: Exception, _connection: Connection) -> Failure:
+def _failure(invalidated: Event, error: Exception, _: DuckDBPyConnection) -> Failure:
     problem, fault = first_line(error), fault_of(cast("duckdb.Error", error))
     if _INVALIDATED in str(error) or isinstance(
         error, (duckdb.FatalException, duckdb.InternalException)
@@ -209,7 +202,7 @@ def _failure(invalidated: Event, error: Exception, _connection: Connection) -> F
         name = unknown["table"] or unknown["column"] or f"{unknown['of']}.{unknown['own']}"
         return Failure(Fault.UNKNOWN_NAME, problem, name)
     if fault is Fault.NOT_UNDERSTOOD:
-        problem = with_version(problem, f"DuckDB {duckdb.__version__}")
+        problem = f"{problem}; this is DuckDB {duckdb.__version__}"
     return Failure(fault, problem)
 
 
@@ -237,9 +230,9 @@ WHERE database_name = current_database() ORDER BY ALL
 """
 
 
-def _describe(schemas: Sequence[str], connection: Connection) -> DatabaseSchema:
+def _describe(schemas: Sequence[str], cursor: DuckDBPyConnection) -> DatabaseSchema:
     """Read the schemas by three statements, and try every view."""
-    cursor, shown = _cursor(connection), list(schemas)
+    shown = list(schemas)
     relations = rows_of(cursor, _TABLES, shown, shown)
     broken = {
         (schema, name)
@@ -275,7 +268,7 @@ def _describe(schemas: Sequence[str], connection: Connection) -> DatabaseSchema:
 
 def _can_read(cursor: Any, schema: str, view: str) -> bool:  # noqa: ANN401
     try:
-        named = f"{quote('duckdb', schema)}.{quote('duckdb', view)}"
+        named = f"{quoted(schema, chr(34))}.{quoted(view, chr(34))}"
         cursor.execute(f"SELECT * FROM {named} LIMIT 0").fetchall()  # noqa: S608
     except (duckdb.CatalogException, duckdb.BinderException):
         return False

@@ -9,7 +9,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from dqa.core.errors import DatabaseUnavailableError, DataError
-from dqa.databases.failures import one_line
+from dqa.databases.errors import first_line, one_line
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -72,8 +72,3 @@ def write_file(path: Path) -> Iterator[DuckDBPyConnection]:
             if is_new:
                 path.unlink(missing_ok=True)  # while no other process can open it
             raise
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of an error: guesses and the statement follow."""
-    return one_line(str(error).strip().partition("\n")[0]).rstrip("!")

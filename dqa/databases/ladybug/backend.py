@@ -14,4 +14,5 @@ BACKEND = Backend(
     namespaces="dqa.databases.ladybug.namespaces:LadybugFile",
     accepts=lambda location: is_ours(location, "ladybug", _SUFFIXES),
     embedded=True,
+    imports=("pandas", "ladybug._lbug", "numpy.ma"),
 )

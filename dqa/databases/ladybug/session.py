@@ -23,15 +23,26 @@ from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import DqaError, StatementError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
 from dqa.core.session import Session
-from dqa.databases.failures import driver_reads
-from dqa.databases.faults import Attempts, Failure, Fault, error_of
-from dqa.databases.ladybug.codes import fault_of
-from dqa.databases.ladybug.writer import TAG
+from dqa.databases.errors import Attempts, Failure, Fault, driver_reads, error_of
 from dqa.databases.rows import collect
 
+TAG = "dqa_situation "
+"""The beginning of the comment that tags a database."""
 _DESCRIBING = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0)
 _UNKNOWN = re.compile(r"Cannot find property (.+) for .+|Table (.+) does not exist")
 _INTERNAL = frozenset({"_ID", "_SRC", "_DST"})
+
+_FAULTS: tuple[tuple[re.Pattern[str], Fault], ...] = (
+    (re.compile("write query inside a read-only transaction"), Fault.REFUSED),
+    (re.compile("execute write operations in a read-only database"), Fault.REFUSED),
+    (re.compile("Assertion failed|UNREACHABLE"), Fault.STATEMENT),
+    (re.compile("std::bad_alloc|bad allocation|^Buffer manager exception"), Fault.MEMORY),
+    (re.compile("^Interrupted"), Fault.TIME),
+    (re.compile("^IO exception"), Fault.UNCLEAR),
+    (re.compile("^(Checkpoint|Storage) exception"), Fault.SERVER),
+    (re.compile("^Transaction manager exception"), Fault.PASSING),
+)
+"""The meaning of errors, which have no codes; a message begins with its kind."""
 
 
 class LadybugSession(Session):
@@ -150,3 +161,8 @@ def _without_ids(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, list):
         return [_without_ids(item) for item in value]
     return value
+
+
+def fault_of(problem: str) -> Fault:
+    """Return the meaning of a message; most are about the statement."""
+    return next((fault for words, fault in _FAULTS if words.search(problem)), Fault.STATEMENT)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from math import isinf
 from typing import TYPE_CHECKING, Any, Self
@@ -14,11 +15,10 @@ from sqlalchemy.schema import DropSchema
 
 from dqa.core import situation as content
 from dqa.core.errors import DatabaseUnavailableError, UsageError
-from dqa.databases.mysql.server import FULL, MARIADB, MYSQL, Flavour, connect
-from dqa.databases.mysql.session import open_mysql
+from dqa.databases.mysql.session import FULL, MARIADB, MYSQL, Flavour, connect, open_mysql
+from dqa.databases.namespaces import LoadedSituation
 from dqa.databases.sql_namespaces import LOCK_SECONDS, SqlNamespaces
 from dqa.databases.sql_session import SqlSession
-from dqa.databases.sql_writer import schema_of
 from dqa.databases.tables import quote
 
 if TYPE_CHECKING:
@@ -72,20 +72,12 @@ class MysqlNamespaces(SqlNamespaces):
         """Return the statement that creates a database, which tells any two texts apart."""
         return text(self.scratch_definition(schema))
 
-    def define(self, connection: Connection, statements: Sequence[str]) -> None:
-        """Create all tables in one round trip."""
-        driver: Any = connection.connection.driver_connection
-        with driver.cursor() as cursor:
-            cursor.execute(";".join(statements).replace("%%", "%"))
-            while cursor.nextset():  # raises the error of its statement
-                pass
-
     def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
         """Insert rows as literals, many per statement: three times as fast as `executemany`.
 
         InnoDB stores a table in the order of its key, and fills it fastest in that order.
         """
-        target = f"{quote('mysql', schema_of(connection) or '')}.{quote('mysql', table.name)}"
+        target = f"{quote('mysql', table.schema or '')}.{quote('mysql', table.name)}"
         names = quote("mysql", *table.columns.keys())
         columns = [*map(_literals, rows.columns.values()), map(str, range(len(rows)))]
         lines = sorted(map(",".join, zip(*columns, strict=True)))
@@ -93,6 +85,26 @@ class MysqlNamespaces(SqlNamespaces):
         for start in range(0, len(lines), _CHUNK):
             values = "),(".join(lines[start : start + _CHUNK])
             driver.query(f"INSERT INTO {target} ({names}) VALUES ({values})".encode())  # noqa: S608
+
+    def replace(self, situation: content.Situation, tag: LoadedSituation) -> None:
+        """Load into a new database, and move the tables when it is complete."""
+        old, new = (f"{tag.namespace[:59]}_{name}" for name in ("old", "new"))
+        for schema in (old, new):
+            self._connection.execute(text(f"DROP DATABASE IF EXISTS {quote('mysql', schema)}"))
+        self.create(situation, replace(tag, namespace=new))
+        self._connection.execute(self.definition(old))
+        moves = [
+            f"{quote('mysql', source)}.{quote('mysql', name)} TO "
+            f"{quote('mysql', target)}.{quote('mysql', name)}"
+            for source, target in ((tag.namespace, old), (new, tag.namespace))
+            for name in self.tables_of(self._connection, source) or ()
+        ]
+        driver: Any = self._connection.connection.driver_connection
+        try:
+            driver.query(f"RENAME TABLE {', '.join(moves)}".encode())
+        finally:
+            for schema in (old, new):
+                self._connection.execute(DropSchema(schema))
 
     def removal(self, schema: str) -> Executable:
         """Return the statement that drops a database with its tables."""

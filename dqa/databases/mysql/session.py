@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
+import pymysql
 from pymysql.connections import Connection as Driver
 from pymysql.constants import FIELD_TYPE
 from pymysql.converters import conversions
@@ -28,23 +30,98 @@ from dqa.databases.catalogue import (
     CatalogueReference,
     rows_of,
 )
-from dqa.databases.examining import asker
-from dqa.databases.failures import driver_reads, one_line, with_version
-from dqa.databases.faults import Failure, Fault
-from dqa.databases.mysql.advice import examine
-from dqa.databases.mysql.server import Flavour, code_of, connect
-from dqa.databases.rows import columns_of, rows_from
+from dqa.databases.doctor import asker, examine_mysql
+from dqa.databases.errors import Failure, Fault, driver_reads, one_line
+from dqa.databases.rows import MOST_COUNTED, columns_of, rows_from
 from dqa.databases.servers import display_name
 from dqa.databases.sql_session import (
-    USED_UP,
     Connection,
     EngineSettings,
     Result,
     ServerSettings,
     SqlSession,
-    pooled,
 )
 from dqa.databases.values import loaded
+
+CONNECT_SECONDS = 10.0
+_SESSION_MEMORY = 1 << 30
+"""Bytes of a session, which MariaDB can limit."""
+FULL = frozenset({3, 1021, 1026, 1030, 1114})
+
+
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """The differences between the two servers."""
+
+    dialect: str
+    title: str
+    least: tuple[int, ...]
+    collation: str
+    mode: str
+    session: str
+
+    def limit(self, limits: Limits) -> str:
+        """Return the assignments of session variables that limit a statement."""
+        # Two more than are shown or counted show that there are more.
+        rows = f"sql_select_limit = {max(limits.rows, MOST_COUNTED) + 2}"
+        if self.dialect == "mariadb":
+            return f"max_statement_time = {max(limits.seconds, 0.001):.3f}, {rows}"
+        return f"max_execution_time = {max(round(limits.seconds * 1_000), 1)}, {rows}"
+
+
+# Both collations compare the codes of characters and count trailing spaces.
+MYSQL = Flavour(
+    dialect="mysql",
+    title="MySQL",
+    least=(8, 0, 23),
+    collation="utf8mb4_0900_bin",
+    mode="ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
+    session="",
+)
+MARIADB = Flavour(
+    dialect="mariadb",
+    title="MariaDB",
+    least=(10, 3),
+    collation="utf8mb4_nopad_bin",
+    mode="STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
+    session=f", max_session_mem_used = {_SESSION_MEMORY}",
+)
+
+
+def code_of(error: Exception) -> int:
+    """Return the server's number of an error, or 0."""
+    code = error.args[0] if error.args else 0
+    return code if isinstance(code, int) else 0
+
+
+def encryption(url: URL) -> dict[str, bool]:
+    """Return the options of encryption if the URL has none.
+
+    The driver encrypts if the server can. A connection within the machine needs no encryption, and
+    preparing it takes longer than loading a situation.
+    """
+    is_asked = any(name.startswith("ssl") for name in url.query)
+    is_near = url.host in {None, "localhost", "127.0.0.1", "::1"}
+    return {"ssl_disabled": True} if is_near and not is_asked else {}
+
+
+def connect(url: URL, **options: object) -> Driver[Any]:
+    """Connect, with the driver's errors, within a time limit."""
+    arguments, of_url = url.get_dialect()().create_connect_args(url)
+    wanted: dict[str, Any] = {
+        **encryption(url),
+        **of_url,
+        "autocommit": True,
+        "charset": "utf8mb4",
+        **options,
+        "connect_timeout": CONNECT_SECONDS,
+        "read_timeout": CONNECT_SECONDS,
+    }
+    connection = pymysql.connect(*arguments, **wanted)
+    # Statements have limits of their own.
+    connection._read_timeout = None  # type: ignore[attr-defined]  # noqa: SLF001
+    return connection
+
 
 _READING = conversions | {FIELD_TYPE.TIME: str}
 """A TIME is a duration: it stays the server's text."""
@@ -105,15 +182,15 @@ def open_mysql(url: URL, flavour: Flavour) -> SqlSession:
         dialect=flavour.dialect,
         language=f"SQL ({flavour.title})",
         error=MySQLError,
-        pool=pooled(partial(connect, url, conv=_READING, init_command=mode)),
+        connect=partial(connect, url, conv=_READING, init_command=mode),
         execute=_execute,
         failure=partial(_failure, flavour),
         describe=partial(_describe, database),
         prepare=partial(_prepare, flavour),
         count_reads=_count_reads,
-        examine=lambda run: examine(asker(run), flavour),
+        examine=lambda run: examine_mysql(asker(run), flavour),
         server=ServerSettings(
-            identify=lambda connection: str(int(_driver(connection).thread_id())),
+            identify=lambda driver: str(int(driver.thread_id())),
             descriptor=_descriptor,
             end=partial(_end, url),
         ),
@@ -127,12 +204,8 @@ def open_mysql(url: URL, flavour: Flavour) -> SqlSession:
     )
 
 
-def _driver(connection: Connection) -> Any:  # noqa: ANN401  (half of its methods are not typed)
-    return cast("Driver[Any]", connection.driver_connection)
-
-
-def _descriptor(connection: Connection) -> int:
-    wire = _driver(connection)._sock  # noqa: SLF001
+def _descriptor(driver: Any) -> int:  # noqa: ANN401  (half of its methods are not typed)
+    wire = driver._sock  # noqa: SLF001
     return -1 if wire is None else int(wire.fileno())
 
 
@@ -144,18 +217,18 @@ def _end(url: URL, mark: str) -> None:
 def _prepare(flavour: Flavour, connection: Connection, limits: Limits) -> None:
     """Send the settings that have changed."""
     wanted = flavour.limit(limits)
-    if connection.info.get("limits") != wanted:
-        with _driver(connection).cursor() as cursor:
-            if "limits" not in connection.info:
+    if connection.limits != wanted:
+        with connection.driver.cursor() as cursor:
+            if connection.limits is None:
                 cursor.execute("SET SESSION TRANSACTION READ ONLY")
             cursor.execute(f"SET SESSION {wanted}")
-        connection.info["limits"] = wanted
+        connection.limits = wanted
 
 
 @contextmanager
 def _execute(connection: Connection, statement: str) -> Iterator[Result]:
     """Stream a result; afterwards the connection is used again only if all of it has arrived."""
-    cursor: Any = SSCursor(_driver(connection))
+    cursor: Any = SSCursor(connection.driver)
     try:
         with driver_reads():
             cursor.execute(statement)
@@ -169,21 +242,21 @@ def _execute(connection: Connection, statement: str) -> Iterator[Result]:
         else:
             result.unbuffered_active = False  # else the cursor reads the rest when it ends
             cursor.connection = None
-            connection.info[USED_UP] = True
+            connection.is_used_up = True
 
 
-def _count_reads(connection: Connection) -> int:
-    with _driver(connection).cursor() as cursor:
+def _count_reads(driver: Any) -> int:  # noqa: ANN401
+    with driver.cursor() as cursor:
         return sum(int(count) for _, count in rows_of(cursor, _READS))
 
 
-def _failure(flavour: Flavour, error: Exception, connection: Connection) -> Failure:
+def _failure(flavour: Flavour, error: Exception, driver: Any) -> Failure:  # noqa: ANN401
     problem, fault = one_line(error), fault_of(code_of(error))
     if fault is Fault.REFUSED and _MEMORY_OPTION.search(problem):
         fault = Fault.MEMORY  # "running with the option ... so it cannot execute this"
     if fault is Fault.NOT_UNDERSTOOD:
-        version = _VERSION.search(_driver(connection).get_server_info())
-        problem = with_version(problem, f"{flavour.title} {version[0] if version else ''}".strip())
+        version = _VERSION.search(driver.get_server_info())
+        problem = f"{problem}; this is {flavour.title} {version[0] if version else ''}".strip()
     unknown = _UNKNOWN.match(problem) if fault is Fault.UNKNOWN_NAME else None
     return Failure(fault, problem, unknown and unknown[1])
 
@@ -212,9 +285,9 @@ _VALUES = re.compile(r"(enum|set)(?=\()", re.IGNORECASE)
 _INT = re.compile(r"\bINT\b")
 
 
-def _describe(database: str, connection: Connection) -> DatabaseSchema:
+def _describe(database: str, driver: Any) -> DatabaseSchema:  # noqa: ANN401
     """Read the schema by four statements for all tables."""
-    with _driver(connection).cursor() as cursor:
+    with driver.cursor() as cursor:
         tables = rows_of(cursor, _TABLES, database)
         sequences = [name for name, kind, _ in tables if kind == "SEQUENCE"]
         columns = [row for row in rows_of(cursor, _COLUMNS, database) if row[0] not in sequences]

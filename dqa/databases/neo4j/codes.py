@@ -9,54 +9,33 @@ from __future__ import annotations
 
 from neo4j import exceptions
 
-from dqa.databases.faults import Fault
+from dqa.databases.errors import Fault
 
-_BY_TITLE: dict[Fault, frozenset[str]] = {
-    Fault.TIME: frozenset(
-        {
-            *("ExecutionTimeout", "ProcedureTimedOut", "TransactionTimedOut"),
-            "TransactionTimedOutClientConfiguration",
-        }
-    ),
-    Fault.MEMORY: frozenset(
-        {
-            *("MemoryPoolOutOfMemoryError", "OutOfMemoryError", "TransactionMemoryLimit"),
-            "TransactionOutOfMemoryError",
-        }
-    ),
-    Fault.ACCESS: frozenset(
-        {"AuthenticationRateLimit", "CredentialsExpired", "TokenExpired", "Unauthorized"}
-    ),
-    Fault.REFUSED: frozenset(
-        {
-            *("AccessMode", "Forbidden", "ForbiddenDueToTransactionType"),
-            *("ForbiddenOnReadOnlyDatabase", "NotALeader", "WriteOnReadOnlyAccessDatabase"),
-        }
-    ),
-    Fault.CONNECTION: frozenset({"DatabaseUnavailable"}),
-    Fault.PASSING: frozenset({"DeadlockDetected", "LockClientStopped", "Outdated"}),
+_TITLES: dict[Fault, str] = {
+    Fault.TIME: "ExecutionTimeout ProcedureTimedOut TransactionTimedOut "
+    "TransactionTimedOutClientConfiguration",
+    Fault.MEMORY: "MemoryPoolOutOfMemoryError OutOfMemoryError TransactionMemoryLimit "
+    "TransactionOutOfMemoryError",
+    Fault.ACCESS: "AuthenticationRateLimit CredentialsExpired TokenExpired Unauthorized",
+    Fault.REFUSED: "AccessMode Forbidden ForbiddenDueToTransactionType NotALeader "
+    "ForbiddenOnReadOnlyDatabase WriteOnReadOnlyAccessDatabase",
+    Fault.CONNECTION: "DatabaseUnavailable",
+    Fault.PASSING: "DeadlockDetected LockClientStopped Outdated",
 }
-_BY_ERROR: dict[type[Exception], Fault] = {
-    exceptions.ServiceUnavailable: Fault.CONNECTION,
-    exceptions.SessionExpired: Fault.CONNECTION,
-    OSError: Fault.CONNECTION,
-    exceptions.UnsupportedServerProduct: Fault.ACCESS,
-    exceptions.ConfigurationError: Fault.ACCESS,
-}
+_FAULTS = {title: fault for fault, titles in _TITLES.items() for title in titles.split()}
 
 
 def fault_of(code: str) -> Fault:
     """Return the meaning of a status code."""
     _, _, category, title = (*code.split("."), "", "", "", "")[:4]
-    for fault, titles in _BY_TITLE.items():
-        if title in titles:
-            return fault
     is_statement = category in {"Statement", "Schema", "Procedure"} and "Remote" not in title
-    return Fault.STATEMENT if is_statement else Fault.UNCLEAR
+    return _FAULTS.get(title, Fault.STATEMENT if is_statement else Fault.UNCLEAR)
 
 
 def fault_of_driver(error: Exception) -> Fault:
     """Return the meaning of an exception that the driver itself raises."""
-    return next(
-        (fault for kind, fault in _BY_ERROR.items() if isinstance(error, kind)), Fault.UNCLEAR
-    )
+    if isinstance(error, (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError)):
+        return Fault.CONNECTION
+    if isinstance(error, (exceptions.UnsupportedServerProduct, exceptions.ConfigurationError)):
+        return Fault.ACCESS
+    return Fault.UNCLEAR

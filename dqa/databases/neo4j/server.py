@@ -25,7 +25,7 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UsageError,
 )
-from dqa.databases.faults import Fault
+from dqa.databases.errors import Fault
 from dqa.databases.neo4j.codes import fault_of
 
 FAILURES = (Neo4jError, DriverError, OSError)

@@ -25,9 +25,8 @@ from dqa.core.errors import DataError, DqaError, UsageError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
-from dqa.databases.failures import refused, timed_out
-from dqa.databases.faults import Attempts, Failure, Fault, error_of
-from dqa.databases.neo4j.advice import examine
+from dqa.databases.doctor import examine_neo4j
+from dqa.databases.errors import Attempts, Failure, Fault, error_of, refused, timed_out
 from dqa.databases.neo4j.codes import fault_of, fault_of_driver
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
 from dqa.databases.neo4j.server import FAILURES, Server, first_line
@@ -90,7 +89,7 @@ class Neo4jSession(Session):
 
     def examine(self) -> Examination:
         """Return the server's version, the user, and advice about the server's settings."""
-        return examine(self._ask)
+        return examine_neo4j(self._ask)
 
     def row_order(self, table: str) -> bytes:
         """Return the order of the rows of a loaded table, as `pack_order` returns it.

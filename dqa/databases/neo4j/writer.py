@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from dqa.core.cypher import quote_name
 from dqa.core.errors import DataError
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Situation, StoredType
-from dqa.databases.graphs import require_graph
+from dqa.databases.namespaces import require_graph
 from dqa.databases.row_order import pack_order
 
 if TYPE_CHECKING:

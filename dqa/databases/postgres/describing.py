@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from psycopg import Connection
@@ -29,7 +29,7 @@ WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.r
     AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
 """
 _COLUMNS = """
-SELECT a.attrelid, a.attnum, a.attname, a.atttypid, CASE t.typcategory WHEN 'A' THEN t.typelem
+SELECT a.attrelid, a.attname, a.atttypid, CASE t.typcategory WHEN 'A' THEN t.typelem
     ELSE t.oid END, format_type(a.atttypid, a.atttypmod), d.description
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_description d
@@ -40,15 +40,14 @@ ORDER BY a.attrelid, a.attnum
 """
 # A foreign key of or to a partition is one of its parent.
 _KEYS = """
-SELECT contype, conrelid, coalesce(pg_partition_root(conrelid)::oid, conrelid), conkey,
-    confrelid, coalesce(pg_partition_root(confrelid)::oid, confrelid), confkey
-FROM pg_constraint WHERE contype IN ('p', 'f') AND conparentid = 0 AND conrelid IN (
-    SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ANY(%s))
-ORDER BY conname
-"""
-_NAMES = """
-SELECT attrelid, attnum, attname FROM pg_attribute WHERE attrelid = ANY(%s) AND attnum > 0
+SELECT contype, CASE contype WHEN 'f' THEN coalesce(pg_partition_root(conrelid)::oid, conrelid)
+    ELSE conrelid END, a.attname, coalesce(pg_partition_root(confrelid)::oid, confrelid), b.attname
+FROM pg_constraint CROSS JOIN LATERAL unnest(conkey, confkey) WITH ORDINALITY pair (one, two, place)
+JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = one
+LEFT JOIN pg_attribute b ON b.attrelid = confrelid AND b.attnum = two
+WHERE contype IN ('p', 'f') AND conparentid = 0 AND connamespace IN (
+    SELECT oid FROM pg_namespace WHERE nspname = ANY(%s))
+ORDER BY conname, place
 """
 _TYPES = """
 SELECT t.oid, t.typtype, t.typname, format_type(t.typbasetype, t.typtypmod),
@@ -91,27 +90,27 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
         columns = rows_of(cursor, _COLUMNS, list(relations), in_part)
         types = {
             oid: _Type(*rest)
-            for oid, *rest in rows_of(cursor, _TYPES, list({row[4] for row in columns}))
+            for oid, *rest in rows_of(cursor, _TYPES, list({row[3] for row in columns}))
         }
         constraints = rows_of(cursor, _KEYS, shown)
-        constrained = {oid for row in constraints for oid in (row[1], row[4])}
-        partitions = rows_of(cursor, _NAMES, list(constrained - relations.keys()))
         available = [] if relations else [name for (name,) in rows_of(cursor, _AVAILABLE)]
-    names = {(oid, number): name for oid, number, name, *_ in (*columns, *partitions)}
-    kinds = {(kind, element) for _, _, _, _, element, kind, _ in columns}
+    kinds = {(kind, element) for _, _, _, element, kind, _ in columns}
     spelled = {both: _spelled(both[0], types.get(both[1])) for both in kinds}
     catalogue = Catalogue(
         columns=[
             CatalogueColumn(relations[oid], name, spelled[kind, element], comment)
-            for oid, _, name, _, element, kind, comment in columns
+            for oid, name, _, element, kind, comment in columns
         ],
         keys=[
-            (relations[oid], names.get((oid, number), ""))  # a column that cannot be read
-            for kind, oid, _, numbers, *_ in constraints
-            for number in numbers
+            (relations[oid], name)
+            for kind, oid, name, *_ in constraints
             if kind == "p" and oid in relations
         ],
-        references=_references(constraints, relations, names),
+        references=[
+            CatalogueReference(relations[oid], name, relations[other], other_name)
+            for kind, oid, name, other, other_name in constraints
+            if kind == "f" and oid in relations and other in relations
+        ],
         comments={(schema, name): comment for _, schema, name, comment, *_ in found},
         omitted={
             "materialized views without data: REFRESH MATERIALIZED VIEW fills them": [
@@ -121,20 +120,6 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
         available=available,
     )
     return catalogue.to_schema(schemas, folds_case=True)
-
-
-def _references(
-    constraints: Sequence[Any],
-    relations: Mapping[int, Relation],
-    names: Mapping[tuple[int, int], str],
-) -> list[CatalogueReference]:
-    return [
-        CatalogueReference(relations[root], names[oid, one], relations[target], names[other, two])
-        for kind, oid, root, numbers, other, target, others in constraints
-        if kind == "f" and root in relations and target in relations
-        for one, two in zip(numbers, others, strict=True)
-        if (oid, one) in names and (other, two) in names
-    ]
 
 
 def _spelled(kind: str, defined: _Type | None) -> str:

@@ -22,7 +22,7 @@ from dqa.databases.postgres.session import CONNECT_SECONDS, SYSTEM, open_postgre
 from dqa.databases.servers import schema_names
 from dqa.databases.sql_namespaces import LOCK_SECONDS, SqlNamespaces
 from dqa.databases.sql_session import SqlSession
-from dqa.databases.sql_writer import plain_rows, schema_of
+from dqa.databases.tables import plain_rows
 
 _OLDEST = 14
 """The first version that tells its clients whether a session is read-only."""
@@ -73,7 +73,7 @@ class PostgresNamespaces(SqlNamespaces):
 
     def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
         """Insert rows by COPY."""
-        target = sql.Identifier(schema_of(connection) or "", table.name)
+        target = sql.Identifier(table.schema or "", table.name)
         names = sql.SQL(", ").join(map(sql.Identifier, rows.schema.column_names))
         statement = sql.SQL("COPY {} ({}) FROM STDIN").format(target, names)
         driver: Any = connection.connection.driver_connection

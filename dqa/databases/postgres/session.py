@@ -31,25 +31,21 @@ from sqlalchemy import URL
 
 from dqa.core.database import Limits
 from dqa.core.errors import StatementError
-from dqa.databases.disconnect import shut
-from dqa.databases.examining import asker
-from dqa.databases.failures import one_line, with_version
-from dqa.databases.faults import Failure, Fault
-from dqa.databases.postgres.advice import examine
+from dqa.databases.doctor import asker, examine_postgres
+from dqa.databases.errors import Failure, Fault, one_line
 from dqa.databases.postgres.describing import describe
+from dqa.databases.rows import Deadline
 from dqa.databases.servers import display_name
 from dqa.databases.sql_session import (
-    USED_UP,
     Connection,
     EngineSettings,
     Result,
     ServerSettings,
     SqlSession,
-    pooled,
+    shut,
 )
 from dqa.databases.tables import quote
 from dqa.databases.values import iso_text, loaded
-from dqa.databases.watchdog import WATCHDOG
 
 CONNECT_SECONDS = 10
 _CANCEL_SECONDS = 0.5
@@ -123,15 +119,15 @@ def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()
         dialect="postgres",
         language="SQL (PostgreSQL)",
         error=psycopg.Error,
-        pool=pooled(partial(connect, url, application_name=application, context=_adapters())),
+        connect=partial(connect, url, application_name=application, context=_adapters()),
         execute=_execute,
         failure=_failure,
-        describe=lambda connection: describe(_driver(connection), shown),
+        describe=lambda driver: describe(driver, shown),
         prepare=partial(_prepare, path),
-        examine=lambda run: examine(asker(run)),
+        examine=lambda run: examine_postgres(asker(run)),
         server=ServerSettings(
-            identify=lambda connection: f"{_driver(connection).info.backend_pid} {application}",
-            descriptor=lambda connection: _descriptor(_driver(connection)),
+            identify=lambda driver: f"{driver.info.backend_pid} {application}",
+            descriptor=_descriptor,
             end=partial(_end, url),
         ),
     )
@@ -155,10 +151,6 @@ def connect(url: URL, **options: Any) -> Driver[Any]:  # noqa: ANN401
     return psycopg.connect(*arguments, **wanted)
 
 
-def _driver(connection: Connection) -> Driver[Any]:
-    return cast("Driver[Any]", connection.driver_connection)
-
-
 def _descriptor(driver: Driver[Any]) -> int:
     try:
         return driver.pgconn.socket
@@ -175,21 +167,21 @@ def _end(url: URL, mark: str) -> None:
 def _prepare(path: str, connection: Connection, limits: Limits) -> None:
     """Send the settings that have changed."""
     settings = []
-    info, driver = connection.info, _driver(connection)
+    driver = connection.driver
     is_read_only = driver.info.parameter_status("default_transaction_read_only") == "on"
-    if not is_read_only or "limit" not in info:
+    if not is_read_only or connection.limits is None:
         settings.append(_SESSION.format(path))
     limit = max(round(limits.seconds * 1_000), 1)
-    if info.get("limit") != limit:
+    if connection.limits != limit:
         settings.append(f"SET statement_timeout = {limit}")
     if settings:
         driver.execute("; ".join(settings).encode())
-        info["limit"] = limit
+        connection.limits = limit
 
 
 @contextmanager
 def _execute(connection: Connection, statement: str) -> Iterator[Result]:
-    driver = _driver(connection)
+    driver = connection.driver
     is_undone = _QUERY.match(statement) is None
     if is_undone:
         driver.execute(b"BEGIN READ ONLY")
@@ -197,7 +189,7 @@ def _execute(connection: Connection, statement: str) -> Iterator[Result]:
     try:
         columns, first = next(results)
         if columns is None:
-            connection.info[USED_UP] = True  # its effects end with the session
+            connection.is_used_up = True  # its effects end with the session
             raise StatementError("The statement returned no rows; write a query that does.")
         yield columns, chain(first, (row for _, more in results for row in more))
     finally:
@@ -206,7 +198,7 @@ def _execute(connection: Connection, statement: str) -> Iterator[Result]:
             with suppress(psycopg.Error):
                 driver.execute(b"ROLLBACK")
         if driver.pgconn.transaction_status != TransactionStatus.IDLE:
-            connection.info[USED_UP] = True
+            connection.is_used_up = True
 
 
 def _streamed(
@@ -261,15 +253,15 @@ def _cancel(driver: Driver[Any]) -> None:
     wire = driver.pgconn
     with (
         suppress(psycopg.Error),
-        WATCHDOG.after(_CANCEL_SECONDS, lambda: shut(_descriptor(driver))),
+        Deadline(_CANCEL_SECONDS, lambda: shut(_descriptor(driver))),
     ):
         driver.cancel_safe(timeout=_CANCEL_SECONDS)
         while _fetched(wire):
             pass
 
 
-def _failure(error: Exception, connection: Connection) -> Failure:
-    driver, code, problem = _driver(connection), code_of(error), message_of(error)
+def _failure(error: Exception, driver: Driver[Any]) -> Failure:
+    code, problem = code_of(error), message_of(error)
     if code:
         fault = fault_of(code)
     elif driver.closed or driver.broken:
@@ -282,7 +274,7 @@ def _failure(error: Exception, connection: Connection) -> Failure:
         place = code == _SYNTAX and cast("psycopg.Error", error).diag.statement_position
         version = (driver.info.parameter_status("server_version") or "").partition(" ")[0]
         problem = f"{problem} at character {place}" if place else problem
-        problem = with_version(problem, f"PostgreSQL {version}")
+        problem = f"{problem}; this is PostgreSQL {version}"
     if code == _PROTOCOL:
         problem = f"{problem}. Write values instead of parameters such as $1"
     unknown = _UNKNOWN.match(problem) if fault is Fault.UNKNOWN_NAME else None

@@ -1,22 +1,203 @@
-"""The namespaces of any SQLAlchemy database: its schemas, or all of it if it has none."""
+"""Read-only sessions of any database with an SQLAlchemy dialect, and its schemas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from threading import Thread
+from typing import Any
 
-from sqlalchemy import Connection, MetaData, create_engine, inspect
+from sqlalchemy import Connection as CoreConnection
+from sqlalchemy import Engine, Inspector, MetaData, NullPool, String, create_engine, inspect
+from sqlalchemy.engine.interfaces import ReflectedColumn
+from sqlalchemy.engine.reflection import ObjectKind
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import DropSchema
+from sqlalchemy.types import NullType
 
+from dqa.core.examination import Advice, Examination
+from dqa.core.schema import DatabaseSchema
+from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, Relation
+from dqa.databases.errors import Failure, Fault, one_line
 from dqa.databases.namespaces import (
     LoadedSituation,
     NamespaceContent,
     join_name,
 )
-from dqa.databases.servers import POOL
+from dqa.databases.servers import display_name
 from dqa.databases.sql_namespaces import SqlNamespaces
-from dqa.databases.sql_session import SqlSession
-from dqa.databases.sqlalchemy.session import open_sqlalchemy
+from dqa.databases.sql_session import (
+    Connection,
+    EngineSettings,
+    SqlSession,
+    execute_plainly,
+)
+
+
+def open_sqlalchemy(engine: Engine, namespace: str | None = None) -> SqlSession:
+    """Open a database, or one schema of it, whose statements are all rolled back.
+
+    Parameters
+    ----------
+    engine
+        The session disposes of it.
+    namespace
+        The schema to show; None for the user's own.
+    """
+    dialect = engine.dialect
+    settings = EngineSettings(
+        dialect="ansi",
+        language=f"SQL ({dialect.name})",
+        error=(dialect.loaded_dbapi.Error, SQLAlchemyError),
+        connect=engine.raw_connection,
+        execute=execute_plainly,
+        failure=partial(_failure, engine),
+        describe=lambda _: _describe(engine, namespace),
+        interrupt=partial(_interrupt, dialect.loaded_dbapi.Error),
+        examine=lambda _: _examine(engine),
+    )
+    return SqlSession(
+        settings,
+        display_name(engine.url, namespace),
+        namespace=namespace or dialect.default_schema_name,
+        on_close=engine.dispose,
+    )
+
+
+def _examine(engine: Engine) -> Examination:
+    """Return the version; the rights of a user are unknown in such a server."""
+    with engine.connect() as connection:
+        version = connection.dialect.server_version_info or ()
+    dialect, user = engine.dialect.name, engine.url.username or ""
+    title = f"{dialect} {'.'.join(map(str, version))}".strip()
+    advice = Advice(
+        "role",
+        f"what {user} may do is not known",
+        "the guard and a rollback keep statements from writing; a user without the right to "
+        "write is one more line of defence",
+        "Connect as a user who has SELECT on what is asked for, and no other right.",
+    )
+    return Examination(title, user, may_write=True, advice=(advice,) if user else ())
+
+
+def _interrupt(errors: type[Exception], connection: Connection) -> Callable[[], object] | None:
+    """Return the driver's `interrupt`, or its `cancel` on a thread of its own."""
+    driver = connection.driver
+
+    def call(stop: Callable[[], object]) -> None:
+        with suppress(errors):
+            stop()
+
+    interrupt = getattr(driver, "interrupt", None)
+    if interrupt is not None:
+        return partial(call, interrupt)
+    cancel = getattr(driver, "cancel", None)
+    if cancel is None:
+        return None
+
+    def stop() -> None:
+        connection.is_used_up = True  # a late cancel would meet the next statement
+        Thread(target=call, args=(cancel,), daemon=True).start()
+
+    return stop
+
+
+def _failure(engine: Engine, error: Exception, driver: Any) -> Failure:  # noqa: ANN401
+    """Classify by the exception classes of the Python standard."""
+    dialect = engine.dialect
+    fault = Fault.NOT_UNDERSTOOD  # the dialect of a statement may be the cause of any other error
+    if dialect.is_disconnect(error, driver, None):  # type: ignore[arg-type]
+        fault = Fault.CONNECTION
+    elif isinstance(error, (dialect.loaded_dbapi.DataError, dialect.loaded_dbapi.IntegrityError)):
+        fault = Fault.STATEMENT
+    return Failure(fault, one_line(error))
+
+
+def _describe(engine: Engine, namespace: str | None) -> DatabaseSchema:
+    """Read every table and view in as few round trips as the dialect allows."""
+    with engine.connect() as connection:
+        inspector = inspect(connection)
+        columns, broken = _columns(inspector, namespace)
+        keys = inspector.get_multi_pk_constraint(schema=namespace, kind=ObjectKind.TABLE)
+        links = inspector.get_multi_foreign_keys(schema=namespace, kind=ObjectKind.TABLE)
+        comments: dict[Relation, str | None] = {}
+        with suppress(NotImplementedError, SQLAlchemyError):  # not every dialect knows comments
+            found = inspector.get_multi_table_comment(schema=namespace, kind=ObjectKind.ANY)
+            comments = {_relation(*key): comment["text"] for key, comment in found.items()}
+        available = [] if columns else _available(inspector)
+    catalogue = Catalogue(
+        columns=[
+            CatalogueColumn(_relation(*key), c["name"], _spelled(c, engine), c.get("comment"))
+            for key, listed in columns.items()
+            for c in listed
+        ],
+        keys=[
+            (_relation(*key), name)
+            for key, constraint in keys.items()
+            for name in constraint["constrained_columns"]
+        ],
+        references=[
+            CatalogueReference(
+                *(_relation(*key), column),
+                *(_relation(link["referred_schema"] or namespace, link["referred_table"]), other),
+            )
+            for key, listed_links in links.items()
+            for link in listed_links
+            for column, other in zip(
+                link["constrained_columns"], link["referred_columns"], strict=True
+            )
+        ],
+        comments=comments,
+        omitted={"views of missing tables": broken},
+        available=available,
+    )
+    quote = engine.dialect.identifier_preparer.initial_quote
+    return catalogue.to_schema(
+        [namespace or ""],
+        quote if quote in {'"', "`"} else '"',
+        folds_case=engine.dialect.requires_name_normalize,
+    )
+
+
+def _relation(schema: str | None, table: str) -> Relation:
+    return schema or "", table
+
+
+def _spelled(column: ReflectedColumn, engine: Engine) -> str:
+    kind = column["type"]
+    if isinstance(kind, NullType):
+        return ""
+    if isinstance(kind, String):
+        kind.collation = None
+    # SQLAlchemy's own class of text cannot be sent from a worker.
+    return str(kind.compile(engine.dialect))
+
+
+def _available(inspector: Inspector) -> list[str]:
+    with suppress(NotImplementedError, SQLAlchemyError):
+        names = inspector.get_schema_names()
+        return [name for name in names if name.lower() != "information_schema"]
+    return []
+
+
+def _columns(
+    inspector: Inspector, namespace: str | None
+) -> tuple[dict[tuple[str | None, str], list[ReflectedColumn]], list[str]]:
+    """Return the columns of all tables and views, and the names of broken views."""
+    try:
+        return inspector.get_multi_columns(schema=namespace, kind=ObjectKind.ANY), []
+    except SQLAlchemyError:
+        found = inspector.get_multi_columns(schema=namespace, kind=ObjectKind.TABLE)
+    broken = []
+    for view in inspector.get_view_names(schema=namespace):
+        try:
+            found[namespace, view] = inspector.get_columns(view, schema=namespace)
+        except SQLAlchemyError:
+            broken.append(view)
+    return found, broken
+
 
 _EVERYTHING = ""
 """The only namespace of a database without schemas."""
@@ -51,14 +232,14 @@ class SqlalchemyNamespaces(SqlNamespaces):
             return replace(content, namespace=name)
         return content if self.tables_of(self._connection, None) else None
 
-    def tables_of(self, connection: Connection, schema: str | None) -> list[str] | None:
+    def tables_of(self, connection: CoreConnection, schema: str | None) -> list[str] | None:
         """Return the tables and views of a schema; None if there is no such schema."""
         inspector = inspect(connection)
         if schema is not None and schema not in inspector.get_schema_names():
             return None
         return [*inspector.get_table_names(schema), *inspector.get_view_names(schema)]
 
-    def drop_tables(self, connection: Connection, schema: str | None) -> None:
+    def drop_tables(self, connection: CoreConnection, schema: str | None) -> None:
         """Drop all tables of a schema, and the schema."""
         metadata = MetaData(schema=schema)
         metadata.reflect(connection)
@@ -77,7 +258,7 @@ class SqlalchemyNamespaces(SqlNamespaces):
     def open(self, namespace: str | None) -> SqlSession:
         """Return a session of a schema, or of the user's own."""
         schema = self.schema_of(namespace or _EVERYTHING)
-        session = open_sqlalchemy(create_engine(self._url, **POOL), schema)
+        session = open_sqlalchemy(create_engine(self._url, poolclass=NullPool), schema)
         if self._has_schemas:
             default = self._connection.dialect.default_schema_name
             own = schema or default

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 
-from sqlalchemy import Connection, Table
-from sqlalchemy.dialects import sqlite
-
-from dqa.core import situation as content
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.situation import Situation
-from dqa.databases.failures import refused_script
+from dqa.databases.errors import refused_script
 from dqa.databases.files import FileNamespaces
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.sql_session import SqlSession
-from dqa.databases.sql_writer import core_connection, plain_rows, write_tables
 from dqa.databases.sqlite.session import open_sqlite
-from dqa.databases.tables import quote
 
-_DIALECT = sqlite.dialect(dbapi=sqlite3)
-_PARAMETERS = 900
-"""Most parameters of a statement; older versions of SQLite refuse 1,000."""
 _numbers = count(1)
 
 
@@ -87,23 +78,16 @@ class SqliteFile(FileNamespaces):
             path.write_bytes(connection.serialize())
 
 
-def _fill(connection: Connection, table: Table, rows: content.Table) -> None:
-    """Insert many rows per statement: the driver lets other threads run at each one."""
-    values, width = list(plain_rows(rows)), len(table.columns)
-    head = f"INSERT INTO {quote('sqlite', table.name)} VALUES "  # noqa: S608
-    row = f"({', '.join('?' * width)})"
-    most = max(1, _PARAMETERS // width)
-    for start in range(0, len(values), most):
-        batch = values[start : start + most]
-        statement = head + ", ".join([row] * len(batch))
-        connection.exec_driver_sql(statement, tuple(chain.from_iterable(batch)))
-
-
 def _write(
     connection: sqlite3.Connection, situation: Situation, tag: LoadedSituation | None
 ) -> None:
-    with core_connection(_DIALECT, connection) as core:
-        write_tables(core, situation, tag, foreign_keys="declared", fill=_fill)
+    from sqlalchemy import StaticPool, create_engine
+
+    from dqa.databases.tables import define_tables, write_tables
+
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    with engine.begin() as core:
+        write_tables(core, situation, tag, define_tables(situation.schema, "declared"))
 
 
 def _new_memory() -> tuple[str, sqlite3.Connection]:

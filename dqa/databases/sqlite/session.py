@@ -15,23 +15,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 from dqa.core.database import Limits
-from dqa.core.schema import DatabaseSchema
+from dqa.core.schema import DatabaseSchema, quoted
 from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, Relation
-from dqa.databases.failures import driver_reads, with_version
-from dqa.databases.faults import Failure, Fault
+from dqa.databases.errors import Failure, Fault, driver_reads
 from dqa.databases.rows import columns_of
-from dqa.databases.sql_session import (
-    Connection,
-    EngineSettings,
-    Result,
-    SqlSession,
-    pooled,
-)
+from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
 from dqa.databases.sqlite.comments import read_comments
-from dqa.databases.tables import quote
 
 _BUSY_SECONDS = 2.0
 """How long opening waits for a process that locks the file."""
@@ -115,20 +107,16 @@ def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -
         dialect="sqlite",
         language="SQL (SQLite)",
         error=sqlite3.Error,
-        pool=pooled(partial(_connect, uri)),
+        connect=partial(_connect, uri),
         execute=_execute,
         failure=_failure,
         describe=_describe,
         prepare=_prepare,
-        interrupt=lambda connection: _driver(connection).interrupt,
+        interrupt=lambda connection: connection.driver.interrupt,
         trivial="SELECT 1 FROM sqlite_master LIMIT 1",
     )
     on_close = keeper.close if keeper else lambda: None
     return SqlSession(settings, name, namespace="main", on_close=on_close)
-
-
-def _driver(connection: Connection) -> sqlite3.Connection:
-    return cast("sqlite3.Connection", connection.driver_connection)
 
 
 def _connect(uri: str) -> sqlite3.Connection:
@@ -141,7 +129,7 @@ def _connect(uri: str) -> sqlite3.Connection:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         virtual = connection.execute(_VIRTUAL).fetchall()  # fails if the file is locked
-        tables = [quote("sqlite", name) for name, text in virtual if _MODULES.search(text or "")]
+        tables = [quoted(name, '"') for name, text in virtual if _MODULES.search(text or "")]
         for name in (*_TABLE_FUNCTIONS, *tables):
             # An older SQLite lacks some functions; a damaged index cannot be read.
             with suppress(sqlite3.DatabaseError, UnicodeError):
@@ -156,7 +144,7 @@ def _connect(uri: str) -> sqlite3.Connection:
 @contextmanager
 def _execute(connection: Connection, statement: str) -> Iterator[Result]:
     """Run a statement; run it again if it returns text that is not UTF-8, to keep the bytes."""
-    driver = _driver(connection)
+    driver: sqlite3.Connection = connection.driver
     cursor = driver.cursor()
 
     def rows() -> Iterator[Sequence[Any]]:
@@ -188,14 +176,14 @@ def _matches(pattern: str, text: str | None) -> bool | None:
 def _prepare(connection: Connection, limits: Limits) -> None:
     """Let a statement wait for other processes, but no longer than its limit."""
     wanted = round(limits.seconds * _BUSY_SHARE * 1_000)
-    if connection.info.get("busy") != wanted:
-        driver = _driver(connection)
+    if connection.limits != wanted:
+        driver = connection.driver
         driver.set_authorizer(None)
         try:
             driver.execute(f"PRAGMA busy_timeout = {wanted}")
         finally:
             driver.set_authorizer(_authorize)
-        connection.info["busy"] = wanted
+        connection.limits = wanted
 
 
 def _authorize(
@@ -217,7 +205,7 @@ def fault_of(code: int) -> Fault:
     return _FAULTS.get(code) or _FAULTS.get(code & 0xFF, Fault.UNCLEAR)
 
 
-def _failure(error: Exception, _connection: Connection) -> Failure:
+def _failure(error: Exception, _: sqlite3.Connection) -> Failure:
     problem = str(error).rstrip(".")
     fault = fault_of(getattr(error, "sqlite_errorcode", 0))
     if fault is Fault.REFUSED or problem.startswith("not authorized"):
@@ -227,7 +215,7 @@ def _failure(error: Exception, _connection: Connection) -> Failure:
         return Failure(Fault.UNKNOWN_NAME, problem, unknown[1])
     if fault is Fault.STATEMENT and _NOT_UNDERSTOOD.search(problem):
         fault = Fault.NOT_UNDERSTOOD
-        problem = with_version(problem, f"SQLite {sqlite3.sqlite_version}")
+        problem = f"{problem}; this is SQLite {sqlite3.sqlite_version}"
     return Failure(fault, problem)
 
 
@@ -252,9 +240,8 @@ _UNREADABLE = ("vtable constructor failed", "no such module", "not authorized")
 """Errors of a virtual table that this session cannot read."""
 
 
-def _describe(connection: Connection) -> DatabaseSchema:
+def _describe(driver: sqlite3.Connection) -> DatabaseSchema:
     """Read the tables and views by one statement, and the foreign keys by another."""
-    driver = _driver(connection)
     driver.text_factory = _TEXT
     relations = driver.execute(_RELATIONS).fetchall()
     texts = {

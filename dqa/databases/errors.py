@@ -1,4 +1,4 @@
-"""Who is responsible for a failed statement, and the error that the caller gets.
+"""Errors of statements: what a database reports, who is responsible, and what the caller gets.
 
 Each engine maps its codes to faults. An unclear fault is the statement's if the database answers
 another statement afterwards. So an odd statement is never an outage, and an outage is never a wrong
@@ -7,56 +7,70 @@ answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, auto
 from time import perf_counter
 
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import (
     DatabaseUnavailableError,
+    DataError,
     DqaError,
     NotUnderstoodError,
+    RefusedStatementError,
     StatementError,
+    StatementTimeoutError,
     UnknownReferenceError,
     UsageError,
 )
-from dqa.databases.failures import brief, failed, out_of_memory, refused, timed_out
+from dqa.core.secrets import redact
+
+_READ_LESS: dict[Kind, str] = {
+    "relational": "filter earlier, join on keys, bound recursion",
+    "graph": "connect the patterns, filter earlier, bound path lengths",
+}
+_LONGEST, _HEAD, _TAIL = 2_000, 1_000, 500
+"""Characters of an engine's message, and of its ends if it is longer."""
+_ASKING = 0.75
+"""Least seconds for the answer to a trivial statement."""
+_UNREADABLE = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SystemError),
+    *(TypeError, ValueError, struct.error),
+)
+"""Exceptions of drivers for values that Python lacks: dates and numbers that are too large, text
+that is not UTF-8, maps with lists as keys, deep nesting."""
 
 
 class Fault(Enum):
     """The meaning of a database's error."""
 
-    STATEMENT = "statement"
+    STATEMENT = auto()
     """The statement is wrong."""
-    NOT_UNDERSTOOD = "not understood"
+    NOT_UNDERSTOOD = auto()
     """The statement is wrong, perhaps of another dialect."""
-    UNKNOWN_NAME = "unknown name"
+    UNKNOWN_NAME = auto()
     """The statement names something that does not exist."""
-    REFUSED = "refused"
+    REFUSED = auto()
     """The session or the role may not run the statement."""
-    TIME = "time"
+    TIME = auto()
     """The statement was stopped at its limit."""
-    MEMORY = "memory"
+    MEMORY = auto()
     """The statement needs more memory than one may have."""
-    UNCLEAR = "unclear"
+    UNCLEAR = auto()
     """The statement's fault if the database answers others, else the server's."""
-    PASSING = "passing"
+    PASSING = auto()
     """The cause has passed: try again; after that, unclear."""
-    CONNECTION = "connection"
+    CONNECTION = auto()
     """The connection broke: try again if nothing had been sent; else, unclear."""
-    SERVER = "server"
+    SERVER = auto()
     """The server is broken, full or cannot be reached."""
-    ACCESS = "access"
+    ACCESS = auto()
     """The user must correct the account, password or rights."""
-    OURS = "ours"
+    OURS = auto()
     """A bug of this project: the driver was used wrongly."""
-
-
-_ASKING = 0.75
-"""Least seconds for the answer to a trivial statement."""
-_SUSPECTS = 1_000
-"""Statements remembered that have broken connections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +101,6 @@ class Failure:
         """Shorten the message, which may repeat a value of any length."""
         object.__setattr__(self, "problem", brief(self.problem))
 
-    @property
-    def may_retry(self) -> bool:
-        """Whether a second attempt is useful and harmless."""
-        return self.fault is Fault.PASSING or (self.fault is Fault.CONNECTION and not self.is_sent)
-
 
 class UnsettledError(DatabaseUnavailableError):
     """A statement failed, and its error alone does not show the cause.
@@ -107,6 +116,27 @@ class UnsettledError(DatabaseUnavailableError):
     def __init__(self, database: str, failure: Failure) -> None:
         super().__init__(failure.outage or str(failed(database, failure.problem)))
         self.failure = failure
+
+
+class UnreadableError(StatementError):
+    """A driver cannot read a result; the rest of it may still be on its way."""
+
+
+@contextmanager
+def driver_reads() -> Iterator[None]:
+    """Turn a driver's exception for an unreadable value into the statement's error.
+
+    Call only a driver within this context: bugs of this project raise the same exceptions.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        raise UnreadableError(str(out_of_memory())) from error
+    except _UNREADABLE as error:
+        raise UnreadableError(
+            f"The database's driver cannot read this result ({type(error).__name__}: "
+            f"{brief(one_line(error))}). Return the value as text, or a part of it."
+        ) from error
 
 
 def error_of(  # noqa: PLR0911
@@ -181,65 +211,94 @@ class Attempts:
 
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement; errors as `dqa.core.session.Session.run` has them."""
-        started = perf_counter()
+        until = perf_counter() + limits.seconds
         is_suspect = statement in self._suspects
         if is_suspect:
-            self._require_answer(limits, 0.0)
-        try:
-            rows = self._run_once(statement, limits)
-        except UnsettledError as error:
-            unsettled = error
-        else:
-            self._suspects.discard(statement)
-            return rows
-        if unsettled.failure.fault is Fault.CONNECTION:
-            self._renew()
-        left = limits.seconds - (perf_counter() - started)
-        if unsettled.failure.may_retry and not is_suspect and left > 0:
+            self._require_answer(limits, until)
+        left = limits
+        while True:
             try:
-                return self._run_once(statement, limits.left(left))
+                rows = self._run_once(statement, left)
             except UnsettledError as error:
-                unsettled = error
-            except DatabaseUnavailableError:
-                self._suspect(statement)
-                raise
+                failure, unsettled = error.failure, error
+            else:
+                self._suspects.discard(statement)
+                return rows
+            is_broken = failure.fault is Fault.CONNECTION
+            may_retry = failure.fault is Fault.PASSING or (is_broken and not failure.is_sent)
+            if is_broken:
+                self._renew()
+            if is_suspect or not may_retry or left is not limits or perf_counter() >= until:
+                break
+            left = limits.left(until - perf_counter())
         try:
-            self._require_answer(limits, perf_counter() - started)
+            self._require_answer(limits, until)
         except DatabaseUnavailableError as away:
             if not is_suspect:
-                self._suspect(statement)
+                self._suspects.add(statement)
                 raise DatabaseUnavailableError(str(unsettled)) from away
-        raise _statement_error(unsettled) from unsettled
+        if not is_broken:
+            raise StatementError(f"{failure.problem}.") from unsettled
+        raise StatementError(
+            "The connection to the database broke at this statement, and not at others: "
+            f"{failure.problem}. Write one that needs less."
+        ) from unsettled
 
-    def _require_answer(self, limits: Limits, taken: float) -> None:
-        """Raise `DatabaseUnavailableError` if the database does not answer twice."""
-        limits = limits.left(max(limits.seconds - taken, _ASKING))
-        started = perf_counter()
+    def _require_answer(self, limits: Limits, until: float) -> None:
+        """Raise `DatabaseUnavailableError` if the database does not answer."""
         try:
-            try:
-                self._run_once(self._trivial, limits)
-            except UnsettledError:
-                # The connection may have broken earlier: ask on a new one.
-                left = limits.seconds - (perf_counter() - started)
-                if left <= 0:
-                    raise
-                self._renew()
-                self._run_once(self._trivial, limits.left(left))
+            self._run_once(self._trivial, limits.left(max(until - perf_counter(), _ASKING)))
         except DqaError as error:
             raise DatabaseUnavailableError(str(error)) from error
 
-    def _suspect(self, statement: str) -> None:
-        if len(self._suspects) >= _SUSPECTS:
-            self._suspects.clear()
-        self._suspects.add(statement)
+
+def refused_script(engine: str, error: Exception) -> DataError:
+    """Return the error of an engine that refuses a script."""
+    return DataError(f"{engine} refuses the script: {one_line(error)}.")
 
 
-def _statement_error(unsettled: UnsettledError) -> StatementError:
-    """Return the error of a statement that is at fault."""
-    problem = unsettled.failure.problem
-    if unsettled.failure.fault is not Fault.CONNECTION:
-        return StatementError(f"{problem}.")
-    return StatementError(
-        f"The connection to the database broke at this statement, and not at others: {problem}. "
-        "Write one that needs less."
+def timed_out(limits: Limits, kind: Kind) -> StatementTimeoutError:
+    """Return the error of a statement that took too long."""
+    return StatementTimeoutError(
+        f"The statement was stopped after {limits.told:g} seconds. "
+        f"Write one that reads less: {_READ_LESS[kind]}, compute fewer alternatives at once. "
+        "EXPLAIN before it shows the plan."
     )
+
+
+def out_of_memory() -> StatementError:
+    """Return the error of a statement that took too much memory."""
+    return StatementError(
+        "The statement needs more memory than it may have; aggregate, filter or use LIMIT."
+    )
+
+
+def refused(problem: str) -> RefusedStatementError:
+    """Return the error of a statement that the session may not run."""
+    return RefusedStatementError(f"The statement was not run: {problem}.")
+
+
+def failed(name: str, problem: str) -> DatabaseUnavailableError:
+    """Return the error of a database that cannot run statements."""
+    return DatabaseUnavailableError(f"Database '{name}' failed: {problem}.")
+
+
+def brief(problem: str) -> str:
+    """Return a message without the middle if it is too long: engines repeat long values."""
+    if len(problem) <= _LONGEST:
+        return problem
+    return f"{problem[:_HEAD]}... [{len(problem)} characters] ...{problem[-_TAIL:]}"
+
+
+def one_line(error: object) -> str:
+    """Return a driver's message on one line, without secrets and without a full stop."""
+    original = getattr(error, "orig", None) or error
+    arguments: tuple[object, ...] = getattr(original, "args", ())
+    # PyMySQL's errors are pairs of a number and a text.
+    is_pair = len(arguments) > 1 and isinstance(arguments[0], int)
+    return redact(" ".join(str(arguments[1] if is_pair else original).split())).rstrip(".")
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error: guesses and the statement follow."""
+    return one_line(str(error).strip().partition("\n")[0]).rstrip("!")

@@ -1,0 +1,275 @@
+"""What `doctor` reports on a server: whether the role can write, and which limits are missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dqa.core import database
+from dqa.core.database import Limits
+from dqa.core.errors import StatementError
+from dqa.core.examination import Advice, Examination
+
+if TYPE_CHECKING:
+    from dqa.databases.mysql.server import Flavour
+
+Rows: TypeAlias = tuple[tuple[Any, ...], ...]
+Ask: TypeAlias = Callable[[str], Rows]
+"""Returns the rows of a statement; none if this role or version does not know them."""
+
+_READER = "dqa_reader"
+"""The read-only role of docs/guard.md."""
+_NO_TIME_LIMIT = "a statement that its client has left behind runs without an end"
+_NO_DISK_LIMIT = "one query that sorts or joins may fill the server's disk"
+
+_LIMITS = Limits(rows=10_000, bytes=4_000_000, seconds=30.0, cell=100_000)
+_SIZES = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+
+
+def _advise_on_rights(role: str, rights: Iterable[str]) -> tuple[Advice, ...]:
+    """Return the advice for a role with rights beyond reading; none for no such right."""
+    listed = "; ".join(rights)
+    if not listed:
+        return ()
+    return (
+        Advice(
+            "role",
+            f"{role} can write: {listed}",
+            "the guard and the read-only session keep it from writing; a role without the right "
+            "is one more line of defence",
+            "Connect as a role that may only read: docs/guard.md, 'A role that may only read', has "
+            f"the statements that make {_READER}.",
+        ),
+    )
+
+
+def asker(run: Callable[[str, Limits], database.Rows]) -> Ask:
+    """Return a function that asks a session; an outage and a time limit stay errors."""
+
+    def ask(statement: str) -> Rows:
+        try:
+            return tuple(map(tuple, run(statement, _LIMITS).rows))
+        except StatementError:  # another version, or not for this role
+            return ()
+
+    return ask
+
+
+def _bytes_of(text: str) -> int:
+    """Return a size such as ``358.40MiB``, ``4096`` or ``64MB`` in bytes; 0 for another text."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgtKMGT]?)i?([bB]?)", text.strip())
+    if match is None:
+        return 0
+    return int(float(match[1]) * _SIZES[(match[2].upper() + "B") if match[2] else ""])
+
+
+def _is_unlimited(value: str) -> bool:
+    return not _bytes_of(value)
+
+
+# PostgreSQL
+
+_PG_ROLE = """
+SELECT current_setting('server_version'), rolname::text, quote_ident(rolname), rolsuper
+FROM pg_roles WHERE rolname = current_user
+"""
+_PG_RIGHTS = """
+SELECT name FROM pg_roles CROSS JOIN LATERAL (VALUES ('CREATEDB', rolcreatedb),
+  ('CREATEROLE', rolcreaterole), ('REPLICATION', rolreplication)) attribute (name, held)
+WHERE rolname = current_user AND held
+UNION ALL
+SELECT 'member of ' || quote_ident(rolname) FROM pg_roles
+WHERE (rolsuper OR rolname IN
+    ('pg_write_all_data', 'pg_write_server_files', 'pg_execute_server_program'))
+  AND pg_has_role(current_user, oid, 'MEMBER')
+UNION ALL
+SELECT 'owns, or has a right to write, ' || min(n.nspname || '.' || c.relname)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname !~ '^pg_'
+  AND n.nspname <> 'information_schema'
+  AND (has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')
+    OR has_any_column_privilege(c.oid, 'INSERT, UPDATE'))
+HAVING count(*) > 0
+UNION ALL
+SELECT 'CREATE on SCHEMA ' || quote_ident(nspname) FROM pg_namespace
+WHERE nspname !~ '^pg_' AND has_schema_privilege(oid, 'CREATE')
+UNION ALL
+SELECT held || ' on DATABASE ' || quote_ident(current_database())
+FROM (VALUES ('CREATE'), ('TEMPORARY')) database (held)
+WHERE has_database_privilege(current_database(), held)
+"""
+_TEMPORARY = "TEMPORARY on"
+"""The beginning of a right that fills the disk but changes no data."""
+# `reset_val` is what a session begins with.
+_PG_LIMITS = f"""
+SELECT name, reset_val, wanted, why FROM pg_settings JOIN (VALUES
+  ('statement_timeout', '0', '60s', '{_NO_TIME_LIMIT}'),
+  ('transaction_timeout', '0', '120s', 'an open transaction keeps the server from cleaning up'),
+  ('idle_in_transaction_session_timeout', '0', '60s', 'a client that hangs keeps its locks'),
+  ('lock_timeout', '0', '10s', 'a statement waits without an end for a locked table'),
+  ('temp_file_limit', '-1', '2GB', '{_NO_DISK_LIMIT.replace("'", "''")}')
+) limits (name, unlimited, wanted, why) USING (name) WHERE reset_val = unlimited
+UNION ALL
+SELECT 'work_mem', pg_size_pretty(most::bigint), '16MB',
+  'every sort and hash table of a query may take as much memory, and a query has several'
+FROM (SELECT 1024 * m.reset_val::numeric * h.reset_val::numeric AS most
+  FROM pg_settings m, pg_settings h
+  WHERE m.name = 'work_mem' AND h.name = 'hash_mem_multiplier') per_operation
+WHERE most > 256 * 1024 * 1024
+"""  # noqa: S608
+
+
+def examine_postgres(ask: Ask) -> Examination:
+    """Ask for the server's version, the rights of the role, and its limits."""
+    known = ask(_PG_ROLE)
+    if not known:  # another server that understands PostgreSQL's protocol
+        ((title, name),) = ask("SELECT version(), current_user::text")
+        return Examination(title, name, may_write=True)
+    ((version, name, role, is_super),) = known
+    held = ["it is a superuser, who also reads password hashes in pg_authid and files"]
+    if not is_super:
+        held = [right for (right,) in ask(_PG_RIGHTS)]
+    rights = _advise_on_rights(role, held)
+    may_write = not all(right.startswith(_TEMPORARY) for right in held)
+    limited = _READER if is_super else role
+    limits = [
+        Advice(
+            "setting", f"{name} is {value}", why, f"ALTER ROLE {limited} SET {name} = '{wanted}';"
+        )
+        for name, value, wanted, why in ask(_PG_LIMITS)
+    ]
+    return Examination(f"PostgreSQL {version}", name, may_write, (*rights, *limits))
+
+
+# MySQL and MariaDB
+
+_MYSQL_RIGHTS = """
+SELECT GROUP_CONCAT(DISTINCT privilege_type ORDER BY privilege_type SEPARATOR ', '), place FROM (
+  SELECT grantee, privilege_type, '*.*' AS place FROM information_schema.user_privileges
+  UNION ALL SELECT grantee, privilege_type, CONCAT('`', table_schema, '`.*')
+    FROM information_schema.schema_privileges
+  UNION ALL SELECT grantee, privilege_type, CONCAT('`', table_schema, '`.`', table_name, '`')
+    FROM information_schema.table_privileges
+  UNION ALL SELECT grantee, privilege_type, CONCAT('`', table_schema, '`.`', table_name, '`')
+    FROM information_schema.column_privileges
+) held
+WHERE grantee = CONCAT('''', SUBSTRING_INDEX(CURRENT_USER(), '@', 1), '''@''',
+  SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''') AND privilege_type NOT IN
+  ('SELECT', 'USAGE', 'SHOW VIEW', 'SHOW DATABASES', 'SHOW CREATE ROUTINE', 'PROCESS')
+GROUP BY place ORDER BY place
+"""
+_ALL_MEMORY = "one query may take all of the server's memory"
+_LARGE, _HUGE = 256 << 20, 8 << 30
+_MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
+    ("max_statement_time", 0, "60", _NO_TIME_LIMIT),
+    ("max_execution_time", 0, "60000", _NO_TIME_LIMIT),
+    ("max_session_mem_used", _HUGE, "1073741824", _ALL_MEMORY),
+    ("connection_memory_limit", _HUGE, "1073741824", _ALL_MEMORY),
+    ("tmp_table_size", _LARGE, "67108864", "every temporary table may take as much memory"),
+    ("max_allowed_packet", _LARGE, "67108864", "functions such as REPEAT make texts of that size"),
+    ("max_tmp_session_space_usage", 0, "2147483648", _NO_DISK_LIMIT),
+    ("regexp_time_limit", 0, "32", _NO_TIME_LIMIT),
+)
+"""Settings: the largest sensible value, or 0 if a zero is no limit; the advice; and why."""
+
+
+def examine_mysql(ask: Ask, flavour: Flavour) -> Examination:
+    """Ask for the server's version, the rights of the user, and its limits."""
+    ((version, role),) = ask("SELECT VERSION(), CURRENT_USER()")
+    held = [f"{rights} on {place}" for rights, place in ask(_MYSQL_RIGHTS)]
+    if any("SUPER" in right for right in held):
+        held = ["all privileges, or SUPER; it also reads password hashes in mysql.user and files"]
+    rights = _advise_on_rights(str(role), held)
+    limits = tuple(_missing_limits(ask, flavour, _READER if rights else str(role)))
+    return Examination(f"{flavour.title} {version}", str(role), bool(rights), (*rights, *limits))
+
+
+def _missing_limits(ask: Ask, flavour: Flavour, role: str) -> Iterator[Advice]:
+    scope = "GLOBAL" if flavour.dialect == "mariadb" else "PERSIST"
+    grants = " ".join(str(line) for (line,) in ask("SHOW GRANTS"))
+    user, _, host = role.partition("@")
+    for name, most, wanted, why in _MYSQL_LIMITS:
+        is_time = name == "max_statement_time"
+        if is_time and name in grants.casefold():
+            continue  # the user's own limit
+        fix = f"SET {scope} {name} = {wanted};"
+        if is_time:
+            fix = f"ALTER USER '{user}'@'{host or '%'}' WITH MAX_STATEMENT_TIME {wanted};"
+        for _, value in ask(f"SHOW GLOBAL VARIABLES LIKE '{name}'"):
+            if _bytes_of(str(value)) > most if most else float(value) == 0:
+                yield Advice("setting", f"{name} is {value}", why, fix)
+
+
+# Neo4j
+
+_WRITERS = frozenset({"editor", "publisher", "architect", "admin"})
+
+
+_NEO4J_SETTINGS: tuple[tuple[str, str, Callable[[str], bool], str], ...] = (
+    (
+        *("dbms.security.auth_enabled", "true", "false".__eq__),
+        "anyone who reaches the server may do everything",
+    ),
+    ("db.transaction.timeout", "60s", {"0s", "0"}.__contains__, _NO_TIME_LIMIT),
+    (
+        *("db.memory.transaction.max", "512m", _is_unlimited),
+        "only this limit ends some searches of paths, such as SHORTEST 5",
+    ),
+    (
+        *("dbms.memory.transaction.total.max", "1g", _is_unlimited),
+        "queries may take so much memory that the server ends",
+    ),
+)
+"""Settings: the advice, whether a value is a problem, and why."""
+
+
+def examine_neo4j(ask: Ask) -> Examination:
+    """Return the server's version, the user, whether it may write, and advice."""
+    about = "CALL dbms.components() YIELD versions, edition RETURN versions[0], edition"
+    version = " ".join(map(str, next(iter(ask(about)), ())))
+    ((user, roles),) = ask("SHOW CURRENT USER YIELD user, roles RETURN user, roles") or (("", []),)
+    ((database,),) = ask("CALL db.info() YIELD name RETURN name") or (("neo4j",),)
+    rights: tuple[Advice, ...] = ()
+    if not _is_read_only(ask, database):
+        rights = _advise(user or "", roles, database)
+    limits = [
+        Advice("setting", f"{name} is {value}", why, f"neo4j.conf: {name}={wanted}")
+        for name, wanted, is_found, why in _NEO4J_SETTINGS
+        for value in _setting(ask, name)
+        if is_found(value)
+    ]
+    return Examination(f"Neo4j {version}".strip(), user or "", bool(rights), (*rights, *limits))
+
+
+def _advise(user: str, roles: Sequence[str] | None, database: str) -> tuple[Advice, ...]:
+    if roles is not None:
+        return _advise_on_rights(
+            user, [f"it has the role {role}" for role in sorted(_WRITERS.intersection(roles))]
+        )
+    return (
+        Advice(
+            "role",
+            "the Community edition has no roles: every user may do everything",
+            "the guard, the read-only transaction and the plan keep a statement from writing; once "
+            "the data are loaded, a read-only database is one more line of defence",
+            f"neo4j.conf: server.databases.read_only={database}",
+        ),
+    )
+
+
+def _setting(ask: Ask, name: str) -> list[str]:
+    """Return the value of a setting; nothing if the user may not see it."""
+    rows = ask(f"SHOW SETTINGS YIELD name, value WHERE name = '{name}' RETURN name, value")
+    return [value or "" for _, value in rows]
+
+
+def _is_read_only(ask: Ask, database: str) -> bool:
+    """Whether the server's settings keep a database from being written."""
+
+    def names(name: str) -> set[str]:
+        listed = ",".join(_setting(ask, f"server.databases.{name}"))
+        return {each.strip() for each in listed.split(",")}
+
+    is_default = "true" in names("default_to_read_only") and database not in names("writable")
+    return is_default or database in names("read_only")

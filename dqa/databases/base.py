@@ -7,6 +7,7 @@ backends.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -87,6 +88,8 @@ class Backend:
         Whether a location (a URL or a path to an existing file) belongs to this backend.
     embedded
         Whether its engine runs in this process and can hold a database in memory.
+    is_server
+        Whether its databases are on a server.
     driver, extra
         The package it needs, and the extra that installs it (the backend's name by default).
     example
@@ -105,6 +108,7 @@ class Backend:
     namespaces: str
     accepts: Callable[[str], bool]
     embedded: bool = False
+    is_server: bool = False
     driver: str | None = None
     extra: str | None = None
     example: str = "scheme://user:password@host/database"
@@ -247,11 +251,12 @@ class Backend:
         if location is None:
             self._in_memory("")
             return Examination(self._started().engine_version())
-        if self.embedded:
-            with self._started().connect(location) as namespaces:
-                return namespaces.examine()
         with closing(self._session(self._opening(location, is_whole=True), {})) as session:
-            return session.examine()
+            if self.is_server:
+                return session.examine()
+            session.read_schema()
+            may_write = session.file is not None and os.access(session.file, os.W_OK)
+        return Examination(self._started().engine_version(), may_write=may_write)
 
     @property
     def is_installed(self) -> bool:

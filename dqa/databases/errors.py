@@ -254,6 +254,8 @@ class Attempts:
 
 def refused_script(engine: str, error: Exception) -> DataError:
     """Return the error of an engine that refuses a script."""
+    if isinstance(error, DataError):  # of a situation
+        return error
     return DataError(f"{engine} refuses the script: {one_line(error)}.")
 
 

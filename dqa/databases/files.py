@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 import shutil
 import stat
 from abc import abstractmethod
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Self
 from uuid import uuid4
 
 from dqa.core.errors import DataError, InfrastructureError, UsageError
-from dqa.core.examination import Examination
 from dqa.core.files import describe_file_error, make_private_folder
 from dqa.databases.errors import one_line
 from dqa.databases.namespaces import (
@@ -176,11 +174,6 @@ class FileNamespaces(Namespaces):
     def select(self) -> str:
         """Return the existing file."""
         return str(existing_file(self._path, self.kind))
-
-    def examine(self) -> Examination:
-        """Describe the file."""
-        self.open(self.select()).close()
-        return Examination(self.engine_version(), may_write=os.access(self._path, os.W_OK))
 
     def name_for(self, situation: Situation) -> str:  # noqa: ARG002
         """Return the file."""

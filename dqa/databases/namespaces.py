@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from dqa.core.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from dqa.core.examination import Examination
     from dqa.core.session import Session
     from dqa.core.situation import Schema, Situation
 
@@ -95,13 +94,14 @@ class Namespaces(ABC):
         """Open an embedded engine for the first time, in one thread."""
 
     @classmethod
-    def load_in_memory(cls, situation: Situation) -> Session:
-        """Write a situation into the memory of an embedded engine."""
-        raise NotImplementedError
+    def open_in_memory(cls, content: Situation | str) -> Session:
+        """Write a situation, or run a script, in the memory of an embedded engine.
 
-    @classmethod
-    def run_script(cls, script: str) -> Session:
-        """Run a script in the memory of an embedded engine; `DataError` if it refuses it."""
+        Raises
+        ------
+        DataError
+            The engine refuses the script, or cannot hold the situation.
+        """
         raise NotImplementedError
 
     def make_scratch(self, name: str, script: str) -> str:
@@ -168,10 +168,6 @@ class Namespaces(ABC):
     def with_schemas(self, namespace: str | None, more: Collection[str]) -> str | None:  # noqa: ARG002
         """Return a namespace with more schemas, if `open` takes several."""
         return namespace
-
-    def examine(self) -> Examination:
-        """Describe the file of an embedded engine; a server's session describes the server."""
-        raise NotImplementedError
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Replace another content of a namespace."""

@@ -69,8 +69,7 @@ class Opening:
         kind = find_named(self.namespaces)
         session: Session
         if self.location is None:
-            create = kind.run_script if isinstance(self.content, str) else kind.load_in_memory
-            session = create(self.content)
+            session = kind.open_in_memory(self.content)
             return session
         with kind.connect(self.location) as namespaces:
             wanted = self.namespace

@@ -112,22 +112,19 @@ def _plain(values: Sequence[Any]) -> list[Any]:
 
 
 def _type_of(table: str, column: str, values: Sequence[Any]) -> TypeEngine[Any]:
-    kinds = {_kind(table, column, row, value) for row, value in enumerate(values, 1)} - {None}
+    kinds = set()
+    for row, value in enumerate(values, 1):
+        kind = next((kind for kind, _ in _KINDS if isinstance(value, kind)), None)
+        if kind is None and value is not None:
+            raise DataError(
+                f"Column '{column}' of table '{table}' holds a {type(value).__name__} in row "
+                f"{row}; it may hold bool, int, float, Decimal, str, date, datetime and None."
+            )
+        kinds.add(kind)
+    kinds.discard(None)
     if kinds == {int, float}:
         kinds = {float}
     if len(kinds) > 1:
         named = " and ".join(sorted(kind.__name__ for kind in kinds if kind is not None))
         raise DataError(f"Column '{column}' of table '{table}' mixes {named}: give it one type.")
     return next((made for kind, made in _KINDS if kind in kinds), Text())
-
-
-def _kind(table: str, column: str, row: int, value: object) -> type | None:
-    if value is None:
-        return None
-    for kind, _ in _KINDS:
-        if isinstance(value, kind):
-            return kind
-    raise DataError(
-        f"Column '{column}' of table '{table}' holds a {type(value).__name__} in row {row}; it may "
-        "hold bool, int, float, Decimal, str, date, datetime and None."
-    )

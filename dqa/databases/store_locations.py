@@ -254,7 +254,5 @@ def _require_file(file: Path, location: StoreLocation, *, writing: bool) -> None
             raise UsageError(f"{file} is not a file. {location.hint}")
         if not is_sqlite(file):
             raise DataError(f"{file} is not an SQLite database. {location.hint}")
-    except DqaError:
-        raise
     except OSError as error:
         raise UsageError(f"{problem_of_path(file, error, writing=writing)}.") from error

@@ -352,6 +352,7 @@ class WorkerPool:
             self._reset()
         asked = monotonic()
         grows_at = asked + _PATIENCE
+        has_started = False
         with self._changed:
             while True:
                 if self._is_closed:
@@ -371,13 +372,15 @@ class WorkerPool:
                         f"was free within {now - asked:.1f} seconds. Ask from fewer threads at "
                         "once, or give statements more seconds."
                     )
-                may_start = not self._is_paused and self._starting < _MOST_STARTING
-                if may_start and self._busy + self._starting < MOST_WORKERS:
-                    if not (self._busy or self._starting or self._opening.is_server):
+                is_first = not (self._busy or self._starting)
+                has_room = self._busy + self._starting < MOST_WORKERS and not self._is_paused
+                may_start = has_room and self._starting < _MOST_STARTING and not has_started
+                if may_start and (is_first or now >= grows_at):
+                    if is_first and not self._opening.is_server:
                         # Opening it may take longer than a statement.
                         until = max(until, now + max(_REOPENING, 3 * self._seconds))
-                    if now >= grows_at or not self._busy:
-                        self.start()
+                    self.start()
+                    has_started = True
                 self._changed.wait((grows_at if now < grows_at < until else until) - now)
 
     def _add(self, worker: Worker | None) -> None:

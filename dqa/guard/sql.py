@@ -33,6 +33,8 @@ _VARIABLE = "it uses a session's variable (@name); write the value, or a WITH"
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
 _LARGEST = 1_000_000
 """Characters or values that a call may work on."""
+_WIDTHS = re.compile(r"\{[^}]*\}|%[^a-zA-Z%]*")
+"""Parts of a format that may contain a width."""
 _ROW_COLUMNS = frozenset({"ctid", "tableoid", "xmin", "*"})
 """What every table of PostgreSQL has besides its columns."""
 _OPTION = (
@@ -212,6 +214,11 @@ class _Check:
                 size = min(inner[0], 1e4) ** min(inner[1], 64.0)
             elif len(inner) == 2 and isinstance(node, exp.BitwiseLeftShift):
                 size = inner[0] * 2.0 ** min(inner[1], 64.0)
+            elif self.dialect == "duckdb" and name in {"format", "printf"}:
+                texts = " ".join(x.name for x in node.expressions if isinstance(x, exp.Literal))
+                widths = re.findall(r"\d+", " ".join(_WIDTHS.findall(texts)))
+                is_computed = re.search(r"\{[^}]*\{|%[^a-zA-Z%]*\*", texts) is not None
+                size = cost = max(map(float, [*widths, size if is_computed else 1.0]))
             elif name in {"lpad", "rpad"}:
                 cost = size
             elif name in {"replace", "regexp_replace"} and len(inner) > 2:

@@ -91,6 +91,18 @@ def test_texts_are_bounded_by_the_product_of_their_lengths(dialect: str) -> None
         assert check(statement, dialect).allowed is allowed, statement
 
 
+def test_a_format_is_as_long_as_the_widths_in_it() -> None:
+    """DuckDB does not end such a text before it is complete."""
+    for statement, allowed in {
+        "SELECT format('{:10} of 20240101: {}', name, 20240101), printf('%05.2f', id)": True,
+        "SELECT format('{:999999999}', id) FROM goods": False,
+        "SELECT format('{:>{}}', name, 999999999) FROM goods": False,
+        "SELECT printf('%.999999999f', 1.5)": False,
+        "SELECT printf('%*d', 999999999, id) FROM goods": False,
+    }.items():
+        assert check(statement, "duckdb").allowed is allowed, statement
+
+
 @pytest.mark.parametrize(
     "statement",
     [

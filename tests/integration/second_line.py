@@ -189,13 +189,12 @@ def attack(own: OwnServer) -> set[str]:
 
 
 def _attack_relational(own: OwnServer, database: Any, world: Situation, here: Path) -> set[str]:
-    connection = database._session._pool.connect()
-    with closing(connection.cursor()) as cursor:
+    with closing(database._session._settings.connect()) as connection:
+        cursor = connection.cursor()
         if own.name == "postgres":
             cursor.execute(f'SET search_path TO "{database.namespace}"')
         for statement in (*TABLES, SEQUENCE):
             cursor.execute(statement)
-    connection.invalidate()
     return Attacked(own.name, database, world, contents(database), here).through()
 
 

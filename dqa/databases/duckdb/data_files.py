@@ -18,13 +18,11 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DataError
-from dqa.core.examination import Examination
 from dqa.core.schema import quoted
 from dqa.core.session import Source
 from dqa.core.text import visible
 from dqa.databases.duckdb.locations import SUFFIXES, suffix_of, tables_at
-from dqa.databases.duckdb.session import open_duckdb
-from dqa.databases.duckdb.store import FILLING, LOCK
+from dqa.databases.duckdb.session import FILLING, LOCK, open_duckdb
 from dqa.databases.errors import first_line
 from dqa.databases.namespaces import Namespaces
 from dqa.databases.sql_session import SqlSession
@@ -78,15 +76,6 @@ class DataFiles(Namespaces):
         session = open_duckdb(_connected(tables), schemas, self.location, is_confined=False)
         session.sources = sources
         return session
-
-    def examine(self) -> Examination:
-        """Read the files."""
-        database = self.open(self.select())
-        try:
-            database.read_schema()
-        finally:
-            database.close()
-        return Examination(self.engine_version(), may_write=False)
 
 
 def _connected(tables: Mapping[str, Path]) -> DuckDBPyConnection:

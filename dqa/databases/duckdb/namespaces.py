@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,11 +12,9 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
-from dqa.core.examination import Examination
 from dqa.core.schema import quoted
 from dqa.core.situation import Situation
-from dqa.databases.duckdb.session import open_duckdb
-from dqa.databases.duckdb.store import LOCK, connect, write_file
+from dqa.databases.duckdb.session import LOCK, connect, open_duckdb, write_file
 from dqa.databases.errors import first_line, refused_script
 from dqa.databases.files import existing_file, file_path, require_folder
 from dqa.databases.namespaces import (
@@ -97,30 +94,23 @@ class DuckdbNamespaces(Namespaces):
         return f"DuckDB {duckdb.__version__}"
 
     @classmethod
-    def load_in_memory(cls, situation: Situation) -> SqlSession:
-        """Write a situation into memory that all threads share."""
+    def open_in_memory(cls, content: Situation | str) -> SqlSession:
+        """Write a situation, or run a script, in memory that all threads share."""
         memory = connect(None)
-        tag = tag_of(situation, namespace_for(situation))
+        name, schema = "temporary", _MAIN
         try:
-            memory.execute("BEGIN")
-            cls(None, writer=memory).create(situation, tag)
-            memory.execute(f"COMMIT; {LOCK}")
-        except BaseException:
-            memory.close()
-            raise
-        return open_duckdb(memory, [tag.namespace], situation.name)
-
-    @classmethod
-    def run_script(cls, script: str) -> SqlSession:
-        """Run a script in memory that all threads share."""
-        memory = connect(None)
-        try:
-            memory.execute(script)
+            if isinstance(content, str):
+                memory.execute(content)
+            else:
+                name, schema = content.name, namespace_for(content)
+                memory.execute("BEGIN")
+                cls(None, writer=memory).create(content, tag_of(content, schema))
+                memory.execute("COMMIT")
             memory.execute(LOCK)
-        except duckdb.Error as error:
+        except (duckdb.Error, DataError) as error:
             memory.close()
             raise refused_script("DuckDB", error) from error
-        return open_duckdb(memory, [_MAIN], "temporary")
+        return open_duckdb(memory, [schema], name)
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Create a schema, and insert rows as Arrow tables: `executemany` would take minutes."""
@@ -205,6 +195,7 @@ class DuckdbNamespaces(Namespaces):
 
     def open(self, namespace: str | None) -> SqlSession:
         """Return a session of a schema, which keeps the file open."""
+        existing_file(self._path, "duckdb")
         schema = namespace or _MAIN
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"
         schemas = schema_names(schema)
@@ -216,12 +207,6 @@ class DuckdbNamespaces(Namespaces):
         session = open_duckdb(connection, schemas, name, search_path=path)
         session.file = self._path
         return session
-
-    def examine(self) -> Examination:
-        """Open the file and look."""
-        existing_file(self._path, "duckdb")
-        with closing(connect(self._path, read_only=True)):
-            return Examination(self.engine_version(), may_write=os.access(self._path, os.W_OK))
 
     @contextmanager
     def locked(self, namespace: str) -> Iterator[None]:  # noqa: ARG002

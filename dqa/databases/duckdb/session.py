@@ -9,20 +9,84 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
+from pathlib import Path
 from threading import Event
-from typing import Any, cast
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
 from duckdb import DuckDBPyConnection
 
+from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, rows_of
-from dqa.databases.errors import Failure, Fault, driver_reads, first_line, refused
+from dqa.databases.errors import Failure, Fault, driver_reads, first_line, one_line, refused
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
 from dqa.databases.values import iso_text, loaded
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_LOCK_SECONDS = 10.0
+"""How long to wait for another process that locks a file."""
+FILLING: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "memory_limit": "1GB",
+    "python_enable_replacements": "false",
+    "temp_directory": "",
+}
+"""Settings of a database in memory while files are read into it."""
+_SETTINGS = FILLING | {"enable_external_access": "false"}
+LOCK = "SET lock_configuration = true"
+"""Prevents later changes of the settings."""
+
+
+def connect(path: Path | None, *, read_only: bool = False) -> DuckDBPyConnection:
+    """Connect to a file, or to new memory; wait a little for other processes.
+
+    Raises
+    ------
+    DatabaseUnavailableError
+        Another process holds the file open, or the file cannot be read.
+    DataError
+        It is not a database of this version, or this process has it open for something else.
+    """
+    deadline = monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            return duckdb.connect(
+                ":memory:" if path is None else str(path), read_only=read_only, config=_SETTINGS
+            )
+        except duckdb.IOException as error:
+            is_locked = "lock" in str(error)
+            if not is_locked or monotonic() > deadline:
+                problem = "Another process holds it open" if is_locked else one_line(error)
+                raise DatabaseUnavailableError(f"'{path}' cannot be opened: {problem}.") from error
+            sleep(0.01)
+        except duckdb.Error as error:
+            raise DataError(f"'{path}' cannot be opened: {first_line(error)}.") from error
+
+
+@contextmanager
+def write_file(path: Path) -> Iterator[DuckDBPyConnection]:
+    """Give the only connection to a file, in a transaction that ends with the context."""
+    is_new = not path.exists()
+    with closing(connect(path)) as connection:
+        try:
+            if is_new:
+                path.chmod(0o600)  # before anything is in it
+            connection.execute("BEGIN")
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if is_new:
+                path.unlink(missing_ok=True)  # while no other process can open it
+            raise
+
 
 _DESCRIBES = re.compile(
     r"\s*pragma\s+(?:collations|database_list|database_size|functions|platform|show_tables"

@@ -167,27 +167,19 @@ class LadybugFile(FileNamespaces):
         return f"LadybugDB {ladybug.__version__}"
 
     @classmethod
-    def load_in_memory(cls, situation: Situation) -> LadybugSession:
-        """Write a situation into memory."""
-        database = _new_database(":memory:", situation)
+    def open_in_memory(cls, content: Situation | str) -> LadybugSession:
+        """Write a situation, or run a script, in memory."""
+        database = _new_database(":memory:", content)
         try:
-            write(situation, database)
-        except BaseException:
-            database.close()
-            raise
-        return LadybugSession(database, situation.name)
-
-    @classmethod
-    def run_script(cls, script: str) -> LadybugSession:
-        """Run a script in memory."""
-        database = ladybug.Database(":memory:", buffer_pool_size=_POOL, max_db_size=_ADDRESSES)
-        try:
-            with ladybug.Connection(database) as connection:
-                connection.execute(script)
-        except RuntimeError as error:
+            if isinstance(content, str):
+                with ladybug.Connection(database) as connection:
+                    connection.execute(content)
+            else:
+                write(content, database)
+        except (RuntimeError, DataError) as error:
             database.close()
             raise refused_script("LadybugDB", error) from error
-        return LadybugSession(database, "temporary")
+        return LadybugSession(database, "temporary" if isinstance(content, str) else content.name)
 
     def open(self, namespace: str | None) -> LadybugSession:  # noqa: ARG002
         """Open the file; `DataError` where it is damaged or of another version."""
@@ -237,6 +229,6 @@ def _opened(path: Path, addresses: int) -> ladybug.Database:
             pool *= 2
 
 
-def _new_database(where: Path | str, situation: Situation) -> ladybug.Database:
-    pool = max(_POOL, 16 * size(situation))
+def _new_database(where: Path | str, content: Situation | str) -> ladybug.Database:
+    pool = _POOL if isinstance(content, str) else max(_POOL, 16 * size(content))
     return ladybug.Database(where, buffer_pool_size=pool, max_db_size=_ADDRESSES)

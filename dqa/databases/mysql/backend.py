@@ -9,6 +9,7 @@ BACKEND = Backend(
     name="mysql",
     kind="relational",
     dialect="mysql",
+    is_server=True,
     namespaces="dqa.databases.mysql.namespaces:MysqlNamespaces",
     accepts=lambda location: has_scheme(location, "mysql", "mariadb"),
     driver="pymysql",

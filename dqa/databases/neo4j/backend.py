@@ -19,6 +19,7 @@ BACKEND = Backend(
     kind="graph",
     dialect="neo4j",
     front="dqa.databases.neo4j.confined:ConfinedGraph",
+    is_server=True,
     namespaces="dqa.databases.neo4j.namespaces:Neo4jNamespaces",
     reader="dqa.databases.neo4j.server:parse_address",
     accepts=lambda location: has_scheme(location, "bolt", "neo4j"),

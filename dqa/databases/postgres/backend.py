@@ -9,6 +9,7 @@ BACKEND = Backend(
     name="postgres",
     kind="relational",
     dialect="postgres",
+    is_server=True,
     namespaces="dqa.databases.postgres.namespaces:PostgresNamespaces",
     accepts=lambda location: has_scheme(location, "postgresql", "postgres"),
     driver="psycopg",

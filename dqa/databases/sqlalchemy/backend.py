@@ -27,6 +27,7 @@ BACKEND = Backend(
     name="sqlalchemy",
     kind="relational",
     dialect="ansi",
+    is_server=True,
     namespaces="dqa.databases.sqlalchemy.namespaces:SqlalchemyNamespaces",
     accepts=_accepts,
     example="an SQLAlchemy URL such as oracle+oracledb://user:password@host/database",

@@ -1,19 +1,307 @@
-"""SQLite's namespaces: one per file, with the tag in a table; and situations in memory."""
+"""Read-only SQLite databases: a file, or a situation in memory that all threads share.
+
+Booleans are 0 and 1: a BOOLEAN column holds and shows them, and compares with TRUE and FALSE.
+Declared foreign keys describe the data and are not enforced.
+
+Every connection is opened read-only. Writing is also switched off in the session, and an authorizer
+allows nothing but reading.
+"""
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from contextlib import closing
-from itertools import count
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import partial
+from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
+from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, DataError
+from dqa.core.schema import DatabaseSchema, quoted
 from dqa.core.situation import Situation
-from dqa.databases.errors import refused_script
-from dqa.databases.files import FileNamespaces
+from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, Relation
+from dqa.databases.errors import Failure, Fault, driver_reads, refused_script
+from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
-from dqa.databases.sql_session import SqlSession
-from dqa.databases.sqlite.session import open_sqlite
+from dqa.databases.rows import columns_of
+from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
+from dqa.databases.sqlite.comments import read_comments
+
+_BUSY_SECONDS = 2.0
+"""How long opening waits for a process that locks the file."""
+_BUSY_SHARE = 0.8
+"""Share of a statement's limit in which it waits for such a process."""
+_LARGEST = 16_000_000
+"""Bytes of the largest text or binary that a statement may build."""
+
+_CODES: dict[Fault, str] = {
+    Fault.STATEMENT: "OK ERROR ABORT TOOBIG CONSTRAINT MISMATCH EMPTY NOTFOUND FORMAT RANGE NOTICE "
+    "WARNING ROW DONE",
+    Fault.REFUSED: "PERM AUTH READONLY",
+    Fault.PASSING: "LOCKED SCHEMA PROTOCOL",
+    Fault.SERVER: "BUSY CORRUPT NOTADB NOLFS IOERR_READ IOERR_SHORT_READ IOERR_LOCK IOERR_RDLOCK "
+    "IOERR_FSTAT IOERR_ACCESS IOERR_SHMOPEN IOERR_SHMMAP",
+    Fault.TIME: "INTERRUPT",
+    Fault.MEMORY: "NOMEM IOERR_NOMEM",
+    Fault.OURS: "MISUSE",
+}
+"""Result codes, https://www.sqlite.org/rescode.html. Others are unclear, as those of temporary
+files are."""
+_FAULTS: dict[int, Fault] = {
+    getattr(sqlite3, f"SQLITE_{name}"): fault
+    for fault, names in _CODES.items()
+    for name in names.split()
+}
+
+_UNKNOWN = re.compile(r"no such (?:column|table): (.+)")
+_NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized token")
+_TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
+"""Keeps the bytes of text that is not UTF-8."""
+
+_READING = frozenset(
+    {
+        *(sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION),
+        sqlite3.SQLITE_RECURSIVE,
+    }
+)
+_OF_TABLES = frozenset(
+    {
+        *("foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo"),
+        *("table_info", "table_list", "table_xinfo"),
+    }
+)
+"""PRAGMAs that describe what their argument names."""
+_DESCRIBING = frozenset(
+    {
+        *("application_id", "collation_list", "compile_options", "data_version", "database_list"),
+        *("encoding", "freelist_count", "function_list", "module_list", "page_count", "page_size"),
+        *("pragma_list", "read_uncommitted", "schema_version", "user_version"),
+    }
+)
+"""PRAGMAs that describe without an argument, and would set something with one."""
+_LOADING = frozenset({"load_extension", "fts3_tokenizer"})
+_TABLE_FUNCTIONS = (
+    *("json_each", "json_tree"),
+    *(f"pragma_{name}" for name in sorted(_OF_TABLES)),
+    *("pragma_collation_list", "pragma_compile_options", "pragma_database_list"),
+    *("pragma_function_list", "pragma_module_list", "pragma_page_count", "pragma_pragma_list"),
+)
+"""SQLite declares them at their first use, which the authorizer takes for a change of the schema.
+So every connection uses them once before it has the authorizer."""
+_VIRTUAL = "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND rootpage = 0"
+_MODULES = re.compile(r"\bUSING\s+(?:fts[345]|rtree(?:_i32)?|geopoly)\b", re.IGNORECASE)
+"""Modules of SQLite that read nothing but their tables."""
+
+
+def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -> SqlSession:
+    """Open a database.
+
+    Parameters
+    ----------
+    uri
+        SQLite's URI of the database.
+    name
+        The name in messages.
+    keeper
+        A connection that keeps a database in memory alive; closed with the session.
+    """
+    settings = EngineSettings(
+        dialect="sqlite",
+        language="SQL (SQLite)",
+        error=sqlite3.Error,
+        connect=partial(_connect, uri),
+        execute=_execute,
+        failure=_failure,
+        describe=_describe,
+        prepare=_prepare,
+        interrupt=lambda connection: connection.driver.interrupt,
+        trivial="SELECT 1 FROM sqlite_master LIMIT 1",
+    )
+    on_close = keeper.close if keeper else lambda: None
+    return SqlSession(settings, name, namespace="main", on_close=on_close)
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri, _BUSY_SECONDS, uri=True, check_same_thread=False)
+    try:
+        connection.text_factory = _TEXT
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.create_function("regexp", 2, _matches, deterministic=True)
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        virtual = connection.execute(_VIRTUAL).fetchall()  # fails if the file is locked
+        tables = [quoted(name, '"') for name, text in virtual if _MODULES.search(text or "")]
+        for name in (*_TABLE_FUNCTIONS, *tables):
+            # An older SQLite lacks some functions; a damaged index cannot be read.
+            with suppress(sqlite3.DatabaseError, UnicodeError):
+                connection.execute(f"SELECT 1 FROM {name} LIMIT 0").fetchall()  # noqa: S608
+        connection.set_authorizer(_authorize)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _execute(connection: Connection, statement: str) -> Iterator[Result]:
+    """Run a statement; run it again if it returns text that is not UTF-8, to keep the bytes."""
+    driver: sqlite3.Connection = connection.driver
+    cursor = driver.cursor()
+
+    def rows() -> Iterator[Sequence[Any]]:
+        count = 0
+        try:
+            for row in cursor:
+                yield row
+                count += 1
+        except sqlite3.OperationalError as error:
+            if not str(error).startswith("Could not decode"):
+                raise
+            driver.text_factory = _TEXT
+            yield from islice(cursor.execute(statement), count, None)
+
+    driver.text_factory = str
+    try:
+        with driver_reads():
+            cursor.execute(statement)
+        yield columns_of(cursor), rows()
+    finally:
+        cursor.close()
+
+
+def _matches(pattern: str, text: str | None) -> bool | None:
+    """Return the value of ``text REGEXP pattern``."""
+    return None if text is None else re.search(pattern, text) is not None
+
+
+def _prepare(connection: Connection, limits: Limits) -> None:
+    """Let a statement wait for other processes, but no longer than its limit."""
+    wanted = round(limits.seconds * _BUSY_SHARE * 1_000)
+    if connection.limits != wanted:
+        driver = connection.driver
+        driver.set_authorizer(None)
+        try:
+            driver.execute(f"PRAGMA busy_timeout = {wanted}")
+        finally:
+            driver.set_authorizer(_authorize)
+        connection.limits = wanted
+
+
+def _authorize(
+    action: int, first: str | None, second: str | None, _schema: str | None, _trigger: str | None
+) -> int:
+    """Allow what reads. SQLite asks while it compiles a statement, before anything runs."""
+    if action == sqlite3.SQLITE_FUNCTION:
+        allowed = (second or "").lower() not in _LOADING
+    elif action == sqlite3.SQLITE_PRAGMA:
+        name = (first or "").lower()
+        allowed = name in _OF_TABLES or (name in _DESCRIBING and second is None)
+    else:
+        allowed = action in _READING
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+
+def fault_of(code: int) -> Fault:
+    """Return the fault of a result code; its last eight bits are the primary code."""
+    return _FAULTS.get(code) or _FAULTS.get(code & 0xFF, Fault.UNCLEAR)
+
+
+def _failure(error: Exception, _: sqlite3.Connection) -> Failure:
+    problem = str(error).rstrip(".")
+    fault = fault_of(getattr(error, "sqlite_errorcode", 0))
+    if fault is Fault.REFUSED or problem.startswith("not authorized"):
+        return Failure(Fault.REFUSED, f"{problem}; this database can only be read")
+    unknown = _UNKNOWN.fullmatch(problem)
+    if unknown is not None:
+        return Failure(Fault.UNKNOWN_NAME, problem, unknown[1])
+    if fault is Fault.STATEMENT and _NOT_UNDERSTOOD.search(problem):
+        fault = Fault.NOT_UNDERSTOOD
+        problem = f"{problem}; this is SQLite {sqlite3.sqlite_version}"
+    return Failure(fault, problem)
+
+
+# Views and virtual tables have no root page. Shadow tables hold the content of virtual tables.
+_RELATIONS = """
+SELECT m.name, m.type, m.sql, m.rootpage > 0 FROM sqlite_master m
+LEFT JOIN pragma_table_list l ON l.schema = 'main' AND l.name = m.name
+WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~'
+    AND l.type IS NOT 'shadow' ORDER BY m.name
+"""
+# Hidden by 1 are columns of virtual tables that `*` does not show.
+_COLUMNS = """
+SELECT m.name, c.name, c.type, c.pk FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c
+WHERE c.hidden <> 1 AND m.type IN ('table', 'view') AND {} ORDER BY m.name, c.cid
+"""
+# The last foreign key that is declared has number 0.
+_LINKS = """
+SELECT m.name, f."from", f."table", f."to", f.seq FROM sqlite_master m
+JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' ORDER BY m.name, f.id DESC, f.seq
+"""
+_UNREADABLE = ("vtable constructor failed", "no such module", "not authorized")
+"""Errors of a virtual table that this session cannot read."""
+
+
+def _describe(driver: sqlite3.Connection) -> DatabaseSchema:
+    """Read the tables and views by one statement, and the foreign keys by another."""
+    driver.text_factory = _TEXT
+    relations = driver.execute(_RELATIONS).fetchall()
+    texts = {
+        name: read_comments(text or "") for name, kind, text, _ in relations if kind == "table"
+    }
+    names = {name for name, *_ in relations}
+    columns: list[tuple[str, str, str, int]] = [
+        row for row in driver.execute(_COLUMNS.format("m.rootpage > 0")) if row[0] in names
+    ]
+    broken: dict[str, list[str]] = {"table": [], "view": []}
+    for name, kind, _, is_stored in relations:
+        try:
+            if not is_stored:
+                columns.extend(driver.execute(_COLUMNS.format("m.name = ?"), (name,)).fetchall())
+        except sqlite3.OperationalError as error:
+            if kind == "table" and not str(error).startswith(_UNREADABLE):
+                raise  # the file is locked or damaged
+            broken[kind].append(name)
+    ordered = sorted((row for row in columns if row[3]), key=lambda row: (row[0], row[3]))
+    keys = [(_relation(table), column) for table, column, _, _ in ordered]
+    primary: dict[str, list[str]] = {}
+    for (_, table), column in keys:
+        primary.setdefault(table.casefold(), []).append(column)
+    spelled = {name.casefold(): name for name in names}
+
+    def reference(
+        table: str, column: str, other: str, other_column: str | None, place: int
+    ) -> CatalogueReference:
+        # A key that names no columns refers to the primary key of the other table.
+        implied = primary.get(other.casefold(), [])
+        found = other_column or (implied[place] if place < len(implied) else column)
+        known = _relation(spelled.get(other.casefold(), other))
+        return CatalogueReference(_relation(table), column, known, found)
+
+    catalogue = Catalogue(
+        columns=[
+            CatalogueColumn(
+                *(_relation(table), name, kind), texts.get(table, {}).get(name.casefold())
+            )
+            for table, name, kind, _ in columns
+        ],
+        keys=keys,
+        references=[reference(*row) for row in driver.execute(_LINKS).fetchall()],
+        comments={_relation(table): said.get("") for table, said in texts.items()},
+        omitted={
+            "views of missing tables": broken["view"],
+            "virtual tables that this session cannot read": broken["table"],
+        },
+    )
+    return catalogue.to_schema([""])
+
+
+def _relation(table: str) -> Relation:
+    return "", table
+
 
 _numbers = count(1)
 
@@ -29,30 +317,26 @@ class SqliteFile(FileNamespaces):
         return f"SQLite {sqlite3.sqlite_version}"
 
     @classmethod
-    def load_in_memory(cls, situation: Situation) -> SqlSession:
-        """Write a situation into memory that all connections of this process share."""
-        uri, connection = _new_memory()
+    def open_in_memory(cls, content: Situation | str) -> SqlSession:
+        """Write a situation, or run a script, in memory that all threads share."""
+        # The memdb file system shares a database without the locks of SQLite's shared cache.
+        uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
+        keeper = sqlite3.connect(uri, uri=True, check_same_thread=False)
         try:
-            _write(connection, situation, None)
-        except DataError:
-            connection.close()
-            raise
-        return open_sqlite(f"{uri}&mode=ro", situation.name, connection)
-
-    @classmethod
-    def run_script(cls, script: str) -> SqlSession:
-        """Run a script in memory that all connections of this process share."""
-        uri, connection = _new_memory()
-        try:
-            connection.executescript(script)
-            connection.commit()
-        except sqlite3.Error as error:
-            connection.close()
+            if isinstance(content, str):
+                keeper.executescript(content)
+                keeper.commit()
+            else:
+                _write(keeper, content, None)
+        except (sqlite3.Error, DataError) as error:
+            keeper.close()
             raise refused_script("SQLite", error) from error
-        return open_sqlite(f"{uri}&mode=ro", "temporary", connection)
+        name = "temporary" if isinstance(content, str) else content.name
+        return open_sqlite(f"{uri}&mode=ro", name, keeper)
 
     def open(self, namespace: str | None) -> SqlSession:  # noqa: ARG002
         """Open the file; `DataError` for a damaged one."""
+        existing_file(self._path, "sqlite")
         database = open_sqlite(_uri(self._path), str(self._path))
         database.file = self._path
         try:
@@ -88,13 +372,6 @@ def _write(
     engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
     with engine.begin() as core:
         write_tables(core, situation, tag, define_tables(situation.schema, "declared"))
-
-
-def _new_memory() -> tuple[str, sqlite3.Connection]:
-    """Return a new database in memory, which lives as long as its connection."""
-    # The memdb file system shares a database without the locks of SQLite's shared cache.
-    uri = f"file:/dqa-{next(_numbers)}?vfs=memdb"
-    return uri, sqlite3.connect(uri, uri=True, check_same_thread=False)
 
 
 def _uri(path: Path) -> str:

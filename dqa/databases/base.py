@@ -295,13 +295,13 @@ class Backend:
 
     def _released(self, namespaces: Namespaces) -> AbstractContextManager[None]:
         """Stop this process's workers from using a file during a write."""
-        from dqa.databases.worker import pause_file
+        from dqa.databases.worker_pool import pause_file
 
         return pause_file(Path(namespaces.location)) if self.embedded else nullcontext()
 
     def _session(self, opening: Opening, access: Access) -> Session:
         if access.get("isolation", "process") == "process":
-            from dqa.databases.worker import IsolatedSession
+            from dqa.databases.worker_pool import IsolatedSession
 
             self._require_installed()
             return IsolatedSession(opening)

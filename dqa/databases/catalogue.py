@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo, quoted
 from dqa.core.text import counted
@@ -17,22 +17,10 @@ Relation: TypeAlias = tuple[str, str]
 """Schema and name of a table or view."""
 
 
-class CatalogueColumn(NamedTuple):
-    """A column of a table or view, with its type as the schema shows it."""
-
-    relation: Relation
-    name: str
-    type: str
-    comment: str | None = None
-
-
-class CatalogueReference(NamedTuple):
-    """One column of a foreign key."""
-
-    relation: Relation
-    column: str
-    other: Relation
-    other_column: str
+CatalogueColumn: TypeAlias = tuple[Relation, str, str, str | None]
+"""A column of a table or view: its name, its type as the schema shows it, and a comment."""
+CatalogueReference: TypeAlias = tuple[Relation, str, Relation, str]
+"""One column of a foreign key, and the column to which it refers."""
 
 
 @dataclass
@@ -101,13 +89,12 @@ class Catalogue:
         keys: dict[Relation, list[str]] = {}
         for relation, name, kind, comment in self.columns:
             shown = fields.setdefault(relation, [])
-            text = comment or ""
-            if text.startswith(REFERENCES):
-                other, _, column = text.removeprefix(REFERENCES).partition(".")
+            if comment and comment.startswith(REFERENCES):
+                other, _, column = comment.removeprefix(REFERENCES).partition(".")
                 links.setdefault(relation, {})[name, other, column] = None
-                text = ""
+                comment = ""  # noqa: PLW2901
             if name != ROW_COLUMN:
-                shown.append(Field(name, kind, comment=text))
+                shown.append(Field(name, kind, (), comment or ""))
 
         def knows(relation: Relation, *names: str) -> bool:
             known = {field.name.casefold() for field in fields.get(relation, ())}

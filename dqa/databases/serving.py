@@ -143,9 +143,10 @@ def _hex(content: bytes | None) -> str | None:
     return None if content is None else content.hex()
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> object:  # noqa: ANN401  (a path or any dataclass)
     """Return a path or a record as JSON can hold it."""
-    return str(value) if isinstance(value, Path) else _fields_of(type(value))(value)
+    kind: Any = type(value)
+    return str(value) if isinstance(value, Path) else _fields_of(kind)(value)
 
 
 @cache

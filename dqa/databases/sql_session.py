@@ -92,7 +92,7 @@ class EngineSettings:
         The dialect of statements, one of `guard.DIALECTS`.
     language
         The language of statements, as a model reads it.
-    error
+    errors
         The base classes of the driver's exceptions.
     connect
         Returns a new connection of the driver, which can only read.
@@ -121,7 +121,7 @@ class EngineSettings:
 
     dialect: str
     language: str
-    error: type[Exception] | tuple[type[Exception], ...]
+    errors: tuple[type[Exception], ...]
     connect: Callable[[], Any]
     execute: Callable[[Connection, str], AbstractContextManager[Result]]
     failure: Callable[[Exception, Any], Failure]
@@ -192,11 +192,12 @@ class SqlSession(Session):
     def read_schema(self) -> DatabaseSchema:
         """Read the tables and views that the role can read."""
         limits = Limits(seconds=_DESCRIBING)
+        failures: tuple[type[Exception], ...] = (_OverdueError, *self._settings.errors)
         try:
             with self._connected() as connection, self._limited(connection, limits):
                 self._settings.prepare(connection, limits)
                 return self._settings.describe(connection.driver)
-        except (_OverdueError, self._settings.error) as error:
+        except failures as error:
             self._close_idle()  # an earlier server may have left the connections behind
             raise DatabaseUnavailableError(
                 f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
@@ -225,7 +226,7 @@ class SqlSession(Session):
                     return self._rows(connection, statement, limits, started)
             except _OverdueError as error:
                 raise timed_out(limits, self.kind) from error
-            except self._settings.error as error:
+            except self._settings.errors as error:
                 failure = self._settings.failure(error, connection.driver)
                 if failure.fault is Fault.CONNECTION:
                     failure = replace(failure, is_sent=is_sent)
@@ -241,7 +242,7 @@ class SqlSession(Session):
                 result,
                 limits,
                 started,
-                failures=self._settings.error,
+                failures=self._settings.errors,
                 stop=self._stopper(connection),
             )
         if count is None or connection.is_used_up:
@@ -260,7 +261,7 @@ class SqlSession(Session):
         with Deadline(limits.seconds, interrupt or (lambda: None)) as deadline:
             try:
                 yield
-            except self._settings.error as error:
+            except self._settings.errors as error:
                 if deadline.has_fired:
                     raise _OverdueError from error
                 raise
@@ -311,13 +312,13 @@ class SqlSession(Session):
                 self._disconnect(connection)  # it broke
         try:
             return Connection(self._settings.connect())
-        except self._settings.error as error:
+        except self._settings.errors as error:
             raise DatabaseUnavailableError(
                 f"Database '{self.name}' cannot be reached: {one_line(error)}."
             ) from error
 
     def _disconnect(self, connection: Connection) -> None:
-        with suppress(self._settings.error):
+        with suppress(*self._settings.errors):
             connection.driver.close()
 
     def _close_idle(self) -> None:

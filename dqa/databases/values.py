@@ -116,13 +116,12 @@ def _whole(value: int) -> int | str:
 
 
 def _number(value: Decimal, _: int) -> Value:
-    if value.is_finite() and repr(number := float(value)) == str(value):
-        return number
     if value.is_finite() and abs(value.adjusted()) < _DIGITS:
-        if value == value.to_integral_value():
+        number = float(value)
+        if value == int(value):
             return int(value)
-        if Decimal(repr(float(value))) == value:
-            return float(value)
+        if repr(number) == str(value) or Decimal(repr(number)) == value:
+            return number
     return str(value)
 
 

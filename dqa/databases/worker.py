@@ -1,66 +1,35 @@
-"""Run the statements of a database in worker processes.
-
-A statement runs in a process of its own, and the caller waits for that with a deadline. Past the
-deadline the process is killed, and its statement is ended on the server. So a call returns
-within its limit and one second, whatever an engine, a driver or a server does.
-"""
+"""A process that has a database open, seen from its parent, and the records in its replies."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
-from threading import Condition, Event, Thread
 from time import monotonic
 from typing import Any
-from weakref import WeakSet, finalize
 
 from dqa.core import errors
-from dqa.core.database import Limits, Rows
+from dqa.core.database import Rows
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
     StatementError,
-    StatementTimeoutError,
     UnknownReferenceError,
 )
-from dqa.core.examination import Advice, Examination
 from dqa.core.interpreters import describe_exit, name_signal, start_process
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
-from dqa.core.session import Session, Source
 from dqa.core.summaries import ColumnSummary, Summary
-from dqa.databases.errors import out_of_memory, timed_out
-from dqa.databases.opening import OpenedFiles, Opening
+from dqa.databases.errors import out_of_memory
+from dqa.databases.opening import Opening
 from dqa.databases.serving import serve
 
-MOST_WORKERS = 32
-"""Workers of one session: statements that may run at once."""
-_STARTING = 60.0
+STARTING = 60.0
 """Seconds within which a new worker has to be ready."""
-_OWN = 0.2
-"""Seconds beyond its limit that the engine has to stop a statement by itself."""
-_GRACE = 0.4
-"""Seconds beyond its limit after which a statement's worker is killed."""
-_ENDING = 0.3
-"""Seconds more within which a server has to answer anything."""
-_MOST_STARTING = 4
-"""Workers of one session that start at once: more would delay each other."""
-_PATIENCE = 0.1
-"""Seconds to wait for a busy worker before another one is started."""
-_FREE = 0.3
-"""Seconds of waiting for a worker that do not count as a statement's own."""
-_REOPENING = 0.6
-"""Least seconds in which an embedded database may be opened again for a statement."""
-_DESCRIBING = 600.0
-"""Seconds that reading a schema may take."""
 _EXITING = 0.5
 """Seconds within which the system reports the exit code of a process."""
 _LARGEST = (1 << 31) - 1
 """Bytes of the largest reply that is not a result."""
-_TIMES, _SPARE = 16, 1 << 20
-"""How much larger than its text a result may be that is sent, and how much more."""
 _FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
 """Signals that end a process because of its own fault."""
 
@@ -220,347 +189,40 @@ class Worker:
         )
 
 
-class WorkerPool:
-    """The workers of one session; another starts when none is free for a moment.
-
-    Parameters
-    ----------
-    opening
-        The database that each worker opens; the first one does so at once.
-
-    Attributes
-    ----------
-    facts
-        The attributes of the session.
-    file
-        The file that the database is read from, resolved; None for any other database.
-
-    Raises
-    ------
-    DqaError
-        As `Worker` does.
-    """
-
-    def __init__(self, opening: Opening) -> None:
-        self._opening = opening
-        self._reset()
-        first = Worker(opening, monotonic() + _STARTING)
-        self._idle.append(first)
-        self.facts = first.facts
-        self._name: str = first.facts["name"]
-        file = first.facts["file"]
-        self.file = None if file is None else Path(file).resolve()
-        self._seconds = first.seconds
-
-    @contextmanager
-    def lease(self, until: float) -> Iterator[tuple[Worker, float]]:
-        """Lend a worker until a time, which is later if an embedded database was opened again.
-
-        Raises
-        ------
-        DatabaseUnavailableError
-            No worker is free in time.
-        DqaError
-            No worker can open the database.
-        """
-        worker, until = self._take(until)
-        try:
-            yield worker, until
-        except (DqaError, WorkerBugError):  # it has answered, or is over
-            raise
-        except BaseException:  # it still owes an answer that no one waits for
-            worker.kill()
-            raise
-        finally:
-            with self._changed:
-                self._busy -= 1
-                self._add(worker)
-
-    def start(self, mark: str | None = None) -> Event:
-        """Start a worker in the background.
-
-        Parameters
-        ----------
-        mark
-            The mark of a killed worker. The new one ends what that left on the server.
-
-        Returns
-        -------
-        Event
-            Set when the database is open.
-        """
-        answered = Event()
-
-        def start() -> None:
-            worker: Worker | None = None
-            problem: Exception | None = None
-            try:
-                worker = Worker(self._opening, monotonic() + _STARTING)
-                answered.set()
-                if mark is not None:
-                    worker.send("end", mark)
-                    worker.wait(monotonic() + _STARTING)
-            except (DqaError, WorkerBugError, TimeoutError) as error:
-                problem = error
-            with self._changed:
-                self._starting -= 1
-                if problem is not None:
-                    self._problem = monotonic(), problem
-                self._add(worker)
-
-        with self._changed:
-            self._starting += 1
-        Thread(target=start, name="dqa-worker", daemon=True).start()
-        return answered
-
-    def close(self) -> None:
-        """End all workers; those that run a statement end after it."""
-        if self._owner == os.getpid():  # else they are the parent's
-            with self._changed:
-                self._is_closed = True
-                self._close_idle()
-                self._changed.notify_all()
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Close the database for the duration of the context; wait for running statements first."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._is_paused)
-            self._is_paused = True
-        try:
-            with self._changed:
-                self._changed.wait_for(lambda: not self._busy + self._starting)
-                self._close_idle()
-            yield
-        finally:
-            with self._changed:
-                self._is_paused = False
-                self._changed.notify_all()
-
-    def _reset(self) -> None:
-        """Begin without workers; a fork leaves its parent the workers."""
-        self._owner = os.getpid()
-        self._changed = Condition()
-        self._idle: list[Worker] = []
-        self._busy = self._starting = 0
-        self._problem: tuple[float, Exception] | None = None
-        self._is_paused = self._is_closed = False
-
-    def _take(self, until: float) -> tuple[Worker, float]:
-        """Return a worker, and the time until which it is lent."""
-        if self._owner != os.getpid():
-            self._reset()
-        asked = monotonic()
-        grows_at = asked + _PATIENCE
-        has_started = False
-        with self._changed:
-            while True:
-                if self._is_closed:
-                    raise DatabaseUnavailableError(f"Database '{self._name}' is closed.")
-                while self._idle and not self._is_paused:
-                    worker = self._idle.pop()
-                    if worker.is_ready():
-                        self._busy += 1
-                        return worker, until
-                    worker.kill()
-                now = monotonic()
-                if self._problem is not None and self._problem[0] > asked and not self._busy:
-                    raise self._problem[1]
-                if now >= until:
-                    raise DatabaseUnavailableError(
-                        f"Database '{self._name}' is busy or does not answer: no worker process "
-                        f"was free within {now - asked:.1f} seconds. Ask from fewer threads at "
-                        "once, or give statements more seconds."
-                    )
-                is_first = not (self._busy or self._starting)
-                has_room = self._busy + self._starting < MOST_WORKERS and not self._is_paused
-                may_start = has_room and self._starting < _MOST_STARTING and not has_started
-                if may_start and (is_first or now >= grows_at):
-                    if is_first and not self._opening.is_server:
-                        # Opening it may take longer than a statement.
-                        until = max(until, now + max(_REOPENING, 3 * self._seconds))
-                    self.start()
-                    has_started = True
-                self._changed.wait((grows_at if now < grows_at < until else until) - now)
-
-    def _add(self, worker: Worker | None) -> None:
-        if worker is not None and not worker.is_over:
-            self._idle.append(worker)
-            if self._is_closed:
-                self._close_idle()
-        self._changed.notify_all()
-
-    def _close_idle(self) -> None:
-        while self._idle:
-            worker = self._idle.pop()
-            if self.file is None:
-                worker.close()
-            else:
-                worker.kill()  # a writer of its file may come next
+def named(kind: Any, values: list[Any]) -> dict[str, Any]:  # noqa: ANN401  (any dataclass)
+    """Return the fields of a record by name."""
+    return dict(zip((field.name for field in fields(kind)), values, strict=True))
 
 
-class IsolatedSession(Session):
-    """A session whose statements run in worker processes, one at a time in each.
-
-    Parameters
-    ----------
-    opening
-        The database that each worker opens.
-
-    Raises
-    ------
-    DqaError
-        As `Opening.open` does.
-    InfrastructureError
-        No worker can be started.
-    """
-
-    def __init__(self, opening: Opening) -> None:
-        super().__init__()
-        self._pool = WorkerPool(opening)
-        finalize(self, self._pool.close)
-        for name, value in self._pool.facts.items():
-            setattr(self, name, tuple(value) if isinstance(value, list) else value)
-        self.file = None if self.file is None else Path(self.file)
-        read: list[tuple[str, tuple[int, int, int, int]]] = self._pool.facts["sources"]
-        self.sources = tuple(Source(path, (*state,)) for path, state in read)
-        self._files = OpenedFiles(self.file, self.sources)
-        if self.file is not None:
-            _POOLS.add(self._pool)
-
-    def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement in a worker, and kill that at the end of the limit.
-
-        Raises
-        ------
-        DatabaseUnavailableError
-            As any session; or no worker is free in time, another process ended the worker, or the
-            server does not answer.
-        """
-        self._files.require_same()
-        until = monotonic() + limits.seconds + _FREE
-        with self._pool.lease(until) as (worker, until):
-            own = limits.left(min(max(until - monotonic(), 0.01), limits.seconds))
-            try:
-                return self._run_on(worker, statement, own)
-            except StatementTimeoutError:
-                if own.seconds >= limits.seconds / 2:
-                    raise
-                raise DatabaseUnavailableError(
-                    f"Database '{self.name}' is busy: of its {limits.told:g} seconds the statement "
-                    f"waited {limits.seconds - own.seconds:.1f} for a worker. Ask from fewer "
-                    "threads at once, or give statements more seconds."
-                ) from None
-
-    def read_schema(self) -> DatabaseSchema:
-        """Read the whole schema in a worker."""
-        found, self.namespace = self._request("schema")
-        return _decode_schema(found)
-
-    def row_order(self, table: str) -> bytes | None:
-        """Return the order of a table's rows, as a worker reads it."""
-        order = self._request("order", table)
-        return None if order is None else bytes.fromhex(order)
-
-    def examine(self) -> Examination:
-        """Examine a server in a worker."""
-        *found, advice = self._request("examine")
-        return Examination(*found, tuple(Advice(*one) for one in advice))
-
-    def close(self) -> None:
-        """End all workers."""
-        self._pool.close()
-
-    def _run_on(self, worker: Worker, statement: str, limits: Limits) -> Rows:
-        until = monotonic() + limits.seconds
-        numbers = (limits.rows, limits.bytes, limits.seconds, limits.cell, limits.scans)
-        most = _TIMES * limits.bytes + _SPARE
-        answered: Event | None = None
-        worker.send("run", *(statement, *numbers, limits.told))
-        try:
-            try:
-                return _decode_rows(worker.wait(until + _OWN, most))
-            except TimeoutError:
-                if worker.mark is not None:
-                    answered = self._pool.start(worker.mark)
-                return _decode_rows(worker.wait(until + _GRACE, most))
-        except (TimeoutError, DqaError) as error:
-            if isinstance(error, DqaError) and answered is None:
-                if worker.is_over and worker.mark is not None:
-                    self._pool.start(worker.mark)
-                raise
-            worker.kill()
-            if answered is None or answered.wait(_ENDING):
-                raise timed_out(limits, self.kind) from None
-            raise DatabaseUnavailableError(  # a busy server would have let another worker in
-                f"Database '{self.name}' does not answer: the statement did not end within "
-                f"{limits.told:g} seconds, nor did an attempt to end it."
-            ) from None
-        except (TypeError, ValueError):
-            worker.kill()
-            raise DatabaseUnavailableError(
-                f"A worker process of database '{self.name}' sent an invalid result; it was ended."
-            ) from None
-        finally:
-            if answered is not None:  # the new worker would end its next statement, too
-                worker.kill()
-
-    def _request(self, request: str, *arguments: object) -> Any:  # noqa: ANN401
-        """Return the reply to a request other than a statement."""
-        self._files.require_same()
-        until = monotonic() + _DESCRIBING
-        with self._pool.lease(until) as (worker, _):
-            try:
-                worker.send(request, *arguments)
-                return worker.wait(until)
-            except TimeoutError:
-                worker.kill()  # its reply would answer the next request
-                raise DatabaseUnavailableError(
-                    f"Database '{self.name}' cannot be described: it took longer than "
-                    f"{_DESCRIBING:g} seconds."
-                ) from None
-
-
-_POOLS: WeakSet[WorkerPool] = WeakSet()
-"""The pools of databases in files."""
-
-
-@contextmanager
-def pause_file(path: Path) -> Iterator[None]:
-    """Close a file in this process's workers for the duration of the context, to write it."""
-    where = path.resolve()
-    with ExitStack() as stack:
-        # In one order, so that two writers do not wait for each other.
-        for pool in sorted((pool for pool in list(_POOLS) if pool.file == where), key=id):
-            stack.enter_context(pool.paused())
-        yield
-
-
-def _decode_rows(reply: list[Any]) -> Rows:
+def decode_rows(reply: list[Any]) -> Rows:
     """Return the result in a reply; `TypeError` or `ValueError` for anything else."""
-    columns, rows, *rest, summary, scanned = reply
-    if summary is not None:
-        counted, whole, described, others = summary
-        described = (ColumnSummary(*one, tuple(map(tuple, often))) for *one, often in described)
-        summary = Summary(counted, whole, tuple(described), others)
-    return Rows(tuple(columns), tuple(map(tuple, rows)), *rest, summary, scanned)
+    found = named(Rows, reply)
+    if found["summary"] is not None:
+        summary = named(Summary, found["summary"])
+        described = [named(ColumnSummary, column) for column in summary["columns"]]
+        for column in described:
+            column["often"] = tuple(map(tuple, column["often"]))
+        summary["columns"] = tuple(ColumnSummary(**column) for column in described)
+        found["summary"] = Summary(**summary)
+    columns, rows = tuple(found["columns"]), tuple(map(tuple, found["rows"]))
+    return Rows(**found | {"columns": columns, "rows": rows})
 
 
-def _decode_schema(reply: list[Any]) -> DatabaseSchema:
+def decode_schema(reply: list[Any]) -> DatabaseSchema:
     """Return the schema in a reply; `TypeError` or `ValueError` for anything else."""
     tables, nodes, edges, quote, folds_case, notes = reply
 
-    def fields(listed: list[Any]) -> tuple[Field, ...]:
+    def columns(listed: list[Any]) -> tuple[Field, ...]:
         return tuple(Field(name, kind, tuple(shown), text) for name, kind, shown, text in listed)
 
     return DatabaseSchema(
         tuple(
-            TableInfo(name, fields(columns), tuple(key), tuple(map(tuple, links)), *rest)
-            for name, columns, key, links, *rest in tables
+            TableInfo(name, columns(listed), tuple(key), tuple(map(tuple, links)), *rest)
+            for name, listed, key, links, *rest in tables
         ),
-        tuple(NodeInfo(name, fields(listed), *rest) for name, listed, *rest in nodes),
+        tuple(NodeInfo(name, columns(listed), *rest) for name, listed, *rest in nodes),
         tuple(
-            EdgeInfo(label, source, target, fields(listed), *rest)
+            EdgeInfo(label, source, target, columns(listed), *rest)
             for label, source, target, listed, *rest in edges
         ),
         quote,

@@ -234,7 +234,7 @@ def test_a_wait_for_a_worker_is_the_databases_error(
     shop_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where all workers are busy, the statement that waits is not to blame."""
-    monkeypatch.setattr(worker, "MOST_WORKERS", 1)
+    monkeypatch.setattr(worker_pool, "MOST_WORKERS", 1)
     with closing(dqa.open_database(shop_file)) as database, ThreadPoolExecutor(1) as threads:
         before = descendants(os.getpid())
         begun = {number: ticks(number) for number in before}
@@ -252,7 +252,7 @@ def test_a_late_schema_does_not_answer_the_next_statement(
     shop_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A worker that still describes the database is not used again."""
-    monkeypatch.setattr(worker, "_DESCRIBING", 0.0)
+    monkeypatch.setattr(worker_pool, "_DESCRIBING", 0.0)
     with closing(dqa.open_database(shop_file)) as database:
         for _ in range(5):
             with suppress(DatabaseUnavailableError):

@@ -17,7 +17,7 @@ from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, StatementTimeoutError
 from dqa.core.session import Session
 from dqa.databases.opening import Opening
-from dqa.databases.worker import IsolatedSession
+from dqa.databases.worker_pool import IsolatedSession
 from tests.integration.proxy import Proxy
 from tests.integration.test_leaving import LONG, ONE
 
@@ -62,7 +62,7 @@ def test_a_busy_server_is_not_called_away(
 ) -> None:
     """It lets another worker in, so the statement took too long."""
     patience = 5.0  # this machine may be busy, too
-    monkeypatch.setattr("dqa.databases.worker._ENDING", patience)
+    monkeypatch.setattr("dqa.databases.worker_pool._ENDING", patience)
     started = monotonic()
     with pytest.raises(StatementTimeoutError, match="after 2 seconds"):
         session.run(LONG[kind], LIMITS)

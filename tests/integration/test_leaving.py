@@ -19,7 +19,7 @@ from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, DqaError, StatementError
 from dqa.core.session import Session
 from dqa.databases.opening import Opening
-from dqa.databases.worker import IsolatedSession
+from dqa.databases.worker_pool import IsolatedSession
 from tests.integration.proxy import Proxy
 
 LIMITS = Limits(seconds=0.5)

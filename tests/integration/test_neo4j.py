@@ -21,7 +21,7 @@ from dqa.core.errors import (
 )
 from dqa.core.situation import Situation, Table
 from dqa.databases.namespaces import LoadedSituation, namespace_for
-from dqa.databases.neo4j import writer
+from dqa.databases.neo4j import namespaces as writer
 from dqa.databases.neo4j.server import Address, Server
 from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation

@@ -37,7 +37,7 @@ LONG = {
 STEPS = {
     "mysql": "mysql.namespaces.MysqlNamespaces.fill",
     "postgres": "postgres.namespaces.PostgresNamespaces.fill",
-    "neo4j": "neo4j.writer._runner",
+    "neo4j": "neo4j.namespaces._runner",
 }
 """Writes a table, and for Neo4j returns what runs a statement."""
 PATIENT = Limits(seconds=30.0)
@@ -107,8 +107,8 @@ def test_a_kill_in_the_middle_of_a_load_leaves_nothing_to_see(
     backend, situation, small = own.backend, shuffled(60), small_situation()
     namespace = namespace_for(situation)
     if own.name == "neo4j":
-        monkeypatch.setattr("dqa.databases.neo4j.writer._AT_ONCE", 0)
-        monkeypatch.setattr("dqa.databases.neo4j.writer._BATCH", 25)
+        monkeypatch.setattr("dqa.databases.neo4j.namespaces._AT_ONCE", 0)
+        monkeypatch.setattr("dqa.databases.neo4j.namespaces._BATCH", 25)
         monkeypatch.setattr("dqa.databases.neo4j.server._CONNECTING", 1.0)
     step = f"dqa.databases.{STEPS[backend.name]}"
     original = resolve_name(step)

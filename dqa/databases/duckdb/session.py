@@ -21,7 +21,7 @@ from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.schema import DatabaseSchema, quoted
-from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, rows_of
+from dqa.databases.catalogue import Catalogue, rows_of
 from dqa.databases.errors import Failure, Fault, driver_reads, first_line, one_line, refused
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
@@ -143,7 +143,7 @@ def open_duckdb(
     settings = EngineSettings(
         dialect="duckdb",
         language="SQL (DuckDB)",
-        error=duckdb.Error,
+        errors=(duckdb.Error,),
         connect=database.cursor,
         execute=partial(_execute, schemas),
         failure=partial(_failure, invalidated),
@@ -307,7 +307,7 @@ def _describe(schemas: Sequence[str], cursor: DuckDBPyConnection) -> DatabaseSch
     constraints = rows_of(cursor, _CONSTRAINTS, shown)
     catalogue = Catalogue(
         columns=[
-            CatalogueColumn((schema, table), *rest)
+            ((schema, table), *rest)
             for schema, table, *rest in columns
             if (schema, table) not in broken
         ],
@@ -318,7 +318,7 @@ def _describe(schemas: Sequence[str], cursor: DuckDBPyConnection) -> DatabaseSch
             if kind == "PRIMARY KEY"
         ],
         references=[
-            CatalogueReference((schema, table), one, (schema, other), two)
+            ((schema, table), one, (schema, other), two)
             for schema, table, kind, names, other, others in constraints
             if kind == "FOREIGN KEY"
             for one, two in zip(names, others, strict=True)

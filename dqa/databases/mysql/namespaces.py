@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from math import isinf
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from pymysql.constants import CLIENT
-from sqlalchemy import URL, Connection, Executable, Table, text
+from sqlalchemy import URL, Connection, Executable, text
 from sqlalchemy.schema import DropSchema
 
 from dqa.core import situation as content
@@ -21,14 +20,8 @@ from dqa.databases.sql_namespaces import LOCK_SECONDS, SqlNamespaces
 from dqa.databases.sql_session import SqlSession
 from dqa.databases.tables import quote
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-_SESSION = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_BACKSLASH_ESCAPES'"
-"""A backslash in a text is a backslash."""
-
-_CHUNK = 1_000
-"""Rows of one INSERT."""
+_SESSION = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+"""Refuses values that a column cannot hold."""
 
 
 class MysqlNamespaces(SqlNamespaces):
@@ -71,20 +64,6 @@ class MysqlNamespaces(SqlNamespaces):
     def definition(self, schema: str) -> Executable:
         """Return the statement that creates a database, which tells any two texts apart."""
         return text(self.scratch_definition(schema))
-
-    def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
-        """Insert rows as literals, many per statement: three times as fast as `executemany`.
-
-        InnoDB stores a table in the order of its key, and fills it fastest in that order.
-        """
-        target = f"{quote('mysql', table.schema or '')}.{quote('mysql', table.name)}"
-        names = quote("mysql", *table.columns.keys())
-        columns = [*map(_literals, rows.columns.values()), map(str, range(len(rows)))]
-        lines = sorted(map(",".join, zip(*columns, strict=True)))
-        driver: Any = connection.connection.driver_connection
-        for start in range(0, len(lines), _CHUNK):
-            values = "),(".join(lines[start : start + _CHUNK])
-            driver.query(f"INSERT INTO {target} ({names}) VALUES ({values})".encode())  # noqa: S608
 
     def replace(self, situation: content.Situation, tag: LoadedSituation) -> None:
         """Load into a new database, and move the tables when it is complete."""
@@ -147,14 +126,3 @@ class MysqlNamespaces(SqlNamespaces):
 def _flavour(connection: Connection) -> Flavour:
     dialect: Any = connection.dialect
     return MARIADB if dialect.is_mariadb else MYSQL
-
-
-def _literals(array: NDArray[Any]) -> list[str]:
-    """Return the values of a column as SQL."""
-    if array.dtype == object:
-        return ["'" + value.replace("'", "''") + "'" for value in array.tolist()]
-    if array.dtype.kind == "f":
-        if any(map(isinf, array.tolist())):
-            raise ValueError("MySQL and MariaDB cannot store an infinite number")
-        return ["NULL" if value != value else repr(value) for value in array.tolist()]  # noqa: PLR0124
-    return list(map(str, array.astype("int64").tolist()))

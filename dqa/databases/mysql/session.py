@@ -26,8 +26,6 @@ from dqa.core.database import Limits
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import (
     Catalogue,
-    CatalogueColumn,
-    CatalogueReference,
     rows_of,
 )
 from dqa.databases.doctor import asker, examine_mysql
@@ -181,7 +179,7 @@ def open_mysql(url: URL, flavour: Flavour) -> SqlSession:
     settings = EngineSettings(
         dialect=flavour.dialect,
         language=f"SQL ({flavour.title})",
-        error=MySQLError,
+        errors=(MySQLError,),
         connect=partial(connect, url, conv=_READING, init_command=mode),
         execute=_execute,
         failure=partial(_failure, flavour),
@@ -295,12 +293,12 @@ def _describe(database: str, driver: Any) -> DatabaseSchema:  # noqa: ANN401
         broken = [name for name, kind, _ in tables if kind == "VIEW" and name not in described]
         catalogue = Catalogue(
             columns=[
-                CatalogueColumn((database, table), name, _spelled(kind), comment)
+                ((database, table), name, _spelled(kind), comment)
                 for table, name, kind, comment in columns
             ],
             keys=[((database, table), name) for table, name in rows_of(cursor, _KEYS, database)],
             references=[
-                CatalogueReference((database, table), column, (database, other), other_column)
+                ((database, table), column, (database, other), other_column)
                 for table, column, other, other_column in rows_of(
                     cursor, _LINKS, database, database
                 )

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from dqa.core.cypher import quote_name
 from dqa.core.errors import StatementTimeoutError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
-from dqa.databases.neo4j.writer import TAG
+from dqa.databases.neo4j.server import TAG
 
 _SECONDS = 10.0
 """Seconds for reading the nodes of a label or the relationships of a type."""

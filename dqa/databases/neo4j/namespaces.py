@@ -1,23 +1,264 @@
-"""Neo4j's namespaces: labels of nodes, with a node as the tag of each."""
+"""Write situations into Neo4j, each under a label of its own, and drop them.
+
+Indexes come first, then nodes, then relationships, which find their ends by the ids of the new
+nodes. The tag of a situation is locked while anything is written, so two loaders of one situation
+wait for each other. It says ``loaded`` only in the transaction that completes it. A situation of up
+to `_AT_ONCE` rows is written in that very transaction. Batches of a larger one are committed
+before, under a tag that says ``loading``; the next load removes them after a crash.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dqa.core.cypher import quote_name
-from dqa.core.errors import UsageError
-from dqa.core.situation import Situation
+from dqa.core.errors import DataError, UsageError
+from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Situation, StoredType
 from dqa.databases.namespaces import (
     ForeignContent,
     LoadedSituation,
     NamespaceContent,
     Namespaces,
+    require_graph,
 )
-from dqa.databases.neo4j.server import FAILURES, Address, Server
+from dqa.databases.neo4j.server import FAILURES, ORDER, TAG, Address, Server
 from dqa.databases.neo4j.session import Neo4jSession
-from dqa.databases.neo4j.writer import TAG, drop, prepare, write
+from dqa.databases.row_order import pack_order
+
+if TYPE_CHECKING:
+    import neo4j
+
+_AT_ONCE = 50_000
+"""Rows of one transaction: the server holds a transaction in memory until it ends."""
+_BATCH = 10_000
+_TYPES: Mapping[StoredType, str] = {
+    "text": "STRING",
+    "float": "FLOAT",
+    "integer": "INTEGER",
+    "boolean": "BOOLEAN",
+}
+_LOCK = (
+    f"MERGE (t:{TAG} {{place: $namespace}}) ON CREATE SET t.state = 'new' "
+    "ON MATCH SET t.locked = true RETURN t.state AS state"
+)
+_CLAIM = f"MERGE (t:{TAG} {{place: $namespace}}) ON CREATE SET t.state = 'loading'"
+_HIDE = f"MERGE (t:{TAG} {{place: $namespace}}) SET t.state = 'loading'"
+_FINISH = f"MATCH (t:{TAG} {{place: $namespace}}) SET t = $tag"
+_UNTAG = f"MATCH (t:{TAG} {{place: $namespace}}) DELETE t"
+_UNIQUE = f"CREATE CONSTRAINT {TAG}_place IF NOT EXISTS FOR (n:{TAG}) REQUIRE n.place IS UNIQUE"
+_LABELS = "UNWIND $labels AS label CALL db.createLabel(label) RETURN count(*)"
+_CLEAR = f"MATCH (n:{{}}) WITH n LIMIT {_BATCH} DETACH DELETE n RETURN count(*) AS deleted"
+
+_Row: TypeAlias = list[Cell]
+_Run: TypeAlias = Callable[..., list[dict[str, Any]]]
+"""Runs a statement with parameters and returns its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A situation as Neo4j takes it: rows by label and type, and the tag.
+
+    A row of a relationship begins with the keys of its two ends.
+    """
+
+    namespace: str
+    nodes: tuple[tuple[NodeSchema, list[_Row]], ...]
+    edges: tuple[tuple[EdgeSchema, list[_Row]], ...]
+    tag: dict[str, Any]
+
+
+def prepare(situation: Situation, namespace: str) -> Prepared:
+    """Return the rows to write, checked before anything is sent.
+
+    Raises
+    ------
+    DataError
+        The situation is not a graph: a table is not mapped, a key occurs twice, or an edge ends at
+        a missing node.
+    """
+    schema = situation.schema
+    require_graph(schema)
+    nodes = tuple((node, _rows(situation, node)) for node in schema.nodes)
+    edges = tuple((e, _rows(situation, e, e.source[1], e.target[1])) for e in schema.edges)
+    keys = {node.label: _keys(situation, node) for node in schema.nodes}
+    for edge, rows in edges:
+        for end, label in enumerate((edge.source[0], edge.target[0])):
+            missing = {row[end] for row in rows} - keys[label]
+            if missing:
+                raise DataError(
+                    f"Situation '{situation.name}' cannot be written as a graph: a row of "
+                    f"'{edge.table}' ends at {label} {min(missing, key=str)!r}, which is missing."
+                )
+    orders = {ORDER + node.table: pack_order(rows) for node, rows in nodes}
+    orders |= {ORDER + edge.table: pack_order(rows) for edge, rows in edges}
+    return Prepared(namespace, nodes, edges, {**_tag(situation, namespace), **orders})
+
+
+def write(prepared: Prepared, server: Server) -> None:
+    """Write a situation, unless its namespace holds it by now.
+
+    Raises
+    ------
+    neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError
+        The server failed; nothing of the situation is visible, and the next load begins anew.
+    """
+    namespace = prepared.namespace
+    is_small = prepared.tag["rows"] <= _AT_ONCE
+
+    def complete(tag: neo4j.ManagedTransaction) -> None:
+        (found,) = tag.run(_LOCK, namespace=namespace).data()
+        if found["state"] == "loaded":
+            return
+        # Labels of a node are in the order of their creation: the namespace's is last.
+        tag.run(_LABELS, labels=[node.label for node, _ in prepared.nodes]).consume()
+        for name in dict.fromkeys(node.key for node, _ in prepared.nodes):
+            index = quote_name(f"{namespace}_{name}")
+            run(
+                f"CREATE INDEX {index} IF NOT EXISTS "
+                f"FOR (n:{quote_name(namespace)}) ON (n.{quote_name(name)})"
+            )
+        if found["state"] != "new":
+            _clear(namespace, run)
+        _fill(prepared, _within(tag) if is_small else run)
+        tag.run(_FINISH, namespace=namespace, tag=prepared.tag).consume()
+
+    with server.writing() as session:
+        run = _runner(server)
+        run(_UNIQUE)
+        if not is_small:
+            run(_CLAIM, namespace=namespace)
+        session.execute_write(complete)
+
+
+def drop(namespace: str, server: Server) -> None:
+    """Remove a namespace: its tag, its nodes, its constraints and indexes, and nothing else.
+
+    Raises
+    ------
+    neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError
+        The server failed; the namespace no longer holds a situation, or still all of it.
+    """
+    run = _runner(server)
+
+    def remove(tag: neo4j.ManagedTransaction) -> bool:
+        (found,) = tag.run(_LOCK, namespace=namespace).data()
+        if found["state"] == "loaded":  # someone has loaded it again
+            return False
+        _clear(namespace, run)
+        tag.run(_UNTAG, namespace=namespace).consume()
+        return True
+
+    run(_HIDE, namespace=namespace)
+    with server.writing() as session:
+        if not session.execute_write(remove):
+            return
+    for kind, kinds in (("CONSTRAINT", "CONSTRAINTS"), ("INDEX", "INDEXES")):
+        shown = f"SHOW {kinds} YIELD name, labelsOrTypes AS on WHERE $namespace IN on RETURN name"
+        for row in run(shown, namespace=namespace):
+            run(f"DROP {kind} {quote_name(row['name'])} IF EXISTS")
+
+
+def _runner(server: Server) -> _Run:
+    """Return a function that runs each statement in a transaction, again after a deadlock."""
+
+    def run(statement: str, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+        with server.writing() as session:
+            return session.execute_write(lambda tx: tx.run(statement, given).data())
+
+    return run
+
+
+def _within(transaction: neo4j.ManagedTransaction) -> _Run:
+    return lambda statement, **given: transaction.run(statement, given).data()
+
+
+def _rows(situation: Situation, part: NodeSchema | EdgeSchema, *ends: str) -> list[_Row]:
+    """Return a part's rows: the keys of its ends, then its properties; a missing float is None."""
+    table = situation[part.table]
+    columns = [table[name].tolist() for name in (*ends, *(name for _, name in part.properties))]
+    return [[None if cell != cell else cell for cell in row] for row in zip(*columns, strict=True)]  # noqa: PLR0124
+
+
+def _keys(situation: Situation, node: NodeSchema) -> set[Cell]:
+    values = situation[node.table][node.key_column].tolist()
+    keys = set(values)
+    if len(keys) < len(values):
+        twice = next(key for key in values if values.count(key) > 1)
+        raise DataError(
+            f"Situation '{situation.name}' cannot be written as a graph: two rows of "
+            f"'{node.table}' have the key {twice!r}."
+        )
+    return keys
+
+
+def _tag(situation: Situation, namespace: str) -> dict[str, Any]:
+    """Return the properties of the tag; its schema also has what no node shows."""
+    schema = situation.schema
+
+    def fields(part: NodeSchema | EdgeSchema) -> list[tuple[str, str]]:
+        table = schema.table(part.table)
+        return [(name, _TYPES[table.column(column).stored]) for name, column in part.properties]
+
+    nodes = [{"label": n.label, "key": n.key, "properties": fields(n)} for n in schema.nodes]
+    edges = [
+        {"label": e.label, "source": e.source[0], "target": e.target[0], "properties": fields(e)}
+        for e in schema.edges
+    ]
+    return {
+        "place": namespace,
+        "state": "loaded",
+        "scenario": schema.scenario,
+        "name": situation.name,
+        "content_hash": situation.content_hash,
+        "rows": situation.row_count,
+        "schema": json.dumps({"nodes": nodes, "edges": edges}, ensure_ascii=False),
+    }
+
+
+def _clear(namespace: str, run: _Run) -> None:
+    """Remove the nodes of a namespace."""
+    while run(_CLEAR.format(quote_name(namespace)))[0]["deleted"]:
+        pass
+
+
+def _fill(prepared: Prepared, run: _Run) -> None:
+    ids: dict[str, dict[Cell, str]] = {}
+    for node, rows in prepared.nodes:
+        create = (
+            "UNWIND $rows AS row "
+            f"CREATE (n:{quote_name(node.label)}:{quote_name(prepared.namespace)} {_map(node, 0)}) "
+            "RETURN elementId(n) AS id"
+        )
+        key = [name for name, _ in node.properties].index(node.key)
+        known = ids[node.label] = {}
+        for batch in _batches(rows):
+            made = run(create, rows=batch)
+            known.update((row[key], new["id"]) for row, new in zip(batch, made, strict=True))
+    for edge, rows in prepared.edges:
+        create = (
+            "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row[0] "
+            "MATCH (b) WHERE elementId(b) = row[1] "
+            f"CREATE (a)-[:{quote_name(edge.label)} {_map(edge, 2)}]->(b)"
+        )
+        sources, targets = ids[edge.source[0]], ids[edge.target[0]]
+        linked = [[sources[row[0]], targets[row[1]], *row[2:]] for row in rows]
+        for batch in _batches(linked):
+            run(create, rows=batch)
+
+
+def _map(part: NodeSchema | EdgeSchema, skipped: int) -> str:
+    """Return a map of the part's properties, each from its position in a row."""
+    names = (name for name, _ in part.properties)
+    inside = ", ".join(f"{quote_name(name)}: row[{at}]" for at, name in enumerate(names, skipped))
+    return f"{{{inside}}}"
+
+
+def _batches(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
+    return (rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH))
 
 
 class Neo4jNamespaces(Namespaces):
@@ -76,8 +317,7 @@ class Neo4jNamespaces(Namespaces):
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Write the nodes, and the tag last."""
-        prepared = prepare(situation, tag.namespace)
-        write(prepared, self._server.driver, self._server.address.database)
+        write(prepare(situation, tag.namespace), self._server)
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Drop the content only if the situation can be written as a graph."""
@@ -86,7 +326,7 @@ class Neo4jNamespaces(Namespaces):
 
     def drop(self, namespace: str) -> None:
         """Drop a label's nodes, its tag, constraints and indexes."""
-        drop(namespace, self._server.driver, self._server.address.database)
+        drop(namespace, self._server)
 
     def select(self) -> str | None:
         """Return the label of ``?namespace=``, which must be loaded."""

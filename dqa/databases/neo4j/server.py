@@ -58,6 +58,10 @@ def fault_of_driver(error: Exception) -> Fault:
     return Fault.UNCLEAR
 
 
+TAG = "dqa_situation"
+"""Label of the tags: statements on a situation cannot reach it, as it lacks the namespace's."""
+ORDER = "order_"
+"""Prefix of the properties of a tag that store the order of the rows of a table."""
 FAILURES = (Neo4jError, DriverError, OSError)
 """The exceptions of the driver."""
 _MARK = "dqa"

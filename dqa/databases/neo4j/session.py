@@ -28,9 +28,15 @@ from dqa.core.session import Session
 from dqa.databases.doctor import examine_neo4j
 from dqa.databases.errors import Attempts, Failure, Fault, error_of, refused, timed_out
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
-from dqa.databases.neo4j.server import FAILURES, Server, fault_of, fault_of_driver, first_line
+from dqa.databases.neo4j.server import (
+    FAILURES,
+    ORDER,
+    Server,
+    fault_of,
+    fault_of_driver,
+    first_line,
+)
 from dqa.databases.neo4j.values import converter, values_of
-from dqa.databases.neo4j.writer import ORDER
 from dqa.databases.rows import collect
 
 _PAGE = 1_000

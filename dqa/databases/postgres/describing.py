@@ -11,8 +11,6 @@ from psycopg import Connection
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import (
     Catalogue,
-    CatalogueColumn,
-    CatalogueReference,
     Relation,
     enumeration,
     rows_of,
@@ -29,7 +27,7 @@ WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.r
     AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
 """
 _COLUMNS = """
-SELECT a.attrelid, a.attname, a.atttypid, CASE t.typcategory WHEN 'A' THEN t.typelem
+SELECT a.attrelid, a.attname, CASE t.typcategory WHEN 'A' THEN t.typelem
     ELSE t.oid END, format_type(a.atttypid, a.atttypmod), d.description
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_description d
@@ -90,16 +88,16 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
         columns = rows_of(cursor, _COLUMNS, list(relations), in_part)
         types = {
             oid: _Type(*rest)
-            for oid, *rest in rows_of(cursor, _TYPES, list({row[3] for row in columns}))
+            for oid, *rest in rows_of(cursor, _TYPES, list({row[2] for row in columns}))
         }
         constraints = rows_of(cursor, _KEYS, shown)
         available = [] if relations else [name for (name,) in rows_of(cursor, _AVAILABLE)]
-    kinds = {(kind, element) for _, _, _, element, kind, _ in columns}
+    kinds = {(kind, element) for _, _, element, kind, _ in columns}
     spelled = {both: _spelled(both[0], types.get(both[1])) for both in kinds}
     catalogue = Catalogue(
         columns=[
-            CatalogueColumn(relations[oid], name, spelled[kind, element], comment)
-            for oid, name, _, element, kind, comment in columns
+            (relations[oid], name, spelled[kind, element], comment)
+            for oid, name, element, kind, comment in columns
         ],
         keys=[
             (relations[oid], name)
@@ -107,7 +105,7 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
             if kind == "p" and oid in relations
         ],
         references=[
-            CatalogueReference(relations[oid], name, relations[other], other_name)
+            (relations[oid], name, relations[other], other_name)
             for kind, oid, name, other, other_name in constraints
             if kind == "f" and oid in relations and other in relations
         ],

@@ -118,7 +118,7 @@ def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()
     settings = EngineSettings(
         dialect="postgres",
         language="SQL (PostgreSQL)",
-        error=psycopg.Error,
+        errors=(psycopg.Error,),
         connect=partial(connect, url, application_name=application, context=_adapters()),
         execute=_execute,
         failure=_failure,
@@ -224,7 +224,7 @@ def _streamed(
                     wire.finish()  # a COPY would continue
                     yield None, []
                     return
-                rows.set_pgresult(result)
+                rows.set_pgresult(result, set_loaders=names is None)
                 if names is None:
                     names = [
                         (result.fname(n) or b"").decode(errors="replace")

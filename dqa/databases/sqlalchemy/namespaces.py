@@ -19,7 +19,7 @@ from sqlalchemy.types import NullType
 
 from dqa.core.examination import Advice, Examination
 from dqa.core.schema import DatabaseSchema
-from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, Relation
+from dqa.databases.catalogue import Catalogue, Relation
 from dqa.databases.errors import Failure, Fault, one_line
 from dqa.databases.namespaces import (
     LoadedSituation,
@@ -50,7 +50,7 @@ def open_sqlalchemy(engine: Engine, namespace: str | None = None) -> SqlSession:
     settings = EngineSettings(
         dialect="ansi",
         language=f"SQL ({dialect.name})",
-        error=(dialect.loaded_dbapi.Error, SQLAlchemyError),
+        errors=(dialect.loaded_dbapi.Error, SQLAlchemyError),
         connect=engine.raw_connection,
         execute=execute_plainly,
         failure=partial(_failure, engine),
@@ -129,7 +129,7 @@ def _describe(engine: Engine, namespace: str | None) -> DatabaseSchema:
         available = [] if columns else _available(inspector)
     catalogue = Catalogue(
         columns=[
-            CatalogueColumn(_relation(*key), c["name"], _spelled(c, engine), c.get("comment"))
+            (_relation(*key), c["name"], _spelled(c, engine), c.get("comment"))
             for key, listed in columns.items()
             for c in listed
         ],
@@ -139,7 +139,7 @@ def _describe(engine: Engine, namespace: str | None) -> DatabaseSchema:
             for name in constraint["constrained_columns"]
         ],
         references=[
-            CatalogueReference(
+            (
                 *(_relation(*key), column),
                 *(_relation(link["referred_schema"] or namespace, link["referred_table"]), other),
             )

@@ -22,7 +22,7 @@ from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.core.situation import Situation
-from dqa.databases.catalogue import Catalogue, CatalogueColumn, CatalogueReference, Relation
+from dqa.databases.catalogue import Catalogue, CatalogueReference, Relation
 from dqa.databases.errors import Failure, Fault, driver_reads, refused_script
 from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
@@ -111,7 +111,7 @@ def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -
     settings = EngineSettings(
         dialect="sqlite",
         language="SQL (SQLite)",
-        error=sqlite3.Error,
+        errors=(sqlite3.Error,),
         connect=partial(_connect, uri),
         execute=_execute,
         failure=_failure,
@@ -279,13 +279,11 @@ def _describe(driver: sqlite3.Connection) -> DatabaseSchema:
         implied = primary.get(other.casefold(), [])
         found = other_column or (implied[place] if place < len(implied) else column)
         known = _relation(spelled.get(other.casefold(), other))
-        return CatalogueReference(_relation(table), column, known, found)
+        return (_relation(table), column, known, found)
 
     catalogue = Catalogue(
         columns=[
-            CatalogueColumn(
-                *(_relation(table), name, kind), texts.get(table, {}).get(name.casefold())
-            )
+            (*(_relation(table), name, kind), texts.get(table, {}).get(name.casefold()))
             for table, name, kind, _ in columns
         ],
         keys=keys,

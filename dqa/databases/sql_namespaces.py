@@ -127,9 +127,7 @@ class SqlNamespaces(Namespaces):
                 yield cls(connection, url, wanted)
                 connection.commit()
         except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
-            if is_connected:
-                raise cls._translate(error, where) from error
-            raise cls._translate_login(error, where) from error
+            raise cls._translate(error, where, is_connected=is_connected) from error
 
     @classmethod
     def connect_options(cls, url: URL) -> Mapping[str, Any]:  # noqa: ARG003
@@ -146,21 +144,18 @@ class SqlNamespaces(Namespaces):
         return code_of(error) in cls.no_access
 
     @classmethod
-    def _translate_login(cls, error: Exception, where: str) -> DqaError:
-        problem = one_line(error)
-        if cls.is_refused_login(error):
+    def _translate(cls, error: Exception, where: str, *, is_connected: bool) -> DqaError:
+        problem, code = one_line(error), code_of(error)
+        if not is_connected and cls.is_refused_login(error):
             return UsageError(
                 f"{where} refuses the connection: {problem}. Check user, password and the "
                 "database's name."
             )
-        problem = problem.partition(" Is the server")[0].rstrip(".")  # as libpq asks, too
-        return DatabaseUnavailableError(
-            f"{where} cannot be reached: {problem}. Is the server running there?"
-        )
-
-    @classmethod
-    def _translate(cls, error: Exception, where: str) -> DqaError:
-        problem, code = one_line(error), code_of(error)
+        if not is_connected:
+            problem = problem.partition(" Is the server")[0].rstrip(".")  # as libpq asks, too
+            return DatabaseUnavailableError(
+                f"{where} cannot be reached: {problem}. Is the server running there?"
+            )
         if code in cls.no_right:
             return UsageError(
                 f"{where} cannot be written: {problem}. Ask for the right to {cls.right}."
@@ -183,10 +178,6 @@ class SqlNamespaces(Namespaces):
     def definition(self, schema: str) -> Executable:
         """Return the statement that creates a schema."""
         return CreateSchema(schema)
-
-    def removal(self, schema: str) -> Executable:
-        """Return the statement that drops a schema with its tables."""
-        return DropSchema(schema, cascade=True)
 
     def finish(
         self, connection: Connection, situation: content.Situation, tag: LoadedSituation
@@ -243,7 +234,7 @@ class SqlNamespaces(Namespaces):
 
     def drop_tables(self, connection: Connection, schema: str | None) -> None:
         """Drop a schema with all that is in it."""
-        connection.execute(self.removal(schema or ""))
+        connection.execute(DropSchema(schema or "", cascade=True))
 
     def select(self) -> str | None:
         """Return the namespace that the location names, which must be there and complete."""

@@ -150,8 +150,7 @@ def prepare(database: Any) -> None:
                 keeper.execute(statement)
             keeper.commit()
         case "duckdb":
-            with closing(database._session._pool.connect()) as connection:
-                cursor = connection.driver_connection.cursor()
+            with closing(database._session._settings.connect()) as cursor:
                 cursor.execute(f'USE "{database._session.namespace}"')
                 for statement in (*TABLES, SEQUENCE):
                     cursor.execute(statement)

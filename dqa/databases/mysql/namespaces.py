@@ -85,9 +85,9 @@ class MysqlNamespaces(SqlNamespaces):
             for schema in (old, new):
                 self._connection.execute(DropSchema(schema))
 
-    def removal(self, schema: str) -> Executable:
-        """Return the statement that drops a database with its tables."""
-        return DropSchema(schema)
+    def drop_tables(self, connection: Connection, schema: str | None) -> None:
+        """Drop a database with its tables."""
+        connection.execute(DropSchema(schema or ""))
 
     def select(self) -> str:
         """Return the URL's database, which must be complete."""

@@ -27,7 +27,7 @@ WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.r
     AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
 """
 _COLUMNS = """
-SELECT a.attrelid, a.attname, CASE t.typcategory WHEN 'A' THEN t.typelem
+SELECT a.attrelid, a.attnum, a.attname, CASE t.typcategory WHEN 'A' THEN t.typelem
     ELSE t.oid END, format_type(a.atttypid, a.atttypmod), d.description
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_description d
@@ -36,14 +36,17 @@ WHERE a.attrelid = ANY(%s) AND a.attnum > 0 AND NOT a.attisdropped
     AND (a.attrelid <> ALL(%s) OR has_column_privilege(a.attrelid, a.attnum, 'SELECT'))
 ORDER BY a.attrelid, a.attnum
 """
-# A foreign key of or to a partition is one of its parent.
 _KEYS = """
-SELECT contype, CASE contype WHEN 'f' THEN coalesce(pg_partition_root(conrelid)::oid, conrelid)
-    ELSE conrelid END, a.attname, coalesce(pg_partition_root(confrelid)::oid, confrelid), b.attname
+SELECT conrelid, conkey FROM pg_constraint WHERE contype = 'p' AND conrelid = ANY(%s)
+"""
+# A foreign key of or to a partition is one of its parent.
+_LINKS = """
+SELECT coalesce(pg_partition_root(conrelid)::oid, conrelid), a.attname,
+    coalesce(pg_partition_root(confrelid)::oid, confrelid), b.attname
 FROM pg_constraint CROSS JOIN LATERAL unnest(conkey, confkey) WITH ORDINALITY pair (one, two, place)
 JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = one
-LEFT JOIN pg_attribute b ON b.attrelid = confrelid AND b.attnum = two
-WHERE contype IN ('p', 'f') AND conparentid = 0 AND connamespace IN (
+JOIN pg_attribute b ON b.attrelid = confrelid AND b.attnum = two
+WHERE contype = 'f' AND conparentid = 0 AND connamespace IN (
     SELECT oid FROM pg_namespace WHERE nspname = ANY(%s))
 ORDER BY conname, place
 """
@@ -88,26 +91,28 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
         columns = rows_of(cursor, _COLUMNS, list(relations), in_part)
         types = {
             oid: _Type(*rest)
-            for oid, *rest in rows_of(cursor, _TYPES, list({row[2] for row in columns}))
+            for oid, *rest in rows_of(cursor, _TYPES, list({row[3] for row in columns}))
         }
-        constraints = rows_of(cursor, _KEYS, shown)
+        keys = rows_of(cursor, _KEYS, list(relations))
+        links = rows_of(cursor, _LINKS, shown)
         available = [] if relations else [name for (name,) in rows_of(cursor, _AVAILABLE)]
-    kinds = {(kind, element) for _, _, element, kind, _ in columns}
+    kinds = {(kind, element) for _, _, _, element, kind, _ in columns}
+    names = {(oid, number): name for oid, number, name, *_ in columns}
     spelled = {both: _spelled(both[0], types.get(both[1])) for both in kinds}
     catalogue = Catalogue(
         columns=[
             (relations[oid], name, spelled[kind, element], comment)
-            for oid, name, element, kind, comment in columns
+            for oid, _, name, element, kind, comment in columns
         ],
         keys=[
-            (relations[oid], name)
-            for kind, oid, name, *_ in constraints
-            if kind == "p" and oid in relations
+            (relations[oid], names.get((oid, number), ""))  # a column that cannot be read
+            for oid, numbers in keys
+            for number in numbers
         ],
         references=[
             (relations[oid], name, relations[other], other_name)
-            for kind, oid, name, other, other_name in constraints
-            if kind == "f" and oid in relations and other in relations
+            for oid, name, other, other_name in links
+            if oid in relations and other in relations
         ],
         comments={(schema, name): comment for _, schema, name, comment, *_ in found},
         omitted={

@@ -52,12 +52,12 @@ _PROBE_LIMITS: Final = Limits(rows=1, bytes=1 << 10, seconds=30.0)
 
 
 class Access(TypedDict, total=False):
-    """Who may do what with an opened database.
+    """The rights to an opened database.
 
     Attributes
     ----------
     policy
-        What may be read; None for everything.
+        The readable parts; None for everything.
     audit
         Who sees the statements; None for no one.
     limits
@@ -233,7 +233,7 @@ class Backend:
             return tuple(namespaces.situations())
 
     def unload(self, location: str, namespace: str) -> LoadedSituation:
-        """Drop a namespace and return what it held; `UsageError` if that is not a situation."""
+        """Drop a namespace and return its situation; `UsageError` if it holds none."""
         with self._one_at_a_time(location), self._started().connect(location) as namespaces:
             name = namespaces.resolve(namespace)
             with self._released(namespaces), namespaces.locked(name):

@@ -147,7 +147,7 @@ class FileNamespaces(Namespaces):
         return [self.select()]
 
     def read(self, namespace: str) -> NamespaceContent:
-        """Return what the file holds."""
+        """Return the content of the file."""
         if namespace != self.location or not self._path.exists():
             return None
         if not self._path.is_file():

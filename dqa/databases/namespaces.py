@@ -134,7 +134,7 @@ class Namespaces(ABC):
         return ()
 
     def read(self, namespace: str) -> NamespaceContent:  # noqa: ARG002
-        """Return what a namespace holds; `UsageError` if these databases are only read."""
+        """Return the content of a namespace; `UsageError` if these databases are only read."""
         raise UsageError(f"'{self.location}' is only read; load into a database's file or server.")
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
@@ -214,7 +214,7 @@ def tagged_content(
     tables: Collection[str] | None,
     read_tag: Callable[[], Sequence[Any] | None],
 ) -> NamespaceContent:
-    """Return what a namespace of tables holds.
+    """Return the content of a namespace of tables.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""The order of rows, kept apart from the rows.
+"""The order of rows, stored apart from the rows.
 
-A graph keeps no order of its nodes, and a property with a number would be seen by whoever reads the
-graph. So the order is kept beside it, as what it does to sorted rows: rows that are all alike may
-change places, and no internal id is relied upon.
+A graph has no order of its nodes, and a property with a number would be visible to its readers. So
+the order is stored next to the graph, as a permutation of the sorted rows. Equal rows may change
+places, and internal ids play no part.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def pack_order(rows: Sequence[Sequence[Cell]]) -> bytes:
 
 
 def restore_order(rows: Sequence[_Row], order: bytes) -> list[_Row]:
-    """Return rows that come in any order in the order that `pack_order` was given them.
+    """Return rows that come in any order in their order at `pack_order`.
 
     Raises
     ------

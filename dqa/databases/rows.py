@@ -68,7 +68,7 @@ _LEAST_PART = 40
 
 
 def columns_of(cursor: Any) -> list[str]:  # noqa: ANN401  (any driver's cursor)
-    """Return the column names of a cursor; `StatementError` after what is not a query."""
+    """Return the column names of a cursor; `StatementError` for a statement without a result."""
     if cursor.description is None:
         raise StatementError("The statement returned no rows; write a query that does.")
     return [column[0] for column in cursor.description]

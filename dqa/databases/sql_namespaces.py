@@ -197,7 +197,7 @@ class SqlNamespaces(Namespaces):
         return sorted(name for name in names if name.startswith("dqa_"))
 
     def read(self, namespace: str) -> NamespaceContent:
-        """Return what a namespace holds."""
+        """Return the content of a namespace."""
         schema, connection = self.schema_of(namespace), self._connection
         return tagged_content(
             namespace,

@@ -52,7 +52,7 @@ class Connection:
     mark
         The server's name of it; empty before its first statement.
     limits
-        What the last statement has set in the engine.
+        The settings of the last statement in the engine.
     is_used_up
         Whether to close it after its statement.
     """
@@ -97,7 +97,7 @@ class EngineSettings:
     connect
         Returns a new connection of the driver, which can only read.
     execute
-        Runs exactly one statement and streams its result; ends what is left of it on exit.
+        Runs exactly one statement and streams its result; ends the rest of it on exit.
     failure
         Explains an exception of the driver's connection.
     describe

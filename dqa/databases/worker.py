@@ -28,6 +28,8 @@ STARTING = 60.0
 """Seconds within which a new worker has to be ready."""
 _EXITING = 0.5
 """Seconds within which the system reports the exit code of a process."""
+_UNKNOWN = 255
+"""The exit code of multiprocessing for a process whose fork server has ended, too."""
 _LARGEST = (1 << 31) - 1
 """Bytes of the largest reply that is not a result."""
 _FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
@@ -169,7 +171,7 @@ class Worker:
         self._process.join(_EXITING)
         code = self._process.exitcode
         self.kill()
-        return code
+        return None if code == _UNKNOWN else code
 
     def _ended_error(self) -> DqaError:
         """Return the error of a request during which it ended."""

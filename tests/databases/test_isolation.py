@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -282,6 +282,36 @@ def test_a_killed_worker_is_replaced(shop_file: Path, shop: Database) -> None:
         assert database.query("SELECT 1").rows == ((1,),)
 
 
+KILLED = """
+import os, signal, sys, threading, dqa
+from pathlib import Path
+database = dqa.open_database(sys.argv[1])
+def children(number):
+    return list(map(int, Path(f"/proc/{number}/task/{number}/children").read_text().split()))
+def kill():
+    for server in children(os.getpid()):
+        for number in [*children(server), *([server] if "server" in sys.argv else [])]:
+            os.kill(number, signal.SIGKILL)
+for seconds in (0.5, 60.0):
+    if seconds > 1:
+        threading.Timer(1.0, kill).start()
+    try:
+        database.query(sys.argv[2], dqa.Limits(seconds=seconds))
+    except dqa.DqaError as error:
+        print(type(error).__name__)
+    print(*database.query("SELECT 1").rows)
+"""
+
+
+@pytest.mark.parametrize("also", ["worker", "server"])
+def test_two_kinds_of_kill_leave_a_database_that_works(shop_file: Path, also: str) -> None:
+    """One at a limit, one from outside, perhaps with the server that forks; the end is clean."""
+    done = run_python("-W", "ignore", "-c", KILLED, shop_file, DEAF, also)
+    kinds = ("StatementTimeoutError", "DatabaseUnavailableError")
+    assert done.stdout == "".join(f"{kind}\n(1,)\n" for kind in kinds), done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_nothing_is_left_running(shop_file: Path, shop: Database) -> None:
     """Not after a database is closed, and not after it is forgotten."""
     shop.query("SELECT 1")
@@ -338,17 +368,21 @@ def test_a_signal_to_the_asker_ends_the_worker(shop_file: Path, sent: signal.Sig
 
 
 @pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning")
-def test_a_fork_of_this_process_has_workers_of_its_own(shop: Database) -> None:
+@pytest.mark.parametrize("is_paused", [False, True])
+def test_a_fork_of_this_process_has_workers_of_its_own(
+    shop: Database, shop_file: Path, is_paused: bool
+) -> None:
     """Two processes do not read each other's answers, and the parent's workers stay."""
     shop.query("SELECT 1")
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            code = 0 if shop.query("SELECT 1").rows == ((1,),) else 2
-            shop.close()
-        finally:
-            os._exit(code)
+    with worker_pool.pause_file(shop_file) if is_paused else nullcontext():
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                code = 0 if shop.query("SELECT 1").rows == ((1,),) else 2
+                shop.close()
+            finally:
+                os._exit(code)
     answers = [shop.query(f"SELECT {n}").rows for n in range(50)]
     assert answers == [((n,),) for n in range(50)]
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

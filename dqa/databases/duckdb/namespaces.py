@@ -153,7 +153,7 @@ class DuckdbNamespaces(Namespaces):
         return [name for name, tables in self._tables().items() if TAG_TABLE in tables]
 
     def read(self, namespace: str) -> NamespaceContent:
-        """Return what a schema holds; `UsageError` for a file of another kind."""
+        """Return the content of a schema; `UsageError` for a file of another kind."""
         if self._writer is None:
             if not self._path.exists():
                 return None

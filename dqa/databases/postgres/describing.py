@@ -126,7 +126,7 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
 
 
 def _spelled(kind: str, defined: _Type | None) -> str:
-    """Return a type in capitals; of a defined one its name and what it consists of."""
+    """Return a type in capitals; for a defined one its name and its parts."""
     if defined is None:
         return _capital(kind) if kind == kind.lower() and '"' not in kind else kind
     if defined.kind == "e":

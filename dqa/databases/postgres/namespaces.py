@@ -64,7 +64,7 @@ class PostgresNamespaces(SqlNamespaces):
         return "FATAL: " in str(error)
 
     def read(self, namespace: str) -> NamespaceContent:
-        """Return what a schema holds."""
+        """Return the content of a schema."""
         statement = text(
             "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = :name"
         )

@@ -249,7 +249,7 @@ def _wait(wire: PGconn, steps: Any) -> Any:  # noqa: ANN401  (a generator of the
 
 
 def _cancel(driver: Driver[Any]) -> None:
-    """Cancel the statement and read what is on its way; break the connection after some time."""
+    """Cancel the statement and read its rest; break the connection if that is slow."""
     wire = driver.pgconn
     with (
         suppress(psycopg.Error),

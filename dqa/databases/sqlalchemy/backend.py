@@ -1,9 +1,9 @@
 """Any other database that SQLAlchemy has a dialect and an installed driver for.
 
-Only what all of SQL has in common is known of it. The guard lets through what is plain in every
-dialect (``ansi``), every statement is rolled back, and a statement is stopped by the driver's own
-``cancel`` or ``interrupt``, where it has one; where it has none, it ends late and is an error. Let
-the user of such a URL be one who may only read: in many servers a rollback undoes no definition.
+The guard allows statements that are plain in every dialect (``ansi``). Every statement is rolled
+back, and stopped by the driver's own ``cancel`` or ``interrupt``. A driver without them returns
+late, with an error. Let the user of such a URL have the right to read only: on many servers a
+rollback does not undo definitions.
 """
 
 from __future__ import annotations

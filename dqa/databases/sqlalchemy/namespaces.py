@@ -77,7 +77,7 @@ def _examine(engine: Engine) -> Examination:
         f"what {user} may do is not known",
         "the guard and a rollback keep statements from writing; a user without the right to "
         "write is one more line of defence",
-        "Connect as a user who has SELECT on what is asked for, and no other right.",
+        "Connect as a user with SELECT on the tables in question, and no other right.",
     )
     return Examination(title, user, may_write=True, advice=(advice,) if user else ())
 
@@ -223,7 +223,7 @@ class SqlalchemyNamespaces(SqlNamespaces):
         return super().names() if self._has_schemas else [_EVERYTHING]
 
     def read(self, namespace: str) -> NamespaceContent:
-        """Return what a schema, or all of a database without schemas, holds."""
+        """Return the content of a schema, or of a database without schemas."""
         content = super().read(namespace)
         if self.schema_of(namespace) is not None:
             return content

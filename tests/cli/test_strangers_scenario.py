@@ -10,6 +10,7 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,8 @@ def installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: branch-office\nVersion: 1.0\n")
     points = "[dqa.scenarios]\nbranches = branch_office:BRANCHES\n"
     (info / "entry_points.txt").write_text(points)
-    monkeypatch.setattr(catalogue, "_added", catalogue._added.__wrapped__)
-    monkeypatch.setattr(catalogue, "_installed", catalogue._installed.__wrapped__)
+    monkeypatch.setattr(catalogue, "_added", cache(catalogue._added.__wrapped__))
+    monkeypatch.setattr(catalogue, "_installed", cache(catalogue._installed.__wrapped__))
     return "branches"
 
 

@@ -55,6 +55,8 @@ def test_the_result_has_the_statement_that_ran(relational: Database) -> None:
         relational.query("SELECT nosuch(flow) FROM flow")
     with pytest.raises(StatementError, match="Did you mean 'flow'"):
         relational.query("SELECT `flwo` FROM `flow`")
+    with pytest.raises(QueryError):  # MySQL's month() without a date has no translation
+        relational.query("SELECT month()")
 
 
 def test_names_in_double_quotes_stay_names(tmp_path: Path) -> None:

@@ -32,7 +32,8 @@ STAMP = VENV / "dqa.stamp"  # exists only while .venv is complete
 EXTRAS = ["openai", "test", "dev"]  # each includes the one before it
 SOURCES = {"--generate", "--generated", "--questions", "--release", "--resume"}
 LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
-PYTEST = ["pytest", "-n", "auto"]
+# A file stays on one worker, which starts the servers and clusters of its fixtures once.
+PYTEST = ["pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
 QUICK = [*PYTEST, "-m", "not slow and not deep and not integration", "-r", "fEX"]
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 FUZZ = ["python", "-m", "tests.hostile.fuzz", "--count", "200000", "--keep"]

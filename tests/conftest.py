@@ -72,8 +72,20 @@ def dellma_release_dir() -> Path:
 
 
 DATA = ("release_dir", "dellma_release_dir")
-LONGEST = frozenset({"test_documented_commands.py", "test_kills.py", "test_variants.py"})
-"""Files with the tests that take longest."""
+LONGEST = (
+    "integration/test_ray.py",
+    "integration/test_own_servers.py",
+    "test_documented_commands.py",
+    "test_safe_path.py",
+    "integration/test_hostile.py",
+    "integration/test_neo4j.py",
+    "docker/test_compose_up.py",
+    "integration/test_relational.py",
+    "evaluation/engines/test_process_engine.py",
+    "evaluation/test_kills.py",
+    "planrag/test_variants.py",
+)
+"""Files that take longest."""
 REASONS = {
     "released": "that read the released data (DQA_RELEASE_DIR, DQA_DELLMA_DIR)",
     "integration": "that need a server (docker/README.md)",
@@ -97,7 +109,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     Otherwise one of several workers would still run them when the others are done.
     """
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
     for item in items:
         if set(DATA) & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.released)

@@ -17,7 +17,8 @@ from tests.programs import run_python, start_python
 pytestmark = pytest.mark.slow
 
 START = Path(__file__).parents[1] / "start.py"
-QUICK = "pytest -n auto -m not slow and not deep and not integration -r fEX"
+PYTEST = "pytest -n auto --dist loadfile --no-loadscope-reorder"
+QUICK = f"{PYTEST} -m not slow and not deep and not integration -r fEX"
 LINT = ["ruff check .", "ruff format --check .", "mypy "]
 UV = '/bin/echo "${0##*/} $*" >>"$LOG"; eval "$UV"'
 INSTALL = """
@@ -116,11 +117,11 @@ def test_check_runs_lint_before_the_tests_and_deep_tests_only_on_request(
     checkout: Checkout,
 ) -> None:
     """A gate that fails ends the run with its exit code."""
-    assert checkout.run("check", "-x")[2][-4:] == [*LINT, "pytest -n auto -m not deep -x"]
+    assert checkout.run("check", "-x")[2][-4:] == [*LINT, f"{PYTEST} -m not deep -x"]
     bin_folder = checkout.folder / ".venv" / "bin"
     (bin_folder / "pytest").write_text('#!/bin/sh\necho "pytest $*" >>"$LOG"; exit 5')
     code, _, ran = checkout.run("check", "--deep")
-    assert (code, ran) == (5, [*LINT, "pytest -n auto"])
+    assert (code, ran) == (5, [*LINT, f"{PYTEST}"])
 
 
 def test_a_compiler_is_asked_for_before_anything_is_installed(tmp_path: Path) -> None:

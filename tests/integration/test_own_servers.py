@@ -43,13 +43,10 @@ STEPS = {
 PATIENT = Limits(seconds=30.0)
 
 
-MARIADB, POSTGRES, NEO4J = (
-    pytest.param(name, marks=pytest.mark.xdist_group(f"own-{name}"))
-    for name in ("mariadb", "postgres", "neo4j")
-)
+MARIADB, POSTGRES, NEO4J = "mariadb", "postgres", "neo4j"
 
 
-def on(*names: Any) -> pytest.MarkDecorator:
+def on(*names: str) -> pytest.MarkDecorator:
     """Run a test on some kinds of servers alone."""
     return pytest.mark.parametrize("own", names, indirect=True)
 

@@ -121,7 +121,7 @@ def test_check_runs_lint_before_the_tests_and_deep_tests_only_on_request(
     bin_folder = checkout.folder / ".venv" / "bin"
     (bin_folder / "pytest").write_text('#!/bin/sh\necho "pytest $*" >>"$LOG"; exit 5')
     code, _, ran = checkout.run("check", "--deep")
-    assert (code, ran) == (5, [*LINT, f"{PYTEST}"])
+    assert (code, ran) == (5, [*LINT, PYTEST])
 
 
 def test_a_compiler_is_asked_for_before_anything_is_installed(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 from dqa import plugins
 from dqa.core.errors import UsageError
 from dqa.core.question_set import QuestionSet
@@ -47,11 +49,12 @@ def unload(url: str, backend: str, questions: QuestionSet) -> None:
                     plugins.backend(backend).unload(url, held.namespace)
 
 
+@pytest.mark.parametrize("limit", [2, pytest.param(5, marks=pytest.mark.deep)])
 def test_every_database_leads_to_the_same_decisions(
-    release_dir: Path, mysql_url: str, postgres_url: str, neo4j_url: str
+    release_dir: Path, mysql_url: str, postgres_url: str, neo4j_url: str, limit: int
 ) -> None:
     """The analyst decides alike on embedded databases and servers, relational and graph."""
-    questions = read_release(release_dir).select(limit=5)
+    questions = read_release(release_dir).select(limit=limit)
     servers = {"mysql": mysql_url, "postgres": postgres_url, "neo4j": neo4j_url}
     targets: dict[str, Target] = {name: plugins.backend(name) for name in ("sqlite", "ladybug")}
     targets |= {name: Located(plugins.backend(name), url) for name, url in servers.items()}

@@ -18,7 +18,7 @@ from langgraph.types import interrupt
 
 from dqa.core.errors import UsageError
 from dqa.core.events import ReviewKind
-from dqa.core.journal import Journal, kept_in
+from dqa.core.journal import Journal, use_journal
 from dqa.core.review import Review, ReviewAnswer, Reviewer, review_kinds
 
 PausingNode: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
@@ -66,16 +66,16 @@ def pausing_node(
         _require_checkpointer(config)
         journal = Journal(state.get(_JOURNAL) or ())
         try:
-            with kept_in(journal):
+            with use_journal(journal):
                 decided = decide(state, _pause)
         except _Pending as pending:
-            return {_JOURNAL: list(journal.lines), _PENDING: pending.review.to_json()}
+            return {_JOURNAL: journal.lines, _PENDING: pending.review.to_json()}
         return {decision: decided, _JOURNAL: [], _PENDING: None}
 
     def ask(state: Any) -> dict[str, Any]:  # noqa: ANN401  (of keys of the caller's)
         pending, journal = state[_PENDING], Journal(state[_JOURNAL])
-        journal.keep("review", pending, _answer(pending).to_json())
-        return {_JOURNAL: list(journal.lines), _PENDING: None}
+        journal.record("review", pending, _answer(pending).to_json())
+        return {_JOURNAL: journal.lines, _PENDING: None}
 
     graph = StateGraph(
         inner,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from time import perf_counter
+from typing import TypeAlias
 
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
@@ -52,9 +52,9 @@ class DecisionBudget:
     def __post_init__(self) -> None:
         """Check that every bound is more than 0."""
         for name in ("seconds", "statements", "rows", "scanned", "tokens", "cost"):
-            given = getattr(self, name)
-            if given is not None and not given > 0:  # NaN is refused too
-                raise UsageError(f"budget: {name} (--max-{name}) must be more than 0, not {given}.")
+            bound = getattr(self, name)
+            if bound is not None and not bound > 0:  # NaN is refused too
+                raise UsageError(f"budget: {name} (--max-{name}) must be more than 0, not {bound}.")
 
     def cost_of(self, tokens_in: int, tokens_out: int) -> float:
         """Return what tokens cost."""
@@ -66,17 +66,8 @@ class DecisionBudget:
 ENDLESS = DecisionBudget()
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What a decision has used so far, in the terms of its budget."""
-
-    seconds: float = 0.0
-    tokens: int = 0
-    cost: float = 0.0
-    statements: int = 0
-    rows: int = 0
-    scanned: int = 0
-
+Spent: TypeAlias = Mapping[str, float]
+"""What a decision has used so far, by the names of the bounds."""
 
 _PER_STEP = {"seconds": "{:g} seconds", "tokens": "{:,} tokens", "cost": "a cost of {:g}"}
 """Bounds that every step uses up, and their texts."""
@@ -90,53 +81,43 @@ class Meter:
     When the budget ends a run, the model is asked once more, for its decision. The cost of that is
     not known before: it counts as much as the largest step so far. So a run continues only while
     there is room for two such steps.
-
-    Parameters
-    ----------
-    budget
-        What may be spent.
-    clock
-        Returns the time in seconds.
     """
 
-    def __init__(self, budget: DecisionBudget, clock: Callable[[], float] = perf_counter) -> None:
-        self._budget = budget
-        self._clock = clock
-        self._began = clock()
-        self._before = Spent()
+    def __init__(self, budget: DecisionBudget) -> None:
+        self._bounds = {
+            name: bound
+            for name in (*_PER_STEP, *_OF_READING)
+            if (bound := getattr(budget, name)) is not None
+        }
+        self._before = dict.fromkeys(_PER_STEP, 0.0)
         self._largest = dict.fromkeys(_PER_STEP, 0.0)
-
-    def read(
-        self, tokens_in: int, tokens_out: int, statements: int, rows: int, scanned: int
-    ) -> Spent:
-        """Return what is spent."""
-        seconds, cost = self._clock() - self._began, self._budget.cost_of(tokens_in, tokens_out)
-        return Spent(seconds, tokens_in + tokens_out, cost, statements, rows, scanned)
 
     def step(self, spent: Spent) -> None:
         """Record what is spent after a step."""
-        for name, largest in self._largest.items():
-            used = getattr(spent, name) - getattr(self._before, name)
-            self._largest[name] = max(largest, used)
-        self._before = spent
+        for name in _PER_STEP:
+            self._largest[name] = max(self._largest[name], spent[name] - self._before[name])
+            self._before[name] = spent[name]
 
     def has_read_enough(self, spent: Spent) -> str | None:
         """Return the bound of reading that is reached; None for none."""
-        for name, noun in _OF_READING.items():
-            most = getattr(self._budget, name)
-            if most is not None and getattr(spent, name) >= most:
-                return counted(most, noun)
+        for name, most in self._bounds.items():
+            if name in _OF_READING and spent[name] >= most:
+                return counted(int(most), _OF_READING[name])
         return None
 
-    def has_no_room(self, spent: Spent) -> str | None:
-        """Return the bound that leaves no room for a step and the decision; None for none."""
-        for name, text in _PER_STEP.items():
-            most, used = getattr(self._budget, name), getattr(spent, name)
-            if most is not None and (used >= most or used + 2 * self._largest[name] > most):
-                return text.format(most)
-        return None
+    def has_no_room(self, spent: Spent, steps: int = 2) -> str | None:
+        """Return the bound that leaves no room for some steps; None for none.
 
-    def is_overdrawn(self, spent: Spent) -> bool:
-        """Whether there is no room even for the decision."""
-        bounds = ((getattr(self._budget, name), getattr(spent, name)) for name in _PER_STEP)
-        return any(most is not None and used >= most for most, used in bounds)
+        Parameters
+        ----------
+        spent
+            What is spent.
+        steps
+            By default a step and the decision; 0 where the bound itself is reached.
+        """
+        for name, most in self._bounds.items():
+            if name in _PER_STEP and (
+                spent[name] >= most or spent[name] + steps * self._largest[name] > most
+            ):
+                return _PER_STEP[name].format(most)
+        return None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from dqa.core.decision import Ending, Outage
 from dqa.core.errors import (
     BudgetSpentError,
@@ -19,24 +17,6 @@ EXPECTED_FAILURES = (UnparsableReplyError, BudgetSpentError, InfrastructureError
 """Failures that end a decision and are neither a bug nor misuse."""
 
 
-class FailedEnding(NamedTuple):
-    """How a failure ends a decision.
-
-    Attributes
-    ----------
-    ending
-        Never `Ending.ANSWERED`.
-    problem
-        One line about the failure.
-    outage
-        What failed, where infrastructure did; None otherwise.
-    """
-
-    ending: Ending
-    problem: str
-    outage: Outage | None = None
-
-
 _ENDINGS: tuple[tuple[type[Exception], Ending, Outage | None], ...] = (
     (UnparsableReplyError, Ending.UNPARSABLE, None),
     (OutOfBudgetError, Ending.NO_DECISION, None),
@@ -48,10 +28,13 @@ _ENDINGS: tuple[tuple[type[Exception], Ending, Outage | None], ...] = (
 """The first class that an error belongs to decides."""
 
 
-def ending_of(error: Exception) -> FailedEnding:
-    """Return how an error ends a decision: an unexpected one is a crash."""
+def ending_of(error: Exception) -> tuple[Ending, str, Outage | None]:
+    """Return how an error ends a decision, a line about it, and what failed.
+
+    An unexpected error is a crash. Only a failure of infrastructure names what failed.
+    """
     for kind, ending, outage in _ENDINGS:
         if isinstance(error, kind):
-            return FailedEnding(ending, str(error), outage)
+            return ending, str(error), outage
     message = redact(" ".join(str(error).split()))
-    return FailedEnding(Ending.CRASHED, f"{type(error).__name__}: {message}".rstrip(": "))
+    return Ending.CRASHED, f"{type(error).__name__}: {message}".rstrip(": "), None

@@ -26,34 +26,32 @@ class Journal:
     ----------
     lines
         The lines of an earlier journal.
+
+    Attributes
+    ----------
+    lines
+        One JSON text for each request and its reply.
     """
 
     def __init__(self, lines: Iterable[str] = ()) -> None:
-        self._lines = list(lines)
+        self.lines = list(lines)
         self._replies: defaultdict[str, list[str]] = defaultdict(list)
-        for request, reply in map(json.loads, self._lines):
+        for request, reply in map(json.loads, self.lines):
             self._replies[request].append(reply)
         self._used: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """One JSON text for each request and its reply."""
-        return tuple(self._lines)
-
-    def once(self, what: str, asked: object, act: Callable[[], Any]) -> Any:  # noqa: ANN401  (JSON)
+    def replay(self, kind: str, content: object, act: Callable[[], Any]) -> Any:  # noqa: ANN401  (JSON)
         """Return the recorded reply to a request; else call `act` and record its reply.
 
         Parameters
         ----------
-        what
-            The kind of request.
-        asked
+        kind, content
             The request.
         act
             Returns the reply. An exception is not recorded.
         """
-        request = _request(what, asked)
+        request = _request(kind, content)
         with self._lock:
             number = self._used[request]
             if number < len(self._replies[request]):
@@ -65,18 +63,18 @@ class Journal:
             self._used[request] += 1
         return json.loads(reply)
 
-    def keep(self, what: str, asked: object, came: object) -> None:
+    def record(self, kind: str, content: object, reply: object) -> None:
         """Record the reply to a later request."""
         with self._lock:
-            self._add(_request(what, asked), json.dumps(came))
+            self._add(_request(kind, content), json.dumps(reply))
 
     def _add(self, request: str, reply: str) -> None:
         self._replies[request].append(reply)
-        self._lines.append(json.dumps([request, reply]))
+        self.lines.append(json.dumps([request, reply]))
 
 
-def _request(what: str, asked: object) -> str:
-    text = json.dumps([what, asked], sort_keys=True, default=str)
+def _request(kind: str, content: object) -> str:
+    text = json.dumps([kind, content], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()  # requests are long
 
 
@@ -86,7 +84,7 @@ current_journal = _journal.get
 
 
 @contextmanager
-def kept_in(journal: Journal) -> Iterator[None]:
+def use_journal(journal: Journal) -> Iterator[None]:
     """Use a journal in this context."""
     token = _journal.set(journal)
     try:
@@ -95,7 +93,7 @@ def kept_in(journal: Journal) -> Iterator[None]:
         _journal.reset(token)
 
 
-def remembered(what: str, asked: object, act: Callable[[], Any]) -> Any:  # noqa: ANN401  (JSON)
-    """Return the reply of the current journal, see `Journal.once`; without one call `act`."""
+def replay(kind: str, content: object, act: Callable[[], Any]) -> Any:  # noqa: ANN401  (JSON)
+    """Return the reply of the current journal, see `Journal.replay`; without one call `act`."""
     journal = current_journal()
-    return act() if journal is None else journal.once(what, asked, act)
+    return act() if journal is None else journal.replay(kind, content, act)

@@ -95,7 +95,9 @@ class Recorder:
         self._reviewing = current_reviewing()
         if self._reviewing is not None:
             self._reviewing.recorder = self
-        self._meter = Meter(budget, lambda: clock() - self._waited())
+        self._budget, self._meter = budget, Meter(budget)
+        self._clock = lambda: clock() - self._waited()
+        self._budgeted_from = self._clock()
         self._began = perf_counter() - self._waited()
 
     def asking(self) -> None:
@@ -158,17 +160,21 @@ class Recorder:
         """Record that a budget ends the run; return whether a last reply is affordable."""
         spent = self.spent or "nothing"
         self.ended_by = f"budget: {spent}"
-        left = not self._meter.is_overdrawn(self._spent())
+        left = self._meter.has_no_room(self._spent(), steps=0) is None
         self.note(BudgetEvent(step=self.steps, spent=spent, asked=left))
         return left
 
     def _spent(self) -> Spent:
         usage = self.usage + self.lost + self.uncounted
-        rows = [evidence.row_count for evidence in self.evidence]
         scanned = [e.row_count if e.scanned is None else e.scanned for e in self.evidence]
-        return self._meter.read(
-            usage.input_tokens, usage.output_tokens, len(rows), sum(rows), sum(scanned)
-        )
+        return {
+            "seconds": self._clock() - self._budgeted_from,
+            "tokens": usage.input_tokens + usage.output_tokens,
+            "cost": self._budget.cost_of(usage.input_tokens, usage.output_tokens),
+            "statements": len(self.evidence),
+            "rows": sum(evidence.row_count for evidence in self.evidence),
+            "scanned": sum(scanned),
+        }
 
     def answered(self, answer: str, choice: Candidate | None) -> Decision:
         """Return the decision of a run that ended with an answer."""

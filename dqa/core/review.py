@@ -6,7 +6,7 @@ the `Reviewing` of its context. Without a reviewer nothing is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from pydantic import ValidationError, model_validator
 
 from dqa.core.errors import StoppedError, UnknownNameError, UsageError
 from dqa.core.events import Event, ReplyEvent, ReviewAction, ReviewEvent, ReviewKind
-from dqa.core.journal import remembered
+from dqa.core.journal import replay
 from dqa.core.records import Record, problem_of
 from dqa.core.text import shortened
 
@@ -90,26 +90,19 @@ class ReviewAnswer(Record):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.action == "correct" and not self.text.strip():
-            raise UsageError("A correction needs the text that takes its place: give 'text'.")
+            raise ValueError("a correction needs the text that takes its place: give 'text'")
         if self.action != "correct" and self.text:
-            raise UsageError(
+            raise ValueError(
                 f"'{self.action}' takes no 'text': what it says to the model is its 'reason', and "
-                "a new text is a 'correct'."
+                "a new text is a 'correct'"
             )
         return self
 
     @classmethod
     def of(cls, given: object) -> Self:
         """Return an answer, or read it from a JSON object; `UsageError` where it is neither."""
-        if isinstance(given, cls):
-            return given
-        if not isinstance(given, Mapping):
-            raise UsageError(
-                f"A review was answered with {shortened(repr(given), 60)}: answer with a "
-                "ReviewAnswer, or a mapping with its 'action': approve, correct, refuse or end."
-            )
         try:
-            return cls.model_validate(dict(given))
+            return cls.model_validate(given)
         except ValidationError as error:
             raise UsageError(f"The answer to a review: {problem_of(error)}.") from error
 
@@ -164,6 +157,10 @@ class Reviewing:
     ----------
     question
         The question, as reviews show it.
+    kinds
+        The kinds that are reviewed.
+    approved
+        The statements that were approved in this decision, or that a person wrote.
     waited
         Seconds that the reviewer took so far; no time limit counts them.
     events
@@ -174,24 +171,12 @@ class Reviewing:
 
     def __init__(self, reviewer: Reviewer, kinds: Iterable[ReviewKind]) -> None:
         self._reviewer = reviewer
-        self._kinds = frozenset(kinds)
-        self._approved: set[str] = set()
+        self.kinds = frozenset(kinds)
+        self.approved: set[str] = set()
         self.question = ""
         self.waited = 0.0
         self.events: list[ReviewEvent] = []
         self.recorder: Recorder | None = None
-
-    def wants(self, kind: ReviewKind) -> bool:
-        """Whether a kind is reviewed."""
-        return kind in self._kinds
-
-    def has_approved(self, statement: str) -> bool:
-        """Whether a statement was approved in this decision, or is a person's correction."""
-        return statement in self._approved
-
-    def trust(self, statement: str) -> None:
-        """Approve a statement that a person wrote."""
-        self._approved.add(statement)
 
     @property
     def has_decided(self) -> bool:
@@ -230,14 +215,16 @@ class Reviewing:
         return Settled(None, reason="No correction of it could be used", by=answer.by)
 
     def _context(self) -> dict[str, object]:
-        if self.recorder is None:
-            return {"question": self.question}
-        replies = [event for event in self.recorder.events if isinstance(event, ReplyEvent)]
+        events = () if self.recorder is None else self.recorder.events
+        plans = () if self.recorder is None else self.recorder.plans
+        reply = ReplyEvent()
+        for event in events:
+            reply = event if isinstance(event, ReplyEvent) else reply
         return {
             "question": self.question,
-            "step": replies[-1].step if replies else 0,
-            "thought": (replies[-1].thought if replies else None) or "",
-            "plan": self.recorder.plans[-1] if self.recorder.plans else "",
+            "step": reply.step,
+            "thought": reply.thought or "",
+            "plan": plans[-1] if plans else "",
         }
 
     def _ask(self, review: Review) -> ReviewAnswer:
@@ -246,7 +233,7 @@ class Reviewing:
 
         began = perf_counter()
         try:
-            answer = ReviewAnswer.of(remembered("review", review.to_json(), ask))
+            answer = ReviewAnswer.of(replay("review", review.to_json(), ask))
         finally:
             self.waited += perf_counter() - began
         answer = answer.changed(by=shortened(answer.by, _LONGEST_NAME))
@@ -282,7 +269,7 @@ class Reviewing:
         corrected = answer.action == "correct"
         text = answer.text.strip() if corrected else review.text
         if review.kind == "statement":
-            self.trust(text)
+            self.approved.add(text)
         return Settled(text, corrected, reason, by)
 
 

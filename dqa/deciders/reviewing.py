@@ -13,7 +13,7 @@ from dataclasses import replace
 from dqa.core.database import Database
 from dqa.core.errors import InvalidAnswerError
 from dqa.core.events import ReviewKind
-from dqa.core.journal import remembered
+from dqa.core.journal import replay
 from dqa.core.plans import list_in
 from dqa.core.question import Candidate
 from dqa.core.review import Review, Settled, current_reviewing
@@ -46,7 +46,7 @@ def settle_statement(statement: str, database: Database) -> Settled:
         The person ends the run.
     """
     reviewing = current_reviewing()
-    if reviewing is None or not reviewing.wants("statement") or reviewing.has_approved(statement):
+    if reviewing is None or "statement" not in reviewing.kinds or statement in reviewing.approved:
         return Settled(statement)
     if not _verdict(statement, database).allowed:
         return Settled(statement)
@@ -66,14 +66,14 @@ def settle_statement(statement: str, database: Database) -> Settled:
     if settled.text != statement and isinstance(database, GuardedDatabase):
         what = "corrected" if settled.corrected else "refused"
         why = ": ".join(filter(None, [f"{what} by {settled.by or 'a person'}", settled.reason]))
-        remembered("not run", [statement, why], lambda: database.note_not_run(statement, why))
+        replay("not run", [statement, why], lambda: database.note_not_run(statement, why))
     return settled
 
 
 def settle_plan(plan: str) -> Settled:
     """Have a model's plan approved before it holds; see `settle_statement`."""
     reviewing = current_reviewing()
-    if reviewing is None or not reviewing.wants("plan"):
+    if reviewing is None or "plan" not in reviewing.kinds:
         return Settled(plan)
     settled = reviewing.settle(Review(kind="plan", text=plan))
     return replace(settled, text=_listed(settled.text or "")) if settled.corrected else settled
@@ -97,13 +97,13 @@ def settle_decision(
         What was said, and what is chosen.
     """
     reviewing = current_reviewing()
-    if reviewing is None or not reviewing.wants("decision"):
+    if reviewing is None or "decision" not in reviewing.kinds:
         return Settled(answer), choice
     chosen: Candidate | None = None
 
     def problem_with(correction: str) -> str:
         nonlocal chosen
-        reviewing.trust(correction.strip())
+        reviewing.approved.add(correction.strip())
         try:
             chosen = choose(correction)
         except InvalidAnswerError as error:

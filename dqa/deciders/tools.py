@@ -340,7 +340,7 @@ def use_tool(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
     journal = current_journal()
     if journal is None or tool.name in _ASKING:  # what they ask the database is kept there
         return _used(tool, arguments)
-    came = journal.once(
+    came = journal.replay(
         "tool",
         [tool.name, dict(arguments)],
         lambda: _EVIDENCE.dump_python(_used(tool, arguments), mode="json", fallback=str),

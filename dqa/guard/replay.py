@@ -31,7 +31,7 @@ def query_once(
 
     allowed = asdict(limits)
     allowed.pop("whole", None)  # how much of a limit is used is not part of the request
-    came = journal.once("statement", [database, statement, allowed], act)
+    came = journal.replay("statement", [database, statement, allowed], act)
     if "came" not in came:
         kind = getattr(errors, came["error"], errors.StatementError)
         if kind is errors.UnknownReferenceError:

@@ -54,7 +54,7 @@ def reply_once(
         return {"reply": reply, "faults": _FAULTS.dump_python(fresh, mode="json")}
 
     asked = [message_to_dict(message) for message in messages]
-    came = journal.once("reply", [asked, list(stop)], act)
+    came = journal.replay("reply", [asked, list(stop)], act)
     (reply,) = messages_from_dict([came["reply"]])
     if not isinstance(reply, AIMessage):
         raise AssertionError("a journal keeps the replies of models")  # noqa: TRY004  (a bug)

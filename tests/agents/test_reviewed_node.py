@@ -16,7 +16,7 @@ from langgraph.types import Command
 
 import dqa
 from dqa.core.errors import InfrastructureError, UsageError
-from dqa.core.journal import Journal, kept_in
+from dqa.core.journal import Journal, use_journal
 from dqa.testing import GivenReplies, answer, query
 from tests.agents.conftest import entries
 from tests.programs import run_python
@@ -165,14 +165,14 @@ def test_what_fails_after_an_answer_goes_on_from_there(database: dqa.Database, s
 def test_what_a_statement_gave_is_given_again_to_the_letter(shop: Path) -> None:
     """With what sums up a result that was cut; another text would be another request."""
     journal, limits = Journal(), dqa.Limits(rows=1)
-    with closing(dqa.open_database(shop)) as database, kept_in(journal):
+    with closing(dqa.open_database(shop)) as database, use_journal(journal):
         first = database.query(PRICES, limits)
         with pytest.raises(dqa.QueryError) as refused:
             database.query("DROP TABLE supplier")
     assert (first.cut, first.summary is None) == ("rows", False)
     database = dqa.open_database(shop)
     database.close()  # so that nothing can be read
-    with kept_in(Journal(journal.lines)):
+    with use_journal(Journal(journal.lines)):
         assert database.query(PRICES, limits) == first
         with pytest.raises(type(refused.value), match="only a query may run"):
             database.query("DROP TABLE supplier")

@@ -10,7 +10,7 @@ import pytest
 import dqa
 from dqa.core.errors import StoppedError, UnknownNameError, UsageError
 from dqa.core.events import ReviewEvent, event_from_json
-from dqa.core.journal import Journal, kept_in, remembered
+from dqa.core.journal import Journal, replay, use_journal
 from dqa.core.recorder import Recorder
 from dqa.core.review import MOST_TRIES, Reviewing, reviewed_by, reviewing_by
 
@@ -18,7 +18,7 @@ from dqa.core.review import MOST_TRIES, Reviewing, reviewed_by, reviewing_by
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("yes", "was answered with 'yes'"),
+        ("yes", "not 'yes'"),
         ({"action": "nod"}, "must be 'approve', 'correct', 'refuse' or 'end'"),
         ({"action": "correct"}, "give 'text'"),
         ({"action": "correct", "text": " \n"}, "give 'text'"),
@@ -109,15 +109,15 @@ def test_a_journal_gives_again_what_came_and_asks_for_what_did_not() -> None:
     """In its order, by what was asked; what failed is asked again."""
     came = iter(range(10))
     first = Journal()
-    with kept_in(first):
-        assert [remembered("n", "a", lambda: next(came)) for _ in range(2)] == [0, 1]
+    with use_journal(first):
+        assert [replay("n", "a", lambda: next(came)) for _ in range(2)] == [0, 1]
         with pytest.raises(ZeroDivisionError):
-            remembered("n", "b", lambda: 1 // 0)
-    first.keep("n", "b", {"x": [float("inf")]})
+            replay("n", "b", lambda: 1 // 0)
+    first.record("n", "b", {"x": [float("inf")]})
     second = Journal(first.lines)
-    with kept_in(second):
-        assert [remembered("n", "a", lambda: next(came)) for _ in range(3)] == [0, 1, 2]
-        assert remembered("n", "b", lambda: next(came)) == {"x": [float("inf")]}
-        assert remembered("m", "a", lambda: next(came)) == 3
-    assert remembered("n", "a", lambda: next(came)) == 4
+    with use_journal(second):
+        assert [replay("n", "a", lambda: next(came)) for _ in range(3)] == [0, 1, 2]
+        assert replay("n", "b", lambda: next(came)) == {"x": [float("inf")]}
+        assert replay("m", "a", lambda: next(came)) == 3
+    assert replay("n", "a", lambda: next(came)) == 4
     assert len(second.lines) == 5

@@ -26,16 +26,6 @@ _MOST_NEIGHBOURS = 20
 _COMMENT = 200
 
 
-def part_name(part: Part) -> str:
-    """Return the name of a table, label or relationship type."""
-    return part.name
-
-
-def part_fields(part: Part) -> tuple[Field, ...]:
-    """Return its columns or properties."""
-    return part.fields
-
-
 def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema:
     """Return a schema with a scenario's descriptions where the database has no comments.
 

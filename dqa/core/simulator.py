@@ -99,14 +99,8 @@ class Outcomes:
         chosen
             Some of the candidates, in table order; None for all.
         """
-        import numpy as np
-
-        if chosen is not None and len(chosen) < len(self.candidates):
-            return sorted(chosen, key=lambda c: (self.regret(c), c != self.answer))
-        order = np.argsort(self._losses, kind="stable")
-        answer = self._index(self.answer)
-        rest = (self.candidates[place] for place in order if place != answer)
-        return [self.answer, *rest]
+        candidates = self.candidates if chosen is None else chosen
+        return sorted(candidates, key=lambda c: (self.regret(c), c != self.answer))
 
     def unmoved(self, chosen: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates whose outcome equals the baseline."""

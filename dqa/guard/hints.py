@@ -10,7 +10,6 @@ from importlib.resources import files
 
 from dqa.core.errors import StatementError
 from dqa.core.fitting import rank_parts
-from dqa.core.parts import part_fields, part_name
 from dqa.core.schema import DatabaseSchema, NodeInfo, Part, TableInfo, cypher_name, sql_name
 from dqa.core.text import visible
 from dqa.guard.lists import lists
@@ -72,11 +71,11 @@ def unknown_name(problem: str, name: str, schema: DatabaseSchema, statement: str
     parts, named = rank_parts(schema, statement)
     quote = schema.quote if schema.tables else ""
     bare = name.rsplit(".", 1)[-1]
-    names = [part_name(part) for part in parts]
+    names = [part.name for part in parts]
     hint = ""
     if not _OF_PART.search(problem):
         hint = _owning(bare, parts, quote)
-        names += [f.name for part in parts[:named] or parts for f in part_fields(part)]
+        names += [f.name for part in parts[:named] or parts for f in part.fields]
     hint = hint or closest(bare, names, quote=quote)
     what = "Tables" if schema.tables else "There is"
     listing = f" {what}: {_shortened([_listed(part, quote) for part in parts])}" if parts else ""
@@ -96,9 +95,9 @@ def advice_on(problem: str, dialect: str) -> str:
 def _owning(name: str, parts: Sequence[Part], quote: str) -> str:
     """Return which tables or labels have a column or property; nothing where none has it."""
     owners = {
-        part_name(part): field.name
+        part.name: field.name
         for part in reversed(parts)
-        for field in part_fields(part)
+        for field in part.fields
         if field.name.lower() == name.lower()
     }
     if not owners:

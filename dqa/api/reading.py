@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from dqa.api.runs import Run
 from dqa.core.errors import ParseError, UsageError
-from dqa.core.files import DATA_BYTES, parse_json, problem_of_path, read_text
+from dqa.core.files import DATA_BYTES, read_json
 from dqa.core.records import problem_of
 from dqa.evaluation.folders import (
     RESULTS,
@@ -66,15 +65,9 @@ def _read_asked(file: Path) -> Trace:
     """Read what ``dqa ask --trace`` wrote."""
     problem = "not written by 'dqa ask --trace' of this version"
     try:
-        written = parse_json(read_text(file, most=DATA_BYTES))
+        written = read_json(file, most=DATA_BYTES)
         # What a file of the first form does not tell is not shown either.
         return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(file, error)}.") from error
-    except UnicodeDecodeError as error:
-        raise ParseError(file, None, f"{problem}: it is no UTF-8 text") from error
-    except json.JSONDecodeError as error:
-        raise ParseError(file, error.lineno, f"{problem}: it is no JSON ({error.msg})") from error
     except ValidationError as error:
         raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from dqa.api.figures import RunCounts, count_decisions
 from dqa.core.errors import DqaError
-from dqa.core.files import parse_json, read_text, require_folder
+from dqa.core.files import read_json, require_folder
 from dqa.core.records import Record
 from dqa.evaluation.folders import RUN, AnySpec
 from dqa.evaluation.playing.spec import PlaySpec
@@ -191,7 +191,7 @@ def _is_store(file: Path) -> bool:
 def _is_ours(folder: Path) -> bool:
     """Whether a ``run.json`` is of a run: other programs write files of that name, too."""
     try:
-        return "dqa" in parse_json(read_text(folder / RUN, home=folder))["versions"]
+        return "dqa" in read_json(folder / RUN, home=folder)["versions"]
     except (OSError, ValueError, KeyError, TypeError):
         return False
 

@@ -106,10 +106,7 @@ def _script(content: Content, backend: Backend) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, Path):
-        try:
-            return read_text(content, most=DATA_BYTES)
-        except OSError as error:
-            raise UsageError(f"The script {content} cannot be read: {error.strerror}.") from error
+        return read_text(content, most=DATA_BYTES)
     if not isinstance(content, Mapping):
         raise UsageError(
             f"A {type(content).__name__} makes no database: give tables by name, a script, a path, "

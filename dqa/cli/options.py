@@ -12,7 +12,7 @@ import typer
 from dqa.cli.completion import by_model, by_name, one_of
 from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.core.errors import UsageError
-from dqa.core.files import read_text_file
+from dqa.core.files import read_text
 
 FormName: TypeAlias = Literal["relational", "graph"]
 ProtocolName: TypeAlias = Literal["react", "tools"]
@@ -427,7 +427,7 @@ def text_in(option: str, file: Path) -> str:
         It cannot be read, or is no UTF-8.
     """
     if str(file) != "-":
-        return read_text_file(file, f"{option} names a text file.")
+        return read_text(file, pipes=True, hint=f"{option} names a text file.")
     try:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:

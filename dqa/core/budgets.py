@@ -1,4 +1,4 @@
-"""The budget of one decision, and how much of it is spent."""
+"""The budget of one decision, and its usage."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class DecisionBudget:
-    """The most that a decision may cost before it must be made; None for no bound.
+    """The budget of one decision; None for no bound.
 
     Attributes
     ----------
     seconds
-        Most seconds, from the first look at the question on.
+        Most seconds from the start of the decision.
     statements
-        Most calls of tools: statements, simulations, whatever is looked up.
+        Most calls of tools: statements, simulations and look-ups.
     rows
         Most rows that these return together.
     scanned
-        Most rows that the database goes through for them, where it says how many: MySQL and MariaDB
-        do, of results that no limit cut. Elsewhere the rows that it returned count.
+        Most rows that the database scans for them. MySQL and MariaDB report this for complete
+        results; for other results the returned rows count.
     tokens
         Most tokens, of requests and replies together.
     cost
         Most money, by the prices.
     price_input, price_output
-        What a million tokens of requests and of replies cost.
+        The prices of a million tokens of requests and of replies.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class DecisionBudget:
                 raise UsageError(f"budget: {name} (--max-{name}) must be more than 0, not {bound}.")
 
     def cost_of(self, tokens_in: int, tokens_out: int) -> float:
-        """Return what tokens cost."""
+        """Return the cost of tokens."""
         return (
             tokens_in * (self.price_input or 0.0) + tokens_out * (self.price_output or 0.0)
         ) / _MILLION
@@ -67,7 +67,7 @@ ENDLESS = DecisionBudget()
 
 
 Spent: TypeAlias = Mapping[str, float]
-"""What a decision has used so far, by the names of the bounds."""
+"""The usage of a decision so far, by the names of the bounds."""
 
 _PER_STEP = {"seconds": "{:g} seconds", "tokens": "{:,} tokens", "cost": "a cost of {:g}"}
 """Bounds that every step uses up, and their texts."""
@@ -93,7 +93,7 @@ class Meter:
         self._largest = dict.fromkeys(_PER_STEP, 0.0)
 
     def step(self, spent: Spent) -> None:
-        """Record what is spent after a step."""
+        """Record the usage after a step."""
         for name in _PER_STEP:
             self._largest[name] = max(self._largest[name], spent[name] - self._before[name])
             self._before[name] = spent[name]
@@ -111,7 +111,7 @@ class Meter:
         Parameters
         ----------
         spent
-            What is spent.
+            The usage.
         steps
             By default a step and the decision; 0 where the bound itself is reached.
         """

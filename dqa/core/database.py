@@ -1,4 +1,4 @@
-"""What a database is to everything that reads one: statements in, bounded rows out."""
+"""The contract of a database: statements in, bounded rows out."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dqa.core.text import counted
 
 Kind: TypeAlias = Literal["relational", "graph"]
 Isolation: TypeAlias = Literal["process", "none"]
-"""Where statements run: in worker processes, or in this one, which they then can hang or end."""
+"""Where statements run: in worker processes, or in this process, which they can hang or end."""
 Cut: TypeAlias = Literal["rows", "bytes", "cells", "seconds"]
 """Which limit ended a result before the database did, or cut one of its cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one statement may cost.
+    """The limits of one statement.
 
     Attributes
     ----------
@@ -32,11 +32,10 @@ class Limits:
     seconds
         Most seconds; a longer statement is stopped and raises `StatementTimeoutError`.
     cell
-        Most characters of one cell's text; a longer one, or a longer list or map, is cut and says
-        how long it was, so that one huge cell hides neither its row nor the others.
+        Most characters of one cell's text. A longer cell is cut, with a note of its length, so
+        that one huge cell hides neither its row nor the others.
     scans
-        Whether the database shall say how many rows it went through, where it can: that takes two
-        round trips more.
+        Whether to ask how many rows the database scanned; it takes two more round trips.
 
     Raises
     ------
@@ -59,29 +58,29 @@ class Limits:
 
     @property
     def told(self) -> float:
-        """The seconds that a message tells: the same however much of them was left."""
+        """The seconds in messages, however many of them are left."""
         return self.seconds
 
     def left(self, seconds: float) -> LimitsLeft:
-        """Return the limits with what is left of their seconds."""
+        """Return the limits with the remaining seconds."""
         return LimitsLeft(self.rows, self.bytes, seconds, self.cell, self.scans, self.told)
 
 
 @dataclass(frozen=True, slots=True)
 class LimitsLeft(Limits):
-    """What is left of limits. Nobody sets one: what a run writes of its limits has nothing of it.
+    """Limits of which some seconds are used; never part of a run's settings.
 
     Attributes
     ----------
     whole
-        The seconds that there were.
+        The seconds before any were used.
     """
 
     whole: float = 10.0
 
     @property
     def told(self) -> float:
-        """The seconds that there were."""
+        """The seconds before any were used."""
         return self.whole
 
 
@@ -95,30 +94,28 @@ class Rows:
     Attributes
     ----------
     columns
-        Column names as the database gave them.
+        Column names of the database.
     rows
-        Plain Python values, lists and maps of such included; what is none (a date, a binary) is
-        text.
+        Plain Python values, and lists and maps of them; other values (dates, binaries) as text.
     cut
-        Which limit ended the result before the database did, or None where it is whole.
+        The limit that cut the result; None for a complete result.
     seconds
-        How long the database took.
+        Seconds that the database took.
     translated
-        The statement as it ran, where it was written in another dialect; None where it ran as it
-        was written.
+        The statement that ran, if it was translated from another dialect; else None.
     total
-        How many rows there were, where a limit on rows or bytes cut them; None where the result is
-        whole, or nobody counted to its end.
+        The number of all rows, if a limit on rows or bytes cut them; None for a complete result,
+        or if they were not counted to the end.
     counted
-        How many rows there were at least, where nobody counted to the end.
+        The rows that were counted, if not to the end.
     advice
-        How to see what a limit on rows or bytes cut, as the reader of the text is told it.
+        How to see the rows that a limit on rows or bytes cut, for readers of the text.
     warning
-        What the database warns of, such as a label that it does not have.
+        A warning of the database, such as an unknown label.
     summary
-        What a result holds that such a limit cut, column by column; None where nobody counted.
+        The summary of a cut result, column by column; None if it was not counted.
     scanned
-        How many rows the database went through for it; None where it does not say.
+        The rows that the database scanned; None if it does not report them.
     """
 
     columns: tuple[str, ...]
@@ -139,11 +136,10 @@ class Rows:
         return replace(self, rows=round_rows(self.rows, digits, kept), summary=summary)
 
     def to_text(self, digits: int = DEFAULT_DISPLAY.digits) -> str:
-        """Return the text a model reads: one JSON array a line, the header first.
+        """Return the text that a model reads: one JSON array a line, the header first.
 
-        The same rows give the same text everywhere: nothing depends on a terminal, and JSON's
-        escapes keep what a cell says inside its cell. Numbers have `digits` significant digits, 0
-        for all, as `Display` says it. What was cut is summed up below the rows.
+        The same rows give the same text everywhere. JSON escapes keep the text of a cell inside
+        it. Numbers have `digits` significant digits, 0 for all. A cut result ends with its summary.
         """
         shown = round_rows(self.rows, digits)
         lines = [dump_row(self.columns), *map(dump_row, shown), self._closing()]
@@ -172,30 +168,29 @@ class Database(Protocol):
     kind: Kind
     dialect: str
     language: str
-    """What statements are written in, as a model is told it: ``"SQL (SQLite)"``."""
+    """The language of statements, for prompts: ``"SQL (SQLite)"``."""
     name: str
-    """What to call it in results and messages: never holds a password."""
+    """Its name in results and messages, without passwords."""
 
     def schema(self) -> DatabaseSchema:
-        """Return tables, or node labels and edge types, as the database itself describes them."""
+        """Return the tables, or node labels and relationship types, of the database."""
         ...
 
     def query(self, statement: str, limits: Limits = ...) -> Rows:
         """Run one read-only statement.
 
-        Without `limits`, those hold with which the database was opened: `DEFAULT_LIMITS`, where
-        nobody said otherwise.
+        The default of `limits` is set when the database is opened.
 
         Raises
         ------
         RefusedStatementError
-            The guard does not let it run.
+            The guard refuses it.
         StatementError
             The database could not run it.
         StatementTimeoutError
             It took longer than ``limits.seconds``.
         DatabaseUnavailableError
-            The database went away.
+            The database is not available any longer.
         """
         ...
 

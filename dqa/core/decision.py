@@ -11,7 +11,7 @@ from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 
 Outage: TypeAlias = Literal["database", "model"]
-"""What failed where infrastructure ended a decision."""
+"""The part of the infrastructure that ended a decision."""
 
 
 class Ending(StrEnum):
@@ -23,10 +23,10 @@ class Ending(StrEnum):
     INFRASTRUCTURE = "infrastructure"
     BUDGET = "budget"
     STOPPED = "stopped"
-    """A person who was asked to approve something ended it."""
+    """A person ended it in a review."""
     CRASHED = "crashed"
     NO_DECISION = "no_decision"
-    """Its own budget was spent before it stated anything that could be chosen."""
+    """Its own budget was spent before it named a candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class Decision:
     ending
         How the run ended.
     answer
-        The decider's final words, empty where there are none.
+        The decider's answer; empty without one.
     choice
-        The candidate those words name, or None where they name none or several.
+        The candidate that the answer names; None if it names none or several.
     evidence
         Every statement tried, in order.
     plans
@@ -68,17 +68,17 @@ class Decision:
     seconds
         Wall-clock time of the whole run.
     error
-        One line of what went wrong where the run did not end with an answer.
+        One line about the problem, if the run ended without an answer.
     outage
-        What failed where infrastructure ended the run; None everywhere else.
+        The part of the infrastructure that ended the run; None for other endings.
     trace
         Everything that happened, in order.
     lost
-        What was used besides and led to nothing: replies that never came whole, by an estimate,
+        Additional usage without a result: an estimate for replies that never arrived complete,
         and attempts at the decision that an outage ended.
     ended_by
-        What ended the run before its decider did, such as ``budget: 3 statements``: the choice is
-        then the best by what had been seen. None where the decider came to its end.
+        The reason why the run ended before its decider did, such as ``budget: 3 statements``. The
+        choice is then the best by the evidence so far. None if the decider ended the run.
     """
 
     ending: Ending
@@ -97,6 +97,6 @@ class Decision:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the decision did not take into account, each once."""
-        told = (event.text for event in self.trace if isinstance(event, WarningEvent))
-        return tuple(dict.fromkeys(told))
+        """The texts of its warnings, each once."""
+        texts = (event.text for event in self.trace if isinstance(event, WarningEvent))
+        return tuple(dict.fromkeys(texts))

@@ -1,7 +1,7 @@
 """How values are shown to a model: digits of numbers, samples of columns, rows as text.
 
-A number with 17 digits says no more to a reader than one with six, and costs three times the
-tokens. Only the text is rounded; calculations and records use the exact number.
+A number with 17 digits costs three times the tokens of one with six, and helps no reader. Only the
+text is rounded; calculations and records use the exact number.
 """
 
 from __future__ import annotations

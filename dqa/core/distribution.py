@@ -1,4 +1,4 @@
-"""What this package is called where packages are installed from: ``dqa`` is another one there."""
+"""The name of this project on the package index, where ``dqa`` is another project."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import shlex
 from importlib.metadata import PackageNotFoundError, version
 
 DISTRIBUTION = "decision-qa"
-"""What ``pip install`` takes; the import name and the command are ``dqa``."""
+"""The argument of ``pip install``; the import name and the command are ``dqa``."""
 
 _EXPANDED = frozenset('"$`\\!')
-"""What a shell does not leave alone within double quotes."""
+"""Characters with a meaning inside double quotes of a shell."""
 
 
 def own_version() -> str:
@@ -19,17 +19,17 @@ def own_version() -> str:
 
 
 def own_command() -> str:
-    """Return how this user starts the command, for hints that are to be pasted.
+    """Return the command as this user starts it, for hints to paste.
 
-    ``DQA_COMMAND`` says it where that is not ``dqa``: ``start.py`` sets it.
+    ``start.py`` sets the variable ``DQA_COMMAND``; by default it is ``dqa``.
     """
     return os.environ.get("DQA_COMMAND") or "dqa"
 
 
 def shell_command(*words: str) -> str:
-    """Return a command of ours as it can be pasted into a shell, even out of single quotes.
+    """Return a command of this project to paste into a shell, even out of single quotes.
 
-    Messages quote commands in these, so words within are quoted in double ones where these do.
+    Messages put commands in single quotes, so words in them have double quotes if possible.
     """
     return " ".join((own_command(), *map(_quoted, words)))
 
@@ -40,7 +40,7 @@ def _quoted(word: str) -> str:
 
 
 def find_versions(*packages: str) -> dict[str, str]:
-    """Return the versions of dqa and of those of the packages that are installed."""
+    """Return the versions of dqa and of the packages, without those that are not installed."""
     found = {"dqa": own_version()}
     for package in packages:
         try:
@@ -51,5 +51,5 @@ def find_versions(*packages: str) -> dict[str, str]:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs what an extra of this package names."""
+    """Return the command that installs an extra of this project."""
     return f'pip install "{DISTRIBUTION}[{extra}]"'

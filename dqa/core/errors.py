@@ -3,41 +3,41 @@
 ::
 
     DqaError
-    ├── UsageError               the user asked for something that cannot be; exit code 2
-    │   ├── UnknownNameError     a decider, model, database, scenario or question nobody registered
-    │   ├── MissingKeyError      a credential or an optional package is not there
-    │   ├── UnrecordedRequestError   a cassette holds no reply to what was asked
-    │   └── AuditError           a statement cannot be written down, so it gives no rows
+    ├── UsageError               the user asked for something impossible; exit code 2
+    │   ├── UnknownNameError     an unknown decider, model, database, scenario or question
+    │   ├── MissingKeyError      a credential or an optional package is missing
+    │   ├── UnrecordedRequestError   a cassette lacks the reply to a request
+    │   └── AuditError           a statement cannot be recorded, so it returns no rows
     ├── PluginError              a registered plug-in cannot be loaded
-    ├── DataError                files or tables that cannot be what they claim to be
-    │   ├── ParseError           a file, with its line and what was expected
-    │   └── SituationError       a world that breaks the rules its scenario needs
-    ├── QueryError               what a model (or person) wrote cannot run; shown to the model
-    │   ├── RefusedStatementError    the guard will not let it run
-    │   │   └── NotApprovedError         a person who was asked will not
+    ├── DataError                invalid files or tables
+    │   ├── ParseError           a file, with the line and the problem
+    │   └── SituationError       a world that breaks the rules of its scenario
+    ├── QueryError               a statement cannot run; shown to the model
+    │   ├── RefusedStatementError    the guard refuses it
+    │   │   └── NotApprovedError         a person refused it
     │   ├── StatementError           the database refused it
     │   │   ├── NotUnderstoodError       it may be of another dialect
-    │   │   └── UnknownReferenceError    it names what is not there
+    │   │   └── UnknownReferenceError    it names something unknown
     │   └── StatementTimeoutError    it took longer than its limit
     ├── ModelError               a chat model gave no usable reply
     │   ├── UnparsableReplyError     the reply breaks the format; the model is asked again
     │   │   └── InvalidAnswerError       the answer does not name exactly one candidate
-    │   └── MalformedReplyError      the provider sent half a reply, or none; it is asked again
+    │   └── MalformedReplyError      the provider sent an incomplete reply; retried
     ├── CrashError               bugs stopped a run; each is in the trace of its decision
-    ├── StoppedError             a person who was asked ended the run
-    ├── BudgetSpentError         the tokens or the money of a run are spent; what is decided is kept
-    │   └── OutOfBudgetError         those of one decision are: it is made by what was seen
+    ├── StoppedError             a person ended the run in a review
+    ├── BudgetSpentError         the tokens or the money of a run are spent
+    │   └── OutOfBudgetError         those of one decision are; it is decided by the evidence so far
     └── InfrastructureError      a server, network or provider failed; never scored as an answer
         ├── DatabaseUnavailableError
-        │   └── GameTakenError           another process plays the game by now
+        │   └── GameTakenError           another process plays the game now
         ├── ModelUnavailableError
-        │   └── RequestTooLongError      one request is longer than the model takes
-        └── WorldUnavailableError        what referees a world failed, or its process ended
+        │   └── RequestTooLongError      one request is too long for the model
+        └── WorldUnavailableError        the referee of a world failed, or its process ended
 
 The three audiences: a `QueryError` or `UnparsableReplyError` goes back to the model as
 something it can act on; `UsageError`, `DataError` and `InfrastructureError` reach the user as one
-line that says how to mend it; any other exception is a bug, ends one decision as
-`dqa.core.decision.Ending.CRASHED`, and keeps its traceback there.
+line that says how to fix it; any other exception is a bug, ends one decision as
+`dqa.core.decision.Ending.CRASHED`, and its traceback is recorded there.
 `MalformedReplyError` and `BudgetSpentError` stay between the models and the deciders: the first is
 retried, the second ends a run as `dqa.core.decision.Ending.BUDGET`. A `StoppedError` goes through a
 decider and ends its decision as `dqa.core.decision.Ending.STOPPED`.
@@ -59,24 +59,24 @@ class DqaError(Exception):
 
 
 class UsageError(DqaError):
-    """The user asked for something that cannot be done as asked."""
+    """The user asked for something impossible."""
 
     exit_code = 2
 
 
 class UnknownNameError(UsageError):
-    """A name that nobody registered.
+    """An unknown name.
 
     Parameters
     ----------
     kind
-        What was looked for, e.g. ``"decider"``.
+        The kind of object, e.g. ``"decider"``.
     name
-        The name that was given.
+        The unknown name.
     known
-        The names there are.
+        The known names.
     more
-        Whether there are others than those.
+        Whether there are more known names.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, more: bool = False) -> None:
@@ -91,15 +91,15 @@ class UnknownNameError(UsageError):
 
 
 class MissingKeyError(UsageError):
-    """A credential or an optional package that the request needs is not there."""
+    """A credential or an optional package that the request needs is missing."""
 
 
 class UnrecordedRequestError(UsageError):
-    """A cassette is replayed and holds no reply to what is asked."""
+    """A cassette is replayed and lacks the reply to a request."""
 
 
 class AuditError(UsageError):
-    """A statement cannot be written down: it gives no rows, and its author can mend nothing."""
+    """A statement cannot be recorded, so it returns no rows; its author cannot fix that."""
 
 
 class PluginError(DqaError):
@@ -107,20 +107,20 @@ class PluginError(DqaError):
 
 
 class DataError(DqaError):
-    """Files or tables are not what they have to be."""
+    """Files or tables are invalid."""
 
 
 class ParseError(DataError):
-    """A file that cannot be read as what it claims to be.
+    """A file that is not in its expected form.
 
     Parameters
     ----------
     file
         The file at fault.
     line
-        1-based line, or None where the whole file is at fault.
+        The line, from 1; None for the whole file.
     problem
-        What was found and what was expected.
+        The problem, and the expected form.
     """
 
     def __init__(self, file: Path | str, line: int | None, problem: str) -> None:
@@ -132,19 +132,19 @@ class ParseError(DataError):
 
 
 class SituationError(DataError):
-    """A world that breaks what its scenario needs (a cycle of flows, a missing home, ...)."""
+    """A world that breaks the rules of its scenario (a cycle of flows, a missing home, ...)."""
 
 
 class QueryError(DqaError):
-    """A statement that did not give rows; its message is written for the one who wrote it."""
+    """A statement that returned no rows; its message is for the author of the statement."""
 
 
 class RefusedStatementError(QueryError):
-    """The guard does not let the statement run."""
+    """The guard refuses the statement."""
 
 
 class NotApprovedError(RefusedStatementError):
-    """A person who was asked does not let the statement run."""
+    """A person refuses the statement."""
 
 
 class StatementError(QueryError):
@@ -152,20 +152,20 @@ class StatementError(QueryError):
 
 
 class NotUnderstoodError(StatementError):
-    """The database cannot read the statement or knows no such function; it may be of another."""
+    """The database cannot parse the statement, or lacks a function; the dialect may be another."""
 
 
 class UnknownReferenceError(StatementError):
-    """The statement names what the database does not have.
+    """The statement names something that the database lacks.
 
-    A session raises it; whoever asked is told what was most likely meant, of what may be read.
+    A session raises it. The guard adds the most likely name of those that may be read.
 
     Parameters
     ----------
     problem
-        What the database said.
+        The message of the database.
     name
-        The name that it does not know.
+        The unknown name.
     """
 
     def __init__(self, problem: str, name: str) -> None:
@@ -192,11 +192,11 @@ class InvalidAnswerError(UnparsableReplyError):
     Parameters
     ----------
     problem
-        What is wrong with what was said.
+        The problem with the answer.
     advice
-        What may be said.
+        The valid answers.
     named
-        The candidates that it mentions: none, one among other words, or several.
+        The candidates in the answer: none, one among other words, or several.
     """
 
     def __init__(self, problem: str, advice: str, named: Iterable[str | int] = ()) -> None:
@@ -207,7 +207,7 @@ class InvalidAnswerError(UnparsableReplyError):
 
 
 class MalformedReplyError(ModelError):
-    """What the provider sent is no reply, or only the beginning of one."""
+    """The provider sent an incomplete reply, or none."""
 
 
 class BudgetSpentError(DqaError):
@@ -215,27 +215,27 @@ class BudgetSpentError(DqaError):
 
 
 class OutOfBudgetError(BudgetSpentError):
-    """What one decision may cost is spent, and it is to be made by what was seen so far."""
+    """The budget of one decision is spent; it is decided by the evidence so far."""
 
 
 class StoppedError(DqaError):
-    """A person who was asked to approve something ended the run instead."""
+    """A person ended the run in a review."""
 
 
 class CrashError(DqaError):
-    """Too many decisions ended in an exception that nobody expects."""
+    """Too many decisions ended in an unexpected exception."""
 
 
 class InfrastructureError(DqaError):
-    """A server, the network or a provider failed: says nothing about any answer."""
+    """A server, the network or a provider failed; no answer is judged by it."""
 
 
 class DatabaseUnavailableError(InfrastructureError):
-    """A database cannot be reached or went away."""
+    """A database cannot be reached, or is not available any longer."""
 
 
 class GameTakenError(DatabaseUnavailableError):
-    """Another process has begun a game again, which this one still plays."""
+    """Another process has restarted a game that this process still plays."""
 
 
 class ModelUnavailableError(InfrastructureError):
@@ -243,8 +243,8 @@ class ModelUnavailableError(InfrastructureError):
 
 
 class RequestTooLongError(ModelUnavailableError):
-    """A request is longer than the model takes; a shorter one may be answered."""
+    """A request is too long for the model; a shorter one may be answered."""
 
 
 class WorldUnavailableError(InfrastructureError):
-    """What referees a world failed or went away; says nothing about whoever played."""
+    """The referee of a world failed; no player is judged by it."""

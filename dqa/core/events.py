@@ -142,7 +142,7 @@ class WarningEvent(Event):
     Attributes
     ----------
     about
-        What is missing: parts of the ``schema``, ``candidates``, ``calls`` beyond a bound,
+        The missing data: parts of the ``schema``, ``candidates``, ``calls`` beyond a bound,
         ``rewards`` that a model did not return as requested, unusable ``replies``, ``tokens``
         without a count, or useful entries of a ``memory`` (also where it contained the question).
     text
@@ -178,7 +178,7 @@ class BudgetEvent(Event):
 
 
 ReviewKind: TypeAlias = Literal["plan", "statement", "decision"]
-"""What a person reviews."""
+"""The kinds of reviews."""
 ReviewAction: TypeAlias = Literal["approve", "correct", "refuse", "end"]
 """A person's answers to a review."""
 
@@ -244,7 +244,7 @@ class MoveEvent(Event):
     player, decider
         The player, and the decider of that player.
     shown
-        What the player knew in addition to the events of the game.
+        The player's knowledge in addition to the events of the game.
     actions, total
         The first legal actions, and the number of all.
     choice
@@ -320,7 +320,7 @@ CORE_EVENTS: tuple[type[Event], ...] = (
 
 @cache
 def kinds_of(event: type[Event]) -> tuple[str, ...]:
-    """Return the kinds that a class of events stands for."""
+    """Return the kinds of a class of events."""
     return get_args(event.model_fields["kind"].annotation)
 
 

@@ -1,4 +1,4 @@
-"""What a database says of itself, and what its owner could do about it."""
+"""The role and the settings of a database, with advice for its owner."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Something about a role or a server's settings that its owner could mend.
+    """Advice about a role, or about a setting of a server.
 
     Attributes
     ----------
     topic
-        Whether it is about who is connected, or about a setting of the server.
+        Its subject: the connected role, or a setting of the server.
     found
-        What was found.
+        The finding.
     why
-        What that makes possible.
+        Its consequence.
     mend
-        The statement or the line of configuration that mends it, or what else to do.
+        The fix: a statement, a line of configuration, or a sentence.
     """
 
     topic: Literal["role", "setting"]
@@ -30,18 +30,18 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What a database says about itself and about who is connected.
+    """The version, the role and the advice of a database.
 
     Attributes
     ----------
     version
         Product and version, e.g. ``"MariaDB 10.11.19"``.
     role
-        Who is connected; empty where there are no users.
+        The connected role; empty for databases without users.
     may_write
-        Whether that role could write, were it not for the guard and the read-only session.
+        Whether the role itself has the right to write.
     advice
-        What its owner could mend; what the role may not look at is not among it.
+        Advice about everything that the role may read.
     """
 
     version: str

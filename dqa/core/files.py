@@ -92,7 +92,12 @@ def open_regular(
     _require_regular(file, pipes=pipes)
     if most is not None and Path(file).stat().st_size > most:
         raise _too_large(file, most)
-    return FileIO(file)
+    return FileIO(file, opener=_open_at_once)
+
+
+def _open_at_once(file: str, flags: int) -> int:
+    """Open a file; a pipe without a writer does not wait for one."""
+    return os.open(file, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _require_regular(file: Path | str, *, pipes: bool = False) -> None:
@@ -112,23 +117,66 @@ def read_bytes(
 ) -> bytes:
     """Return the content of a file; parameters and errors are those of `open_regular`."""
     with BufferedReader(open_regular(file, home=home, most=most, pipes=pipes)) as opened:
-        content = opened.read(most + 1 if pipes else -1)
+        first = opened.raw.read(1) if pipes else None  # None also if a pipe is still empty
+        if first == b"" and stat.S_ISFIFO(os.fstat(opened.fileno()).st_mode):
+            raise UnsuitableFileError(file, "it is a pipe, and no process writes to it")
+        os.set_blocking(opened.fileno(), True)
+        content = (first or b"") + opened.read(most + 1 if pipes else -1)
     if len(content) > most:
         raise _too_large(file, most)
     return content
 
 
 def read_text(
-    file: Traversable | str, *, home: Path | str | None = None, most: int = DOCUMENT_BYTES
+    file: Traversable | str,
+    *,
+    home: Path | str | None = None,
+    most: int = DOCUMENT_BYTES,
+    pipes: bool = False,
+    hint: str = "",
 ) -> str:
     """Return the text of a file, without a byte order mark.
 
-    Parameters and errors are those of `open_regular`; the file may also belong to an installed
-    package. `UnicodeDecodeError` where it is not UTF-8.
+    Parameters
+    ----------
+    file
+        The file, which may belong to an installed package.
+    home, most, pipes
+        As `open_regular` has them.
+    hint
+        A sentence that says what to name instead.
+
+    Raises
+    ------
+    UsageError
+        A file that the user named cannot be read: it has no `home`.
+    ParseError
+        Another file cannot be read, or the file is not UTF-8 text.
     """
-    if not isinstance(file, Path | str):
-        return file.read_text("utf-8-sig")
-    return read_bytes(file, home=home, most=most).decode("utf-8-sig")
+    try:
+        if not isinstance(file, Path | str):
+            return file.read_text("utf-8-sig")
+        return read_bytes(file, home=home, most=most, pipes=pipes).decode("utf-8-sig")
+    except OSError as error:
+        if home is None:
+            problem = f"{problem_of_path(str(file), error)}. {hint}".rstrip()
+            raise UsageError(problem) from error
+        problem = f"{problem_of_path('it', error)}. {hint}".rstrip(". ")
+        raise ParseError(str(file), None, problem) from error
+    except UnicodeDecodeError as error:
+        problem = f"it is not UTF-8 text (byte {error.start}): save it as UTF-8"
+        raise ParseError(str(file), None, problem) from error
+
+
+def read_json(
+    file: Traversable | str,
+    *,
+    home: Path | str | None = None,
+    most: int = DOCUMENT_BYTES,
+    hint: str = "",
+) -> Any:  # noqa: ANN401  (any JSON value)
+    """Return the value of a JSON file; parameters and errors are those of `read_text`."""
+    return parse_json_of(file, read_text(file, home=home, most=most, hint=hint))
 
 
 def whole_lines(file: Path, *, home: Path | str | None = None) -> Iterator[bytes]:
@@ -179,6 +227,18 @@ def parse_json(text: str | bytes) -> Any:  # noqa: ANN401  (any JSON value)
     if text.count("[") + text.count("{") > MOST_DEPTH:
         _require_depth(value)
     return value
+
+
+def parse_json_of(file: Traversable | str, text: str, line: int | None = None) -> Any:  # noqa: ANN401
+    """Return the value of a text of a file, or of one of its lines; `ParseError` if it has none."""
+    try:
+        return parse_json(text)
+    except json.JSONDecodeError as error:
+        raise ParseError(
+            str(file), line or error.lineno, f"this is not JSON: {error.msg}"
+        ) from error
+    except ValueError as error:
+        raise ParseError(str(file), line, str(error)) from error
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -285,7 +345,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = False) -> str:
-    """Return a clause that names a path and says what the system reports.
+    """Return a clause with a path and the error of the system.
 
     Parameters
     ----------
@@ -304,7 +364,7 @@ def problem_of_path(path: Path | str | None, error: OSError, *, writing: bool = 
 
 
 def describe_file_error(error: OSError, path: Path | None = None) -> str | None:
-    """Return what the user can fix about an error of a file or disk; None where it is a bug.
+    """Return a message about an error of a file or disk; None where it is a bug.
 
     Parameters
     ----------
@@ -317,32 +377,6 @@ def describe_file_error(error: OSError, path: Path | None = None) -> str | None:
     if error.errno in _FULL:
         return f"{problem_of_path(name, error)}. Free some room, and try again."
     return None if name is None else f"{problem_of_path(name, error)}."
-
-
-def read_text_file(path: Path, hint: str = "", *, pipes: bool = True) -> str:
-    """Return the text of a file that a user named, without a byte order mark.
-
-    Parameters
-    ----------
-    path
-        The file.
-    hint
-        A sentence that says what to name instead.
-    pipes
-        Whether it may be a pipe.
-
-    Raises
-    ------
-    UsageError
-        It cannot be read, is too large, or is not UTF-8 text.
-    """
-    try:
-        return read_bytes(path, most=DOCUMENT_BYTES, pipes=pipes).decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(path, error)}. {hint}".rstrip()) from error
-    except UnicodeDecodeError as error:
-        problem = f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8."
-        raise UsageError(f"{problem} {hint}".rstrip()) from error
 
 
 def require_folder(path: Path, hint: str = "") -> None:

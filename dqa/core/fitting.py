@@ -18,7 +18,7 @@ from dqa.core.schema import DatabaseSchema, Field, NodeInfo, Part, TableInfo, re
 from dqa.core.text import estimate_tokens, visible
 
 _NOTE = 110
-"""Tokens of the sentence around the names of what is left out."""
+"""Tokens of the sentence around the names of the parts that are left out."""
 _NAMES, _WHOLE = 0.1, 0.4
 """The share of the room for names, and the share of the rest for whole descriptions."""
 _FIELD_WEIGHTS = (1.0, 1.0, 0.4)
@@ -32,7 +32,7 @@ class FittedSchema:
     Attributes
     ----------
     schema
-        What is described.
+        The parts that are described.
     left_out
         Names of the other parts, the most relevant first.
     named
@@ -174,7 +174,7 @@ def _rank(schema: DatabaseSchema, about: str, first: Collection[str] = ()) -> tu
     known = [position for position, tier in enumerate(tiers) if tier < 2]
     worth = relevance.of(about, known)
     order = sorted(range(len(parts)), key=lambda position: (tiers[position], -worth[position]))
-    # A join needs what a part refers to, so that comes right behind it.
+    # A join needs the parts that a part refers to, so they follow it.
     pairs = ((position, *relevance.references[position]) for position in order)
     return list(dict.fromkeys(position for pair in pairs for position in pair)), sum(named)
 

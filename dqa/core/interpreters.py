@@ -153,7 +153,7 @@ def _absolute(entries: Iterable[str]) -> list[str]:
 
 @contextmanager
 def _safe_start(environment: Mapping[str, str] | None) -> Iterator[None]:
-    """Set what a child takes over: a minimal environment, a safe path, and no script to import.
+    """Set the state that a child inherits: a minimal environment, a safe path, no main script.
 
     `os.environ` itself does not change, so other threads see all variables. The option -P also
     holds under -E, with which an interpreter ignores PYTHONSAFEPATH.

@@ -1,8 +1,7 @@
-"""Jobs: what can be worked out piece by piece, here or on other machines.
+"""Independent jobs that run here or on other machines.
 
-Whoever has many pieces of work that need nothing of each other hands them to a `Mapper`, as data
-and a function that can both be sent to another process. It decides where they are worked out; what
-comes back is the same everywhere, and in the same order.
+A `Mapper` gets data and a function that can be sent to another process. It decides where the jobs
+run. Their results and the order of these are the same everywhere.
 """
 
 from __future__ import annotations
@@ -11,39 +10,38 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
 _Job = TypeVar("_Job")
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 
 
 class Mapper(Protocol):
-    """Works jobs out."""
+    """Runs jobs."""
 
     @property
     def slots(self) -> int:
-        """How many jobs are worked out at once."""
+        """How many jobs run at once."""
         ...
 
-    def map(self, work: Callable[[_Job], _Made], jobs: Iterable[_Job]) -> Iterator[_Made]:
-        """Yield what `work` makes of each job, in the order of the jobs.
+    def map(self, work: Callable[[_Job], _Result], jobs: Iterable[_Job]) -> Iterator[_Result]:
+        """Yield the result of each job, in the order of the jobs.
 
         Parameters
         ----------
         work
-            A function of a module, so that another process finds it. What it raises is raised here,
-            in the place of what it would have made.
+            A function of a module, so that another process can import it. Its exceptions are
+            raised here, in place of its result.
         jobs
-            Data that can be pickled. They are taken as they are needed; who stops reading before
-            the end leaves the rest undone.
+            Data that can be pickled. They are read when needed; jobs that are not read do not run.
         """
         ...
 
 
 class InOrder:
-    """Works jobs out in this thread, each when it is asked for."""
+    """Runs each job in this thread when its result is read."""
 
     slots = 1
 
-    def map(self, work: Callable[[_Job], _Made], jobs: Iterable[_Job]) -> Iterator[_Made]:
-        """Yield what `work` makes of each job."""
+    def map(self, work: Callable[[_Job], _Result], jobs: Iterable[_Job]) -> Iterator[_Result]:
+        """Yield the result of each job."""
         return map(work, jobs)
 
 

@@ -16,7 +16,7 @@ from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 
 Shape: TypeAlias = Literal["circle", "box", "dot"]
-"""The shape of a node: a place, a thing with a name, or one of many small ones."""
+"""The shape of a node: a location, a named object, or one of many small ones."""
 
 
 class PictureNode(Record):
@@ -102,4 +102,4 @@ class QuestionPictures(Protocol):
         outcomes: Outcomes,
         chosen: tuple[Candidate, ...],
     ) -> Picture | None:
-        """Return the picture of a question, with what was `chosen`; None where there is none."""
+        """Return the picture of a question and its `chosen` candidates; None for no picture."""

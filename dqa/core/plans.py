@@ -100,7 +100,7 @@ def read_plan(plan: str) -> PlanText:
     continue their step, or, after a blank line, belong to no step. Numbers that run 1, 2, 3 in
     the middle of a line begin steps as well: ``1) ... 2) ...``, ``[Step 1: ..., Step 2: ...]``.
     Where nothing is marked, each line is a step, and on a single line
-    each sentence, and what follows a ``, then`` in it.
+    each sentence and each clause after ``, then``.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def _indent_of(marks: list[re.Match[str]], *, numbered: bool) -> int:
     tops = [mark for mark in marks if mark["number"]] if numbered else marks
     first, *others = tops
     if numbered and others and others[0]["number"] == str(int(first["number"][-1]) + 1):
-        # Behind other words, only the first number may stand at the margin.
+        # After other words on its line, only the first number is not indented.
         return max(len(first["indent"]), len(others[0]["indent"]))
     return len(first["indent"])
 

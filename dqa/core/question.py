@@ -21,7 +21,7 @@ AnswerForm: TypeAlias = Literal["candidate", "statement"]
 class Question:
     """A decision-making question with its business rules (PlanRAG, section 2: Q and R).
 
-    It contains only what a decider may see; the right answer is a `dqa.core.truth.Truth`.
+    It does not contain the right answer, which is a `dqa.core.truth.Truth`.
 
     Attributes
     ----------

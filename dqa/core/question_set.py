@@ -18,7 +18,7 @@ from dqa.core.truth import NOTHING_KNOWN, LabelledQuestion, Truth
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """A problem in data that was read, and what the reader did about it.
+    """A problem in data, and how the reader handled it.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Defect:
 
 
 def said_once(defects: Iterable[Defect]) -> list[Defect]:
-    """Return the first of the defects that differ only in their file; it counts the others."""
+    """Return one defect for those that differ only in their file, with their number."""
     found: dict[tuple[str, str], dict[Path, Defect]] = {}
     for defect in defects:
         found.setdefault((defect.problem, defect.action), {}).setdefault(defect.file, defect)
@@ -61,7 +61,7 @@ class QuestionSet:
     situations
         The situations by name.
     defects
-        Problems in the files, and what the reader did about them.
+        Problems in the files, and how the reader handled them.
     truths
         The truths by a question's key, for scoring alone; a decider never sees them.
     rule_set
@@ -98,7 +98,7 @@ class QuestionSet:
         defects: tuple[Defect, ...] = (),
         rule_set: str | None = None,
     ) -> Self:
-        """Make a set of questions, each with what is known to be right."""
+        """Return a set of questions with their truths."""
         pairs = tuple(labelled)
         truths = {question.key: truth for question, truth in pairs}
         questions = tuple(question for question, _ in pairs)
@@ -106,11 +106,11 @@ class QuestionSet:
 
     @property
     def labelled(self) -> tuple[LabelledQuestion, ...]:
-        """The questions in order, each with what is known to be right."""
+        """The questions in order, each with its truth."""
         return tuple(LabelledQuestion(q, self.truth_of(q)) for q in self.questions)
 
     def truth_of(self, question: Question) -> Truth:
-        """Return what is known to be right; an empty `Truth` where nothing is."""
+        """Return the truth of a question; an empty `Truth` if it is unknown."""
         return self.truths.get(question.key, NOTHING_KNOWN)
 
     def is_in_place(self, question: Question) -> bool:
@@ -122,14 +122,14 @@ class QuestionSet:
         return question.situation in self.situations or not self.is_in_place(question)
 
     def situation_of(self, question: Question) -> Situation:
-        """Return the situation that `question` is asked about.
+        """Return the situation of a question.
 
         Raises
         ------
         UnknownNameError
             There is no such situation.
         UsageError
-            The question is asked about a database of the user's own, whose data nobody read.
+            The question is about a database of the user whose data was not read.
         """
         name = question.situation
         if name in self.situations:
@@ -156,7 +156,7 @@ class QuestionSet:
             question.key,
             question.text,
             question.rules,
-            # What a database of the user's own holds may change while it is asked.
+            # The content of a user's own database may change at any time.
             self.situation_of(question).content_hash
             if self.has_data_of(question)
             else f"in {question.situation}",
@@ -178,7 +178,7 @@ class QuestionSet:
     def select(
         self, scenarios: tuple[str, ...] | None = None, limit: int | None = None
     ) -> QuestionSet:
-        """Keep some scenarios, and the first `limit` questions of each."""
+        """Return the set with some scenarios only, and the first `limit` questions of each."""
         counts: Counter[str] = Counter()
         selected = []
         for question in self.questions:

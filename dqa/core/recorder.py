@@ -55,7 +55,7 @@ class Recorder:
     Parameters
     ----------
     budget
-        What the decision may cost.
+        The budget of the decision.
     clock
         Returns the time that the budget limits.
 
@@ -96,8 +96,8 @@ class Recorder:
         if self._reviewing is not None:
             self._reviewing.recorder = self
         self._budget, self._meter = budget, Meter(budget)
-        self._clock = lambda: clock() - self._waited()
-        self._budgeted_from = self._clock()
+        self._clock = clock
+        self._budgeted_from = clock() - self._waited()
         self._began = perf_counter() - self._waited()
 
     def asking(self) -> None:
@@ -129,7 +129,7 @@ class Recorder:
             return cls()
 
     def merge(self, branch: Recorder) -> None:
-        """Add what a branch recorded, as if it happened now, with the next step numbers."""
+        """Add the events of a branch, as if they happened now, with the next step numbers."""
         before = self.steps
         self.steps += branch.steps
         self.usage += branch.usage
@@ -168,7 +168,7 @@ class Recorder:
         usage = self.usage + self.lost + self.uncounted
         scanned = [e.row_count if e.scanned is None else e.scanned for e in self.evidence]
         return {
-            "seconds": self._clock() - self._budgeted_from,
+            "seconds": self._clock() - self._waited() - self._budgeted_from,
             "tokens": usage.input_tokens + usage.output_tokens,
             "cost": self._budget.cost_of(usage.input_tokens, usage.output_tokens),
             "statements": len(self.evidence),

@@ -3,8 +3,8 @@
 Words are compared in the singular. A word counts the more, the fewer parts contain it and the more
 prominent its place is (BM25F: Robertson and Zaragoza, 2009, section 3.7). An abbreviation or
 another form of the same stem counts half. Then worth spreads along joins: a part passes some to
-what refers to it (the less, the more parts do), most to what it refers to, as a join needs that,
-and some to what refers to the same part, unless many do.
+the parts that refer to it (the less, the more of them there are), most to the parts that it refers
+to, as a join needs them, and some to the parts that refer to the same part, unless they are many.
 
 `bm25s` does not weigh the fields of a document, and it indexes all words of all tables, where only
 those of one text are looked up here.
@@ -35,11 +35,11 @@ _NEAR = 0.5
 """The weight of a word that is only near to one of the text."""
 _SHORTEST_STEM, _SHORTEST_SHORT = 5, 3
 _WEIGHTS = (1.0, 1.0, 0.2, 0.1)
-"""What a word counts in a part's name and comment, and in its columns' names and comments."""
+"""The weights of a word in a part's name and comment, and in its columns' names and comments."""
 _DOWN, _UP = 4.0, 0.8
 """How much of a part's worth goes to all that refers to it, and to each that it refers to."""
 _HUB = 50
-"""A part that more parts than these refer to says nothing about what they have in common."""
+"""Parts have nothing in common because they refer to a part with more references than this."""
 
 
 class Index:
@@ -206,7 +206,7 @@ def split_words(text: str) -> list[str]:
 
 
 def singular(word: str) -> str:
-    """Return the one form that stands for all forms of a word."""
+    """Return the common form of all forms of a word."""
     word = word.casefold()
     if len(word) >= _SHORTEST_PLURAL and word.endswith("ies"):
         return f"{word[:-3]}y"

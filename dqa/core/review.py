@@ -93,7 +93,7 @@ class ReviewAnswer(Record):
             raise ValueError("a correction needs the text that takes its place: give 'text'")
         if self.action != "correct" and self.text:
             raise ValueError(
-                f"'{self.action}' takes no 'text': what it says to the model is its 'reason', and "
+                f"'{self.action}' takes no 'text': the model reads its 'reason', and "
                 "a new text is a 'correct'"
             )
         return self

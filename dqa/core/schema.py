@@ -118,7 +118,7 @@ class DatabaseSchema:
     folds_case
         Whether the database reads an unquoted name in lower case, as PostgreSQL does.
     notes
-        Sentences without a full stop about what is left out.
+        Sentences without a full stop about parts that are left out.
     """
 
     tables: tuple[TableInfo, ...] = ()

@@ -43,14 +43,14 @@ _PATTERNS: Sequence[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
     ("=", _PARAMETER, r"\g<before>***"),
     ("sk-", _API_KEY, "***"),
 )
-"""What a text contains in lower case, the pattern to look for then, and its replacement."""
+"""A part of the text in lower case, the pattern to search for then, and its replacement."""
 
 
 def redact(text: str) -> str:
     """Return a text without passwords in URLs, API keys or values of secret variables.
 
-    It is meant for messages, prompts and replies. Questions, candidates and choices do not pass
-    through here: a name that looks like a key must stay what it is.
+    It is for messages, prompts and replies. Do not use it for questions, candidates and choices: a
+    name that looks like a key must not change.
     """
     return _redact(text, _secret_values())
 

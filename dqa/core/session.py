@@ -13,7 +13,7 @@ from dqa.core.schema import DatabaseSchema
 
 
 class Source(NamedTuple):
-    """A data file, and the state by which a later file at its path is recognised.
+    """A data file, and the state that distinguishes it from a later file at the same path.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Source(NamedTuple):
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        """Return the file that is at a path now."""
+        """Return the current file at a path."""
         found = path.stat()
         return cls(str(path), (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
 
@@ -74,18 +74,18 @@ class Session(ABC):
     is_broken: bool = False
 
     def __init__(self) -> None:
-        self.announce: Callable[[str], None] = _tell_nobody
+        self.announce: Callable[[str], None] = _ignore
 
     @abstractmethod
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement that the guard has let through.
+        """Run a statement that the guard allows.
 
         Raises
         ------
         NotUnderstoodError
             The statement may be of another dialect.
         UnknownReferenceError
-            It names what is not there.
+            It names something that the database lacks.
         QueryError, DatabaseUnavailableError
             As `dqa.core.database.Database.query` does.
         """
@@ -95,26 +95,26 @@ class Session(ABC):
         """Read the whole schema; `DatabaseUnavailableError` where that fails."""
 
     def row_order(self, table: str) -> bytes | None:  # noqa: ARG002
-        """Return the order of a table's rows, where no statement can tell it: see `row_order`."""
+        """Return the order of a table's rows, if no statement returns it: see `row_order`."""
         return None
 
     def examine(self) -> Examination:
-        """Return what a server says of itself, of who is connected and of its limits.
+        """Return the version, the role and the settings of a server.
 
         Raises
         ------
         StatementTimeoutError, DatabaseUnavailableError
-            It does not say that in time.
+            The server does not answer in time.
         """
         raise NotImplementedError  # an embedded database is a file
 
     def end_statements(self, mark: str) -> None:  # noqa: B027  (a file has no server)
-        """End the statements of the session that has announced a mark, as far as the role may."""
+        """End the statements of the session with a mark, as far as the role may."""
 
     @abstractmethod
     def close(self) -> None:
-        """Release connections; a database in memory is gone."""
+        """Release connections; a database in memory is lost."""
 
 
-def _tell_nobody(mark: str) -> None:
-    """Take no notice of a connection."""
+def _ignore(mark: str) -> None:
+    """Ignore a connection."""

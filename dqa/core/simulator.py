@@ -19,7 +19,7 @@ Goal: TypeAlias = Literal["maximise", "minimise"]
 """Whether more or less of an outcome is better."""
 
 ROUNDING = 1e-12
-"""The relative difference up to which values differ by rounding alone: some thousand times the
+"""Values with a smaller relative difference count as equal: it is about a thousand times the
 rounding of one operation."""
 
 
@@ -144,7 +144,7 @@ class Outcomes:
         try:
             return self._positions[candidate]
         except KeyError:
-            raise DataError(f"'{candidate}' is no candidate of this question.") from None
+            raise DataError(f"'{candidate}' is not a candidate of this question.") from None
 
     @cached_property
     def _positions(self) -> dict[Candidate, int]:

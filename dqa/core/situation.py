@@ -59,7 +59,7 @@ def _find(items: Mapping[str, _Item], name: str, problem: str) -> _Item:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: its name, its type and what it means."""
+    """A column of a table: its name, its type and its meaning."""
 
     name: str
     type: ColumnType
@@ -67,7 +67,7 @@ class Column:
 
     @property
     def stored(self) -> StoredType:
-        """Its type in memory: a decimal becomes a float, what is not a number becomes text."""
+        """Its type in memory: float for a decimal, text for other types."""
         if self.type in ("text", "float", "integer", "boolean"):
             return self.type
         return "float" if self.type == "decimal" else "text"
@@ -219,7 +219,7 @@ class Table:
 
     @classmethod
     def from_rows(cls, schema: TableSchema, rows: Iterable[Sequence[Cell]]) -> Table:
-        """Build a table from rows whose values stand in the order of the schema's columns."""
+        """Build a table from rows with their values in the order of the schema's columns."""
         listed, width = list(rows), len(schema.columns)
         for number, row in enumerate(listed):
             if len(row) != width:

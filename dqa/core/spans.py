@@ -89,7 +89,7 @@ def start_span(
     name
         The operation and its object.
     attributes
-        By their full names; None for what is not known.
+        By their full names; None for unknown values.
     content
         Texts and JSON values for `Span.say`.
     kind

@@ -1,4 +1,4 @@
-"""Text that a model, a provider or a database wrote, made safe to show."""
+"""Make text of models, providers and databases safe to show."""
 
 from __future__ import annotations
 
@@ -8,46 +8,43 @@ from collections.abc import Callable
 
 _HALF = re.compile("[\ud800-\udfff]")
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Unicode categories of what acts on a terminal, or hides in a line: controls, formats (which turn
-the direction of text, or have no width), halves of characters, separators of lines."""
+"""Unicode categories of characters that control a terminal or hide in a line: controls, formats
+(which change the direction of text, or have no width), surrogates, line separators."""
 
 
 def visible(line: str) -> str:
-    """Return a line in which every control character is spelt out, so that none of them acts.
-
-    A tab becomes four spaces. Nothing else is changed.
-    """
+    """Return a line with its control characters escaped; a tab becomes four spaces."""
     return spelt_out(line.replace("\t", "    "))
 
 
 def visible_lines(text: str) -> str:
-    """Return a text in whose lines nothing acts, as `visible` makes each of them."""
+    """Return a text with `visible` applied to each line."""
     return "\n".join(map(visible, text.split("\n")))
 
 
 def counted(count: int, one: str, several: str | None = None) -> str:
-    """Return how many there are of something: ``1 reply``, ``2 replies``.
+    """Return a number with its noun: ``1 reply``, ``2 replies``.
 
     Parameters
     ----------
     count
-        How many.
+        The number.
     one
-        What one is called.
+        The singular.
     several
-        What several are called, where that is not `one` with an s.
+        The plural; by default `one` with an s.
     """
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text on one line, cut behind `most` characters."""
+    """Return a text on one line, cut after `most` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[:most]}..."
 
 
 def well_formed(text: str) -> str:
-    """Return a text in which halves of characters, for which UTF-8 has no form, are replaced."""
+    """Return a text without surrogates, which UTF-8 cannot encode."""
     return text if text.isascii() else _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -56,16 +53,16 @@ def _escaped(character: str) -> str:
 
 
 def spelt_out(text: str, kept: str = "", spell: Callable[[str], str] = _escaped) -> str:
-    r"""Return a text in which each character that acts without being seen is spelt out.
+    r"""Return a text with its invisible characters escaped.
 
     Parameters
     ----------
     text
-        Anybody's.
+        The text.
     kept
-        Such characters that may stay, e.g. line breaks.
+        Invisible characters that do not change, e.g. line breaks.
     spell
-        How one of them is written; by default as in Python, e.g. ``\u202e``.
+        Escapes a character; by default as in Python, e.g. ``\u202e``.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -78,13 +75,13 @@ def spelt_out(text: str, kept: str = "", spell: Callable[[str], str] = _escaped)
 
 
 _BYTES_PER_TOKEN = 3
-"""Fewer than any usual tokenizer takes of a schema on average, names in capitals included (GPT-4's,
-GPT-5's, Llama 3's and Qwen 3's take 3.1 to 3.7), of prose, and of languages without an alphabet."""
+"""Less than the average of usual tokenizers for schemas, prose and languages without an alphabet
+(GPT-4, GPT-5, Llama 3 and Qwen 3: 3.1 to 3.7)."""
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a text is, rather too many than too few.
+    """Estimate the tokens of a text, rather too many than too few.
 
-    No tokenizer is asked: which one counts depends on a model that may not be known.
+    No tokenizer is used, as the model may be unknown.
     """
     return -(-len(text.encode(errors="replace")) // _BYTES_PER_TOKEN)

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
 from dqa.core.distribution import find_versions, own_version
-from dqa.core.errors import UsageError
-from dqa.core.files import parse_json, problem_of_path, read_text, require_folder
+from dqa.core.errors import DataError, UsageError
+from dqa.core.files import read_json, require_folder
 from dqa.core.records import Record, problem_of
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.playing.spec import PLAY_VERSION, PlaySpec
@@ -149,16 +149,14 @@ def read_record(folder: Path) -> RunRecord:
             f"{folder} holds no run that could go on: there is no {RUN}. Name the folder of one."
         )
     try:
-        written = parse_json(read_text(folder / RUN, home=folder))
+        written = read_json(folder / RUN, home=folder)
         known = is_known(written, folder / RUN, folder)
         if known and "spec" in written:
             return _checked(written, folder / RUN)
         return RunRecord(spec=None, versions=written["versions"])
     except ValidationError as error:
         raise UsageError(f"{folder / RUN}: {problem_of(error)}.") from error
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(folder / RUN, error)}.") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (DataError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(
             f"{folder} holds no run that could go on ({RUN}: {error}): name the folder of one."
         ) from error
@@ -180,7 +178,7 @@ def read_resumable(folder: Path) -> tuple[RunRecord, AnySpec]:
         The folder holds no run, or one of a newer version, or one that began in an older form.
     """
     record = read_record(folder)
-    written = parse_json(read_text(folder / RUN, home=folder)).get("spec") or {}
+    written = read_json(folder / RUN, home=folder).get("spec") or {}
     return require_resumable(record, written.get("version"), str(folder))
 
 
@@ -284,6 +282,6 @@ def is_known(written: Mapping[str, Any], path: Path, folder: Path) -> bool:
 
 def _writer(folder: Path) -> str:
     try:
-        return str(parse_json(read_text(folder / RUN, home=folder))["versions"]["dqa"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return str(read_json(folder / RUN, home=folder)["versions"]["dqa"])
+    except (DataError, KeyError, TypeError):
         return "of an unknown version"

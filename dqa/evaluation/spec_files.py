@@ -1,4 +1,4 @@
-"""What a run specification is read from: JSON, YAML that names nothing twice, a policy's file."""
+"""What a run specification is read from: JSON, YAML, a policy's file."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from dqa.core.errors import UsageError
-from dqa.core.files import parse_json, problem_of_path, read_text
+from dqa.core.errors import ParseError, UsageError
+from dqa.core.files import parse_json_of, read_text
 
 _NO_LISTS = frozenset({"schema", "walls", "protection"})
 """What of a policy whoever opens a database sets."""
@@ -22,18 +22,11 @@ def read_document(file: Path | str) -> Mapping[str, Any]:
     UsageError
         It cannot be read, is neither, or holds no fields by name.
     """
+    parse = _parse_yaml if Path(file).suffix in {".yaml", ".yml"} else parse_json_of
     try:
-        text = read_text(file)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(file, error)}.") from error
-    except ValueError as error:
-        raise UsageError(f"{file} is no UTF-8 text: {error}.") from error
-    is_yaml = Path(file).suffix in {".yaml", ".yml"}
-    try:
-        written = _parse_yaml(text) if is_yaml else parse_json(text)
-    except ValueError as error:
-        told = " ".join(str(error).split())
-        raise UsageError(f"{file} is no {'YAML' if is_yaml else 'JSON'}: {told}.") from error
+        written = parse(str(file), read_text(str(file)))
+    except ParseError as error:
+        raise UsageError(f"{error}.") from error
     if not isinstance(written, Mapping):
         raise UsageError(
             f"{file} {_what(written)}, and a RunSpec is written as its fields by name: "
@@ -80,28 +73,12 @@ def _what(written: object) -> str:
     return f"holds {str(written)[:40]!r} alone"
 
 
-def _parse_yaml(text: str) -> object:
-    """Return what YAML of plain data says; `ValueError` where it is none, or names a key twice."""
+def _parse_yaml(file: str, text: str) -> object:
     import yaml
 
-    class Loader(yaml.SafeLoader):
-        """Refuses a key that is given twice, of which the last would win in silence."""
-
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-            seen = set()
-            for key, _ in node.value:
-                if key.value in seen and isinstance(key, yaml.ScalarNode):
-                    line = key.start_mark.line + 1
-                    raise ValueError(f"line {line} gives '{key.value}' a second time")
-                if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                    seen.add(key.value)
-            return super().construct_mapping(node, deep)
-
     try:
-        return yaml.load(text, Loader)  # noqa: S506  (a safe one)
-    except yaml.MarkedYAMLError as error:
-        place = error.problem_mark
-        at = "" if place is None else f"line {place.line + 1}, column {place.column + 1}: "
-        raise ValueError(f"{at}{error.problem or error}") from error
+        return yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(str(error)) from error
+        mark = getattr(error, "problem_mark", None)
+        line = None if mark is None else mark.line + 1
+        raise ParseError(file, line, f"this is not YAML: {' '.join(str(error).split())}") from error

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
-from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.files import parse_json, read_text_file
+from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.files import read_json
 from dqa.core.run_stores import MEMORY_LABELS, is_store_table
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.guard.hints import closest
@@ -436,9 +436,9 @@ class Policy:
             The file cannot be read, is not such an object, or has a list of another name.
         """
         try:
-            given = parse_json(read_text_file(path, "--policy names a JSON file.", pipes=False))
-        except ValueError as error:
-            raise UsageError(f"The policy {path} is no JSON: {error}.") from error
+            given = read_json(path)
+        except ParseError as error:
+            raise UsageError(f"The policy {error}.") from error
         if not isinstance(given, dict):
             raise UsageError(f"The policy {path} must be a JSON object of lists of names.")
         known = (*_LISTS, "masks", "row_filters")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
-from dqa.core.files import parse_json, read_text_file
+from dqa.core.files import parse_json_of, read_text
 from dqa.core.question import Candidate
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -33,7 +33,7 @@ def read_candidates(path: Path | str, column: str | None = None) -> tuple[Candid
         It is no such table or list.
     """
     file = Path(path)
-    text = read_text_file(file, "It is to hold the candidates.")
+    text = read_text(file, pipes=True, hint="It is to hold the candidates.")
     kind = file.suffix.lower()
     if kind in _DELIMITERS:
         listed = _of_table(file, text, _DELIMITERS[kind], column)
@@ -71,10 +71,7 @@ def _of_table(file: Path, text: str, delimiter: str, column: str | None) -> Iter
 
 
 def _of_json(file: Path, text: str, column: str | None) -> Iterator[Candidate]:
-    try:
-        listed = parse_json(text)
-    except ValueError as error:
-        raise ParseError(file, None, f"no JSON: {error}") from error
+    listed = parse_json_of(file, text)
     if not isinstance(listed, list):
         raise ParseError(file, None, "expected a JSON list of candidates")
     for number, entry in enumerate(listed, start=1):

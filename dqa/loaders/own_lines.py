@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dqa.core.errors import DqaError, ParseError, UnknownNameError, UsageError
-from dqa.core.files import parse_json, problem_of_path, read_text
+from dqa.core.errors import DataError, DqaError, ParseError, UnknownNameError, UsageError
+from dqa.core.files import parse_json_of, read_text
 from dqa.core.question import Candidate
 from dqa.loaders.own_question import OwnQuestion, RulesFile
 
@@ -27,12 +27,7 @@ class WrittenLine(NamedTuple):
 
 def lines_of_file(file: Path, scenario: str | None) -> Iterator[WrittenLine]:
     """Yield the lines of a file that are not empty; what is wrong names file and line."""
-    try:
-        text = read_text(file)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(file, error)}.") from error
-    except UnicodeDecodeError as error:
-        raise ParseError(file, None, f"this is no UTF-8 text: {error}") from error
+    text = read_text(file)
     # Not splitlines(): other line separators may stand inside a JSON string.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -41,10 +36,7 @@ def lines_of_file(file: Path, scenario: str | None) -> Iterator[WrittenLine]:
         def wrong(problem: str, number: int = number) -> DqaError:
             return ParseError(file, number, problem)
 
-        try:
-            written = parse_json(line)
-        except ValueError as error:
-            raise wrong(f"this is no JSON: {error}. Write one object a line, whole") from error
+        written = parse_json_of(file, line, number)
         yield _line(_of(written, scenario), str(number), wrong, file.parent)
 
 
@@ -107,14 +99,8 @@ def rules_of(line: WrittenLine) -> str:
         )
     try:
         return read_text(file, home=home)
-    except FileNotFoundError as error:
-        raise line.wrong(
-            f"rules: there is no {file}; a path is read from the folder of the questions"
-        ) from error
-    except OSError as error:
-        raise line.wrong(f"rules: {problem_of_path(file, error)}") from error
-    except UnicodeDecodeError as error:
-        raise line.wrong(f"rules: {file} cannot be read as UTF-8 text: {error}") from error
+    except DataError as error:
+        raise line.wrong(f"rules: {error}") from error
 
 
 def answers_of(

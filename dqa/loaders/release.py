@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import DataError, ParseError, UnknownNameError
-from dqa.core.files import parse_json, read_text
+from dqa.core.files import parse_json_of, read_text
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.situation import Situation
@@ -234,22 +234,8 @@ class _Reader:
 
     def _entries(self, layout: ScenarioLayout) -> Iterator[_Entry]:
         file = layout.questions_file(self.folder)
-        try:
-            text = read_text(file, home=self.folder)
-            values = parse_json(text)
-        except json.JSONDecodeError as error:
-            raise ParseError(file, error.lineno, f"this is no JSON: {error.msg}") from error
-        except UnicodeDecodeError as error:
-            raise ParseError(file, None, f"this is no UTF-8 text: {error}") from error
-        except OSError as error:
-            raise ParseError(
-                file,
-                None,
-                f"the questions of '{layout.name}' are expected here but cannot be read: "
-                f"{error.strerror}",
-            ) from error
-        except ValueError as error:
-            raise ParseError(file, None, f"this cannot be read: {error}") from error
+        text = read_text(file, home=self.folder)
+        values = parse_json_of(file, text)
         if not isinstance(values, list):
             raise ParseError(file, 1, "expected a JSON list of questions")
         for number, entry in enumerate(values):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dqa import plugins
-from dqa.core.errors import DataError
+from dqa.core.errors import DataError, UsageError
 from dqa.core.files import parse_json, parse_toml, read_text
 
 PLAN, MANIFEST, CARD = "set.toml", "manifest.json", "card.md"
@@ -25,12 +25,7 @@ def read_document(name: str, file: str) -> Any:  # noqa: ANN401  (any plain valu
     try:
         text = read_text(path)
         return parse_toml(text) if file == PLAN else parse_json(text)
-    except OSError as error:
-        raise DataError(
-            f"{path} cannot be read: {error.strerror or error}. The folder of the set '{name}' is "
-            "incomplete; install its package again."
-        ) from error
-    except ValueError as error:
+    except (UsageError, ValueError) as error:
         raise DataError(f"{path} cannot be read: {error}.") from error
 
 

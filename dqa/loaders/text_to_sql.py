@@ -7,7 +7,6 @@ under its database's name, so ``--scenarios`` chooses databases and ``--limit`` 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -18,7 +17,7 @@ from typing import Any, Literal
 from dqa import plugins
 from dqa.core.database import Limits
 from dqa.core.errors import DataError, ParseError, QueryError, UnknownNameError
-from dqa.core.files import UnsuitableFileError, open_regular, parse_json, read_text
+from dqa.core.files import UnsuitableFileError, open_regular, read_json, read_text
 from dqa.core.question import Question
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.truth import NOTHING_KNOWN, LabelledQuestion, MatchRule, Truth
@@ -186,18 +185,7 @@ class _Reading:
         raise ParseError(self.folder, None, f"{self.form.name} has questions in {expected}")
 
     def _entries(self, file: Path) -> list[Any]:
-        try:
-            entries = parse_json(read_text(file, home=self.folder))
-        except json.JSONDecodeError as error:
-            raise ParseError(file, error.lineno, f"this is no JSON: {error.msg}") from error
-        except UnicodeDecodeError as error:
-            raise ParseError(file, None, f"this is no UTF-8 text: {error}") from error
-        except UnsuitableFileError:
-            raise
-        except OSError as error:
-            raise ParseError(file, None, f"this cannot be read: {error.strerror}") from error
-        except ValueError as error:
-            raise ParseError(file, None, f"this cannot be read: {error}") from error
+        entries = read_json(file, home=self.folder)
         if not isinstance(entries, list):
             raise ParseError(file, 1, "expected a JSON list of questions")
         return entries
@@ -208,7 +196,7 @@ class _Reading:
             return []
         try:
             lines = read_text(file, home=self.folder).splitlines()
-        except (OSError, UnicodeDecodeError) as error:
+        except DataError as error:
             self._report(file, f"this cannot be read: {error}", "not read")
             return []
         found = [line.rpartition("\t")[0] or line for line in lines if line.strip()]

@@ -14,8 +14,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from dqa.core.errors import ParseError
-from dqa.core.files import parse_toml, problem_of_path, read_text
+from dqa.core.errors import DataError, ParseError
+from dqa.core.files import parse_toml, read_text
 from dqa.scenarios.document import SharedParts
 from dqa.scenarios.toml_lines import Place, line_of, lines_of
 
@@ -157,16 +157,12 @@ def _file(folder: Traversable, name: str, wrong: Callable[[str], ParseError]) ->
 def _text(file: Path, folder: Traversable, wrong: Callable[[str], ParseError]) -> str:
     # Out of the folder beside which the others lie no path may lead.
     home = Path(str(folder)).resolve().parent
+    if not file.resolve().is_relative_to(home):
+        raise wrong(f"{file} lies outside of {home}: put it there")
     try:
-        if not file.resolve().is_relative_to(home):
-            raise wrong(f"{file} lies outside of {home}: put it there")
         return read_text(file.resolve(), home=home)
-    except FileNotFoundError:
-        raise wrong(f"there is no {file}; a path is read from the scenario's folder") from None
-    except UnicodeDecodeError as error:
-        raise wrong(f"{file} cannot be read as UTF-8 text: {error}") from error
-    except OSError as error:
-        raise wrong(f"{problem_of_path(file, error)}") from error
+    except DataError as error:
+        raise wrong(str(error)) from error
 
 
 def _values(file: str, text: str) -> dict[str, Any]:

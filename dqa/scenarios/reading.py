@@ -38,7 +38,7 @@ from typing import Any, TypeAlias, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from dqa.core.errors import ParseError
+from dqa.core.errors import ParseError, UsageError
 from dqa.core.files import read_text
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
 from dqa.core.text import counted
@@ -212,15 +212,10 @@ def _is_there(folder: Traversable, stem: str) -> bool:
 
 
 def _text(folder: Traversable, name: str) -> str:
-    file = folder / name
     try:
-        return read_text(file)
-    except FileNotFoundError:
-        raise ParseError(str(file), None, "the file is missing; add it") from None
-    except OSError as error:
-        raise ParseError(str(file), None, f"it cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ParseError(str(file), None, f"it cannot be read as UTF-8 text: {error}") from error
+        return read_text(folder / name)
+    except UsageError as error:
+        raise ParseError(str(folder / name), None, "the file is missing") from error
 
 
 # --- the document ---

@@ -68,11 +68,11 @@ PATHS = {
     "ask --question ? --database gone": "'gone' does not exist",
     "ask --question ? --database bytes": "'bytes' is no database that one of",
     "ask --question ? --database http://x/y": "is no URL that one of",
-    "trace bytes": "it is no UTF-8 text",
-    "trace empty": "it is no JSON",
+    "trace bytes": "it is not UTF-8 text",
+    "trace empty": "this is not JSON",
     "eval --generate 1 --replay empty": "it is no JSON object",
     "eval --generate 1 --replay bytes": "no line of a cassette",
-    "eval --generate 1 --policy bytes": "bytes is not UTF-8 text",
+    "eval --generate 1 --policy bytes": "bytes: it is not UTF-8 text",
     "ask --question ? --database x.db --rules .": ". is a folder",
 }
 

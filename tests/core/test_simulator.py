@@ -84,7 +84,7 @@ def test_where_the_best_gains_nothing_relative_regret_is_infinite() -> None:
 
 def test_a_stranger_is_no_candidate() -> None:
     """Asking about it names it."""
-    with pytest.raises(DataError, match="'z' is no candidate"):
+    with pytest.raises(DataError, match="'z' is not a candidate"):
         profits(1.0).regret("z")
 
 

@@ -121,7 +121,7 @@ def test_what_an_engine_cannot_hold_is_refused() -> None:
     wrong: list[tuple[Any, str, str]] = [
         ({"t": {"x": [1]}}, "ladybug", "holds a graph, and tables do not say"),
         (3, "sqlite", "A int makes no database"),
-        (Path("missing.sql"), "sqlite", "cannot be read: No such file"),
+        (Path("missing.sql"), "sqlite", "missing.sql does not exist"),
         (SCRIPTS["sqlite"], "mysql", "is not in memory"),
     ]
     for content, engine, problem in wrong:

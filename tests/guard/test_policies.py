@@ -17,7 +17,7 @@ def test_a_policy_is_read_from_a_file(tmp_path: Path) -> None:
     assert Policy.read(path) == Policy(tables=frozenset({"emp"}), functions=frozenset({"f"}))
     for wrong, problem in [
         ("[]", "JSON object"),
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ('{"tabels": []}', "'tabels'"),
         ('{"tables": "emp"}', "must be a list"),
         ('{"columns": ["salary"]}', "write 'owner.salary'"),

@@ -106,10 +106,10 @@ def test_a_malformed_manifest_is_refused(folder: Path) -> None:
         with pytest.raises(DataError, match=problem):
             read_generated(folder)
     path.write_text('{"format": ', "utf-8")
-    with pytest.raises(DataError, match="cannot be read as JSON"):
+    with pytest.raises(DataError, match="this is not JSON"):
         read_generated(folder)
     path.unlink()
-    with pytest.raises(DataError, match=f"{MANIFEST} is missing"):
+    with pytest.raises(DataError, match=f"{MANIFEST}: it does not exist"):
         read_generated(folder)
 
 

@@ -92,7 +92,7 @@ def test_rules_are_a_text_or_a_file_beside_the_questions(shop: Path, tmp_path: P
 
 
 MISTAKES: list[tuple[str | dict[str, Any], str]] = [
-    ("{", "1: this is no JSON"),
+    ("{", "1: this is not JSON"),
     ("[]", "1: a question is an object of fields"),
     ({"candidates": ["a"]}, "1: 'question' is missing"),
     ({**BEST, "anwser": "Bell"}, "There is no field 'anwser'.* Did you mean 'answer'"),
@@ -100,7 +100,7 @@ MISTAKES: list[tuple[str | dict[str, Any], str]] = [
     ({**BEST, "answer": "Belt", "candidates": ["Bell"]}, "1: answer: There is no candidate"),
     ({**BEST, "candidates": "DROP TABLE supplier"}, "1: candidates: The statement cannot run"),
     ({**BEST, "candidates": "SELECT 1 WHERE 0"}, "1: candidates: the statement lists none"),
-    ({**BEST, "rules": {"file": "no.md"}}, "1: rules: there is no .*no.md"),
+    ({**BEST, "rules": {"file": "no.md"}}, "1: rules: .*no.md: it does not exist"),
     ({**BEST, "database": "ship"}, "no database 'ship'. There are: shop. Did you mean 'shop'"),
     ({**BEST, "scenario": "building"}, "has a question and rules of its own"),
     ({"scenario": "building"}, "1: scenario: .* does not hold the scenario"),

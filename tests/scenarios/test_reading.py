@@ -91,8 +91,8 @@ def test_an_unknown_field_is_told_what_there_is(folder: Path) -> None:
 def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
     """Missing, in another encoding, or no TOML."""
     for name, content, words in (
-        ("rules.md", b"\xff\xfe", r"rules\.md: it cannot be read as UTF-8"),
-        ("rules.md", None, r"rules\.md: the file is missing; add it"),
+        ("rules.md", b"\xff\xfe", r"rules\.md: it is not UTF-8 text"),
+        ("rules.md", None, r"rules\.md: the file is missing"),
         ("scenario.toml", b'name = "x', "it is not TOML: "),
     ):
         (folder / name).unlink()

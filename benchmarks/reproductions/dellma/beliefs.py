@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from dqa.core.errors import ParseError, UnknownNameError
-from dqa_dellma.release.files import read_json
+from dqa_dellma.release.files import read_object
 
 __all__ = ["read_beliefs"]
 
@@ -44,7 +44,7 @@ def read_beliefs(folder: Path, dataset: str) -> Mapping[str, Mapping[str, str]]:
     if dataset not in _FILES:
         raise UnknownNameError("data set of the DeLLMa release", dataset, _FILES)
     file = folder / _FILES[dataset]
-    beliefs = read_json(file, folder)
+    beliefs = read_object(file, folder)
     for factor, words in beliefs.items():
         stated = isinstance(words, dict) and all(isinstance(word, str) for word in words.values())
         if not stated or not words:

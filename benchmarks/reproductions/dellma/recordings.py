@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import ParseError
+from dqa.core.files import DATA_BYTES, read_text
 from dqa.core.question_set import Defect
-from dqa_dellma.release.files import read_text
 from dqa_dellma.release.questions import KNOWN_YEAR
 
 __all__ = ["Instance", "RecordedRun", "Recording", "ShownPair", "find_runs", "read_pairs"]
@@ -270,7 +270,7 @@ def read_pairs(prompt: Path) -> list[ShownPair]:
     ParseError
         The prompt is missing, lists none, or does not number them 1, 2, 3, ...
     """
-    found = list(_PAIR.finditer(read_text(prompt, prompt.parent)))
+    found = list(_PAIR.finditer(read_text(prompt, home=prompt.parent, most=DATA_BYTES)))
     places = [int(match["place"]) for match in found]
     if not places or places != list(range(1, len(places) + 1)):
         raise ParseError(prompt, None, "expected state-action pairs, numbered from 1")
@@ -280,7 +280,7 @@ def read_pairs(prompt: Path) -> list[ShownPair]:
 def _reply(file: Path, defects: list[Defect]) -> Mapping[str, Any] | None:
     """Return the object that a file of an answer holds, or None and a report why not."""
     try:
-        reply = json.loads(read_text(file, file.parent))
+        reply = json.loads(read_text(file, home=file.parent, most=DATA_BYTES))
     except (ParseError, ValueError, RecursionError) as error:
         problem = error.problem if isinstance(error, ParseError) else f"this is no JSON: {error}"
     else:

@@ -4,39 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from dqa.core.errors import ParseError
-from dqa.core.files import parse_json, read_bytes
+from dqa.core.files import DATA_BYTES, read_json, read_text
+
+_HINT = "The DeLLMa release has this file."
 
 
-def read_text(file: Path, folder: Path) -> str:
-    """Return the text of a release's file; `ParseError` where it is missing or no UTF-8."""
-    try:
-        content = read_bytes(file, home=folder)
-    except OSError as error:
-        raise ParseError(
-            file, None, f"the DeLLMa release has this file, but here: {error.strerror}"
-        ) from error
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ParseError(file, line, f"this is no UTF-8 text: {error.reason}") from error
-
-
-def read_json(file: Path, folder: Path) -> dict[str, Any]:
-    """Return the JSON object that a release's file holds; `ParseError` where it holds none."""
-    text = read_text(file, folder)
-    try:
-        value = parse_json(text)
-    except json.JSONDecodeError as error:
-        raise ParseError(file, error.lineno, f"this is no JSON: {error.msg}") from error
-    except ValueError as error:
-        raise ParseError(file, None, f"this cannot be read: {error}") from error
+def read_object(file: Path, folder: Path) -> dict[str, Any]:
+    """Return the JSON object of a file of the release; `DataError` where it is none."""
+    value = read_json(file, home=folder, most=DATA_BYTES, hint=_HINT)
     if not isinstance(value, dict):
         raise ParseError(file, 1, "expected a JSON object")
     return value
@@ -55,7 +35,9 @@ def read_rows(
     ParseError
         The file cannot be read, or its header lacks one of `columns`.
     """
-    reader = csv.reader(io.StringIO(read_text(file, folder), newline=""))
+    reader = csv.reader(
+        io.StringIO(read_text(file, home=folder, most=DATA_BYTES, hint=_HINT), newline="")
+    )
     try:
         header = [name.strip() for name in next(reader, [])]
         missing = [name for name in columns if name not in header]

@@ -17,7 +17,7 @@ from typing import Any
 
 from dqa.core.errors import DataError, ParseError
 from dqa.core.question_set import Defect
-from dqa_dellma.release.files import read_json, read_rows
+from dqa_dellma.release.files import read_object, read_rows
 from dqa_dellma.release.quantities import Quantity, Statistic, parse_quantity
 
 _REPORT = Path("data/agriculture/reports/summary/fruit-sept-2021.json")
@@ -124,7 +124,7 @@ def read_agriculture(folder: Path) -> Agriculture:
     """
     defects: list[Defect] = []
     file = folder / _REPORT
-    report = read_json(file, folder)
+    report = read_object(file, folder)
     summary, factors = report.get("summary"), report.get("factors", [])
     if not isinstance(summary, str) or not isinstance(factors, list):
         raise ParseError(file, None, "expected a text 'summary' and a list 'factors'")

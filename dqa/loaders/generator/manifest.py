@@ -14,14 +14,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from dqa import plugins
 from dqa.core.errors import DataError
-from dqa.core.files import (
-    open_regular,
-    parse_json,
-    problem_of_path,
-    read_text,
-    require_folder,
-    write_private,
-)
+from dqa.core.files import open_regular, problem_of_path, read_json, require_folder, write_private
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
 from dqa.loaders.generator.generate import common_label_rules
@@ -147,17 +140,8 @@ def read_manifest(folder: Path) -> Manifest:
     """
     require_folder(folder, "Name the folder of 'dqa generate --out'.")
     path = folder / MANIFEST
-    try:
-        document = parse_json(read_text(path, home=folder))
-    except FileNotFoundError:
-        raise DataError(
-            f"{path} is missing: {folder} was not written by 'dqa generate', or not to its end. "
-            "Generate it again."
-        ) from None
-    except OSError as error:
-        raise DataError(f"{problem_of_path(path, error)}.") from error
-    except ValueError as error:
-        raise DataError(f"{path} cannot be read as JSON: {error}.") from error
+    hint = "'dqa generate' writes it at the end: generate the folder again."
+    document = read_json(path, home=folder, hint=hint)
     try:
         return Manifest.model_validate(document)
     except ValidationError as error:

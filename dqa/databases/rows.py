@@ -152,7 +152,12 @@ def collect(  # noqa: PLR0913
             if len(shown) >= limits.rows or size > room:
                 cut = "rows" if len(shown) >= limits.rows else "bytes"
                 over = row
-                others = (_plain_rows([row], convert, limits.cell)[0][0] for row in left)
+                others = (
+                    tuple(row)
+                    if CELLS.issuperset(map(type, row))
+                    else _plain_rows([row], convert, limits.cell)[0][0]
+                    for row in left
+                )
                 rest = chain(whole[number + 1 :], others)
                 break
             room -= size

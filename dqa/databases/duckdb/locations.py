@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from glob import glob
 from pathlib import Path
 
 from dqa.core.errors import UsageError
@@ -62,18 +63,17 @@ def _files(location: str) -> list[Path]:
     if path.is_file():
         return [path]
     if path.is_dir():
-        found = [one for one in path.iterdir() if one.is_file() and suffix_of(one.name)]
+        found = list(path.iterdir())
         missing = f"The folder '{location}' holds no data file"
     elif _PATTERN.search(location):
-        anchor = Path(path.anchor)
-        pattern = str(path.relative_to(anchor)) if path.anchor else location
-        found = [one for one in anchor.glob(pattern) if one.is_file() and suffix_of(one.name)]
+        found = [Path(name) for name in glob(location, recursive=True)]  # noqa: PTH207  (absolute, too)
         missing = f"No data file matches '{location}'"
     else:
         raise UsageError(f"There is no file '{location}'. Name one that exists.")
-    if not found:
+    files = sorted(one for one in found if one.is_file() and suffix_of(one.name))
+    if not files:
         raise UsageError(f"{missing}: name files that end in {', '.join(SUFFIXES)}.")
-    return sorted(found)
+    return files
 
 
 def _table_name(path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from psycopg import Connection
 
@@ -51,7 +51,7 @@ WHERE contype = 'f' AND conparentid = 0 AND connamespace IN (
 ORDER BY conname, place
 """
 _TYPES = """
-SELECT t.oid, t.typtype, t.typname, format_type(t.typbasetype, t.typtypmod),
+SELECT t.oid, t.typtype, format_type(t.typbasetype, t.typtypmod),
     (SELECT array_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e
         WHERE e.enumtypid = t.oid),
     (SELECT string_agg(quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod), ', '
@@ -69,14 +69,8 @@ WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^pg_'
 _SHORT = ((re.compile(r"\bCHARACTER VARYING\b"), "VARCHAR"), (re.compile(r"\bCHARACTER\b"), "CHAR"))
 
 
-class _Type(NamedTuple):
-    """A type that a user has defined."""
-
-    kind: str
-    name: str
-    base: str
-    labels: Sequence[str] | None
-    fields: str | None
+_Type: TypeAlias = tuple[str, str, Sequence[str] | None, str | None]
+"""A type that a user has defined: its kind, base type, labels and fields."""
 
 
 def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
@@ -89,8 +83,8 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
         }
         in_part = [oid for oid, *_, is_readable in found if not is_readable]
         columns = rows_of(cursor, _COLUMNS, list(relations), in_part)
-        types = {
-            oid: _Type(*rest)
+        types: dict[int, _Type] = {
+            oid: (*rest,)
             for oid, *rest in rows_of(cursor, _TYPES, list({row[3] for row in columns}))
         }
         keys = rows_of(cursor, _KEYS, list(relations))
@@ -129,12 +123,13 @@ def _spelled(kind: str, defined: _Type | None) -> str:
     """Return a type in capitals; for a defined one its name and its parts."""
     if defined is None:
         return _capital(kind) if kind == kind.lower() and '"' not in kind else kind
-    if defined.kind == "e":
-        return enumeration(kind, defined.labels or ())
-    if defined.kind == "d":
+    category, base, labels, fields = defined
+    if category == "e":
+        return enumeration(kind, labels or ())
+    if category == "d":
         array = "[]" if kind.endswith("[]") else ""
-        return f"{_capital(defined.base)}{array} (domain {kind.removesuffix('[]')})"
-    return f"{kind} ROW({defined.fields})"
+        return f"{_capital(base)}{array} (domain {kind.removesuffix('[]')})"
+    return f"{kind} ROW({fields})"
 
 
 def _capital(kind: str) -> str:

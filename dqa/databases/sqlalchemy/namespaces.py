@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import DropSchema
 from sqlalchemy.types import NullType
 
-from dqa.core.examination import Advice, Examination
+from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import Catalogue, Relation
 from dqa.databases.errors import Failure, Fault, one_line
@@ -72,14 +72,7 @@ def _examine(engine: Engine) -> Examination:
         version = connection.dialect.server_version_info or ()
     dialect, user = engine.dialect.name, engine.url.username or ""
     title = f"{dialect} {'.'.join(map(str, version))}".strip()
-    advice = Advice(
-        "role",
-        f"what {user} may do is not known",
-        "the guard and a rollback keep statements from writing; a user without the right to "
-        "write is one more line of defence",
-        "Connect as a user with SELECT on the tables in question, and no other right.",
-    )
-    return Examination(title, user, may_write=True, advice=(advice,) if user else ())
+    return Examination(title, user, may_write=True)
 
 
 def _interrupt(errors: type[Exception], connection: Connection) -> Callable[[], object] | None:

@@ -192,7 +192,7 @@ def _is_ours(folder: Path) -> bool:
     """Whether a ``run.json`` is of a run: other programs write files of that name, too."""
     try:
         return "dqa" in read_json(folder / RUN, home=folder)["versions"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (DqaError, KeyError, TypeError):
         return False
 
 

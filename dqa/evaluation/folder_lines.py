@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from dqa.core.decision import Usage
 from dqa.core.errors import ParseError, UsageError
-from dqa.core.files import parse_json, read_text, whole_lines
+from dqa.core.files import parse_json, read_json, whole_lines
 from dqa.core.records import dump_line, problem_of
 from dqa.evaluation.folders import (
     ABANDONED,
@@ -121,7 +121,7 @@ def read_prompts(folder: Path) -> Prompts:
     if not path.is_file():
         return {}
     try:
-        return prompts_from_json(parse_json(read_text(path, home=folder)))
+        return prompts_from_json(read_json(path, home=folder))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ParseError(path, None, f"these are no prompts of a run: {error!r}") from error
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from dqa.core.errors import ParseError
+from dqa.core.errors import DqaError, ParseError
 from dqa.core.files import read_text
 from dqa.core.records import Record
 from dqa.core.secrets import redact
@@ -107,7 +107,7 @@ class Findings:
         """Return the lines of a file; none where it cannot be read, which is found elsewhere."""
         if file not in self._texts:
             self._texts[file] = []
-            with suppress(OSError, UnicodeDecodeError):
+            with suppress(DqaError):
                 self._texts[file] = read_text(Path(file)).split("\n")
         return self._texts[file]
 

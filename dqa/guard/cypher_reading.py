@@ -45,6 +45,7 @@ _OPERATORS = _NUMERIC | {"+", "=~", "<<", ">>", "||", "&", ":=", "IN", "CONTAINS
 _JOINS = frozenset({"JOIN", "MULTI_JOIN"})
 _SIGNS = frozenset({"-", "+", "!"})
 _PATHS = ("SHORTEST", "ALL", "TRAIL", "ACYCLIC", "WSHORTEST")
+_TRIMMING = ("BOTH", "LEADING", "TRAILING")
 _ORDERS = ("ASC", "ASCENDING", "DESC", "DESCENDING")
 _CONTINUING = frozenset(["WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "YIELD", "USING", "HINT"])
 """Clauses that belong to the one before."""
@@ -692,24 +693,19 @@ class CypherReader:
         return self._sizes.get(self.folded(i), _ONE)
 
     def _case(self) -> Size:
+        """Read CASE ... WHEN ... THEN ... ELSE ... END; one of its values is the result."""
         self.i += 1
-        if not self._at("WHEN"):
-            self._expression()
-        sizes: list[Size] = []
-        while self._take("WHEN"):
-            while True:
-                if self._take("IS"):
-                    self._is()
-                else:
-                    self.i += self.keys[self.i] in self._operators - _SIGNS
-                    self._expression()
-                if not self._take(","):
-                    break
-            self._expect("THEN")
-            sizes.append(self._expression())
-        if self._take("ELSE"):
-            sizes.append(self._expression())
-        self._expect("END")
+        begin, sizes = self.i, [_ONE]
+        while not self._take("END"):
+            is_result = self._take("THEN", "ELSE")
+            if not (is_result or self._take("WHEN", ",") or self.i == begin):
+                self._unexpected()
+            if not is_result and self._take("IS"):  # as in WHEN IS NULL
+                self._is()
+                continue
+            self.i += not is_result and self.keys[self.i] in self._operators - _SIGNS
+            size = self._expression()
+            sizes += [size] * is_result
         return max(sizes, key=lambda size: size.total)
 
     def _function(self, name: str, end: int) -> Size:
@@ -804,7 +800,7 @@ class CypherReader:
         while self.i < end:
             if self._take(*between):
                 continue  # as in list[..2]
-            while self._is_prefix("DISTINCT", "BOTH", "LEADING", "TRAILING"):
+            if self._is_prefix("DISTINCT", *(_TRIMMING if name == "trim" else ())):
                 self.i += 1
             sizes.append(self._expression())
             if self._take("AS"):

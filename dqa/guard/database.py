@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import reduce
@@ -32,7 +32,7 @@ from dqa.core.parts import add_descriptions
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.core.situation import Schema
-from dqa.core.spans import Span, start_span
+from dqa.core.spans import start_span
 from dqa.core.text import visible
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
@@ -279,7 +279,14 @@ class GuardedDatabase:
     def _recorded(self, statement: str, limits: Limits) -> Rows:
         """Run a statement; measure and record it."""
         started = perf_counter()
-        with self._span(statement) as span:
+        # By OpenTelemetry's conventions for databases.
+        about = {
+            "db.operation.name": "query",
+            "db.system.name": _SYSTEMS.get(self.dialect, self.dialect),
+            "db.namespace": self._session.namespace or self.name,
+        }
+        content = {"db.query.text": lambda: statement}
+        with start_span(f"query {self.name}", about, content, "client") as span:
             try:
                 rows = self._answered(statement, limits)
             except BaseException as error:
@@ -300,19 +307,6 @@ class GuardedDatabase:
             seconds = perf_counter() - started
             entry = AuditEntry(self.name, self.dialect, statement, seconds=seconds, **result)
             self.audit.sink(entry)
-
-    def _span(self, statement: str) -> AbstractContextManager[Span]:
-        """Return the span of a statement, by OpenTelemetry's conventions for databases."""
-        return start_span(
-            f"query {self.name}",
-            {
-                "db.operation.name": "query",
-                "db.system.name": _SYSTEMS.get(self.dialect, self.dialect),
-                "db.namespace": self.namespace or self.name,
-            },
-            {"db.query.text": lambda: statement},
-            "client",
-        )
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
         problem: RefusedStatementError | NotUnderstoodError | None = None

@@ -173,11 +173,11 @@ def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> 
 def _marked(tokens: Sequence[Token], allowed: frozenset[str], known: AllowLists) -> Iterator[Token]:
     """Yield the tokens; the name of each call of an allowed function gets its mark."""
     words = known.syntax | known["options"]
-
-    def is_value(token: Token) -> bool:
-        is_word = token.token_type is TokenType.VAR and token.text.lower() in words
-        return token.token_type in _VALUES and not is_word
-
+    ends_value = [
+        token.token_type in _VALUES
+        and not (token.token_type is TokenType.VAR and token.text.lower() in words)
+        for token in tokens
+    ]
     for number, token in enumerate(tokens):
         name = token.text if token.token_type is TokenType.IDENTIFIER else token.text.lower()
         is_call = (
@@ -191,8 +191,8 @@ def _marked(tokens: Sequence[Token], allowed: frozenset[str], known: AllowLists)
             is_type = before.token_type in {TokenType.ALIAS, TokenType.DCOLON}
             # What follows `SELECT *` is no call, but what follows `2 *` is one.
             is_star = before.token_type is TokenType.STAR
-            is_star &= number < 2 or not is_value(tokens[number - 2])
-            is_call = not (is_type or is_star or is_value(before))
+            is_star &= number < 2 or not ends_value[number - 2]
+            is_call = not (is_type or is_star or ends_value[number - 1])
         yield _as(token, TokenType.VAR, MARK + name) if is_call else token
 
 

@@ -8,8 +8,9 @@ refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
+from typing import Any, ClassVar
 
 from sqlglot import exp
 
@@ -82,6 +83,12 @@ def _judge_query(read: StatementText, dialect: str, policy: Policy) -> str:
     return tables.rewritten(parsed, policy) if policy.restricts else parsed.text
 
 
+_RARE = (
+    *(exp.ObjectIdentifier, exp.SessionParameter, exp.Parameter, exp.TableSample, exp.CTE),
+    *(exp.Operator, exp.In, exp.Pivot, exp.Summarize),
+)
+
+
 class _Check:
     """The checks of one statement's nodes."""
 
@@ -101,28 +108,12 @@ class _Check:
                 is_filled = value not in (None, False, [])
                 if arguments is not None and argument not in arguments and is_filled:
                     self._refuse_argument(node, argument, value)
-            self._check_node(node)
+            rule = self._rules.get(type(node))
+            if rule is not None:
+                rule(self, node)
         self._check_lengths()
         if self.dialect in {"postgres", "mariadb"}:
             self._check_dots()
-
-    def _check_node(self, node: exp.Expr) -> None:
-        match node:
-            case exp.Anonymous():
-                self._check_function(node)
-            case exp.Table():
-                self._check_table(node)
-            case exp.TableAlias():
-                self._check_alias(node)
-            case exp.DataType() if node.this == exp.DType.USERDEFINED and node.args.get("kind"):
-                self._check_type(node)
-            case exp.Collate() if isinstance(node.expression, exp.Column):
-                name = node.expression
-                if name.table.casefold() != "pg_catalog":
-                    self._refuse_outside(name.parts[:-1], "collation", name.name)
-        problem = self._problem(node)
-        if problem:
-            raise Refusal(problem)
 
     def _refuse(self, node: exp.Expr) -> None:
         name = type(node).__name__.upper()
@@ -319,8 +310,15 @@ class _Check:
 
     # Other parts
 
+    def _check_collation(self, node: exp.Collate) -> None:
+        name = node.expression
+        if isinstance(name, exp.Column) and name.table.casefold() != "pg_catalog":
+            self._refuse_outside(name.parts[:-1], "collation", name.name)
+
     def _check_type(self, node: exp.DataType) -> None:
         """Refuse a type that could be of another schema: a table's row is a type in PostgreSQL."""
+        if node.this != exp.DType.USERDEFINED or not node.args.get("kind"):
+            return
         *owner, last = _dotted(node.args["kind"])
         name = last.name.lower()
         if node.expressions and name not in self.known.syntax:
@@ -334,8 +332,8 @@ class _Check:
         if name not in known | self.policy.type_names:
             raise Refusal(f"the type {name} is not one that is described")
 
-    def _problem(self, node: exp.Expr) -> str:
-        """Return why a node with a rule of its own may not run; nothing where it may."""
+    def _check_rare(self, node: exp.Expr) -> None:
+        """Refuse a node of a rare kind that has a rule of its own."""
         problem, name = "", node.name
         match node:
             case exp.ObjectIdentifier() if self.scope is not None or self.policy.restricts:
@@ -357,7 +355,8 @@ class _Check:
             case exp.Pivot() | exp.Summarize() if not isinstance(node.this, _APPLIED):
                 # DuckDB would read a text in their place as the name of a file.
                 problem = f"{type(node).__name__.upper()} needs a table or a query, not text"
-        return problem
+        if problem:
+            raise Refusal(problem)
 
     # Dots
 
@@ -409,6 +408,16 @@ class _Check:
         if self.policy.schema is None or name.casefold() not in columns:
             hint = closest(name, columns, quote=self.policy.quote)
             raise Refusal(f".{name} is not a known column, and could call a function.{hint}")
+
+    _rules: ClassVar[Mapping[type, Callable[[_Check, Any], None]]] = {
+        exp.Anonymous: _check_function,
+        exp.Collate: _check_collation,
+        exp.DataType: _check_type,
+        exp.Table: _check_table,
+        exp.TableAlias: _check_alias,
+        **dict.fromkeys(_RARE, _check_rare),
+    }
+    """The rule for each kind of node that has one."""
 
 
 def _function_name(node: exp.Expr) -> str:

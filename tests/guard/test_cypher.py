@@ -50,7 +50,7 @@ GROWING = [
     f"WITH 'a' AS s {'WITH CASE WHEN true THEN s || s END AS s ' * 40}RETURN s",
     f"WITH 'a' AS s {'CALL (s) { RETURN s + s AS t } WITH t AS s ' * 40}RETURN s",
     f"WITH {{a: 'a'}} AS m {'WITH {a: m.a + m.a} AS m ' * 40}RETURN m",
-    f"WITH ['a'] AS l {'WITH [x IN l | l] AS l ' * 40}RETURN l",
+    f"WITH ['a', 'b'] AS l {'WITH [x IN l | l] AS l ' * 40}RETURN l",
     "WITH ['a'] AS l "
     + "UNWIND [1, 2] AS i WITH collect(reduce(t = '', x IN l | t + x)) AS l " * 40
     + "RETURN l",

@@ -452,6 +452,7 @@ def test_a_policy_and_an_audit_hold(target: Target, whole: bool) -> None:
         "MATCH (:Country)-[s:source]->(:Country) RETURN s.flow",
         "MATCH (c:Country) RETURN c.development",
         "MATCH (c:Country) RETURN c",
+        "RETURN {_LABEL: ['Country', 'Town']}",
         "CALL db.labels()",
     )
     for statement in refused:

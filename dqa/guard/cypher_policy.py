@@ -21,6 +21,8 @@ _SAFE_CALLS = frozenset(
     | {"rowid", "size", "type", "valuetype"}
 )
 """Functions that show nothing of an element's properties."""
+_AMBIGUOUS = frozenset({"CASE", "DISTINCT", "NOT"})
+"""Names whose use can be read in two ways, as in ``distinct[0]``."""
 _STATIC = frozenset({"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"})
 """What SHOW shows that has nothing of the data."""
 
@@ -245,6 +247,9 @@ def _require_named(reader: CypherReader, names: set[str]) -> None:
         raise _whole("*")
     if reader.has_path_value:
         raise _whole("a path")
+    for name in names:
+        if name.upper() in _AMBIGUOUS:
+            raise Refusal(f"{name} is a word of the language, too; use another name")
 
 
 def _whole(name: str) -> Refusal:

@@ -93,11 +93,12 @@ class Parsed:
             parts: list[exp.Expr] = []
             if isinstance(node, exp.With):
                 own = next(n for n, part in enumerate(node.expressions) if part is below)
-                # In its own part a name may mean the table, but for the second half of a recursive
-                # UNION; so may, in MariaDB, the name of a later part.
-                union = below.this
-                is_own = bool(node.args.get("recursive")) and isinstance(union, exp.Union)
-                is_own = is_own and any(found is table for found in union.expression.walk())
+                # In its own part a name may mean the table: always without RECURSIVE, and in DuckDB
+                # but for the second half of a UNION. So may, in MariaDB, the name of a later part.
+                union, is_own = below.this, bool(node.args.get("recursive"))
+                if self.dialect not in {"sqlite", "mysql", "mariadb"}:
+                    is_own = is_own and isinstance(union, exp.Union)
+                    is_own = is_own and any(found is table for found in union.expression.walk())
                 if any(self._names(part, table) for part in node.expressions[own:]):
                     return is_own and self._names(below, table)
                 parts = node.expressions[:own]

@@ -60,6 +60,8 @@ WHOLE = [
     "MATCH (n:Person) RETURN n {.name, n}",
     "MATCH (a:City) ((leading:Person)-->(y))+ (b:City) RETURN collect(leading[0])",
     "MATCH (where:Person) RETURN collect(where)",
+    "MATCH (distinct:Person) RETURN distinct['secret']",
+    "MATCH (n:Person) WITH n AS not RETURN not['secret']",
     "MATCH (n:Person) RETURN [n, 1 = 1]",
     "MATCH (n:Person) CALL { WITH n RETURN n AS m } RETURN m",
     "MATCH (n:Person) RETURN COLLECT { MATCH (m:Person) RETURN m }",

@@ -1,7 +1,6 @@
 // Long lists, maps and JSON.
 RETURN size(reduce(l = [], x IN range(1, 300000) | l + x));
 UNWIND range(1, 1000) AS i RETURN [x IN range(1, 1000000) | x * i];
-UNWIND range(1, 1000) AS i WITH [x IN range(1, 1000000) | toString(x) + i] AS l RETURN collect(l);
 WITH range(1, 1000000) AS l UNWIND l AS x UNWIND l AS y UNWIND l AS z RETURN count(*);
 WITH range(1, 1000000) AS l UNWIND l AS x UNWIND l AS y RETURN collect(DISTINCT x * y);
 UNWIND range(1, 1000000) AS x WITH collect(toString(x)) AS l UNWIND range(1, 100) AS y RETURN y, l, [z IN l | z + y];

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from dqa.core.errors import StatementError
 from dqa.core.fitting import rank_parts
-from dqa.core.schema import DatabaseSchema, NodeInfo, Part, TableInfo, cypher_name, sql_name
+from dqa.core.schema import DatabaseSchema, NodeInfo, Part, TableInfo, cypher_name
 from dqa.core.text import visible
 from dqa.guard.lists import lists
 
@@ -28,12 +28,17 @@ _NO_FUNCTION = re.compile(
 
 
 def closest(
-    unknown: str, known: Iterable[str], cutoff: float = 0.5, quote: str = "", *, whole: bool = False
+    unknown: str,
+    known: Iterable[str],
+    cutoff: float = 0.5,
+    schema: DatabaseSchema | None = None,
+    *,
+    whole: bool = False,
 ) -> str:
     """Return `` Did you mean 'x'?``, or nothing where no known name is as close as `cutoff`.
 
-    With `quote`, a name that a statement has to quote is shown with its quotes. Of a name with dots
-    only the last part is compared, unless it is compared as a `whole`.
+    With `schema`, a name that a statement has to quote is shown with its quotes. Of a name with
+    dots only the last part is compared, unless it is compared as a `whole`.
     """
     by_lower = {name.lower(): name for name in sorted(known, reverse=True)}
     wanted = (unknown if whole else unknown.rsplit(".", 1)[-1]).lower()
@@ -41,7 +46,7 @@ def closest(
     if not found:
         return ""
     name = by_lower[found[0]]
-    spelled = sql_name(name, quote) if quote else name
+    spelled = schema.spell(name) if schema is not None else name
     return visible(
         f" Did you mean '{name}'?" + (f" Write it as {spelled}." if spelled != name else "")
     )
@@ -69,16 +74,14 @@ def _advice() -> dict[tuple[str, str], str]:
 def unknown_name(problem: str, name: str, schema: DatabaseSchema, statement: str) -> StatementError:
     """Return `problem` with the most likely name, and the names that exist."""
     parts, named = rank_parts(schema, statement)
-    quote = schema.quote if schema.tables else ""
     bare = name.rsplit(".", 1)[-1]
-    names = [part.name for part in parts]
     hint = ""
     if not _OF_PART.search(problem):
-        hint = _owning(bare, parts, quote)
-        names += [f.name for part in parts[:named] or parts for f in part.fields]
-    hint = hint or closest(bare, names, quote=quote)
+        fields = [f.name for part in parts[:named] or parts for f in part.fields]
+        hint = _owning(bare, parts, schema) or closest(bare, fields, schema=schema)
+    hint = hint or closest(bare, [part.name for part in parts], schema=schema)
     what = "Tables" if schema.tables else "There is"
-    listing = f" {what}: {_shortened([_listed(part, quote) for part in parts])}" if parts else ""
+    listing = f" {what}: {_shortened([_listed(part, schema) for part in parts])}" if parts else ""
     return StatementError(f"{problem}.{visible(hint + listing)}")
 
 
@@ -92,7 +95,7 @@ def advice_on(problem: str, dialect: str) -> str:
     return instead_of(function, dialect) or closest(function, others, cutoff=0.8).strip()
 
 
-def _owning(name: str, parts: Sequence[Part], quote: str) -> str:
+def _owning(name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:
     """Return which tables or labels have a column or property; nothing where none has it."""
     owners = {
         part.name: field.name
@@ -105,16 +108,16 @@ def _owning(name: str, parts: Sequence[Part], quote: str) -> str:
     names = [*reversed(owners)]
     more = f" and {len(names) - _OWNERS} more" if len(names) > _OWNERS else ""
     spelled = owners[names[0]]
-    written = sql_name(spelled, quote) if quote else spelled
+    written = schema.spell(spelled)
     advice = "" if written == spelled else f" Write {written}."
     return f" '{name}' is in {', '.join(names[:_OWNERS])}{more}.{advice}"
 
 
-def _listed(part: Part, quote: str) -> str:
+def _listed(part: Part, schema: DatabaseSchema) -> str:
     """Return a part and its fields, spelled as a statement has to spell them."""
     if isinstance(part, TableInfo):
-        columns = ", ".join(sql_name(column.name, quote) for column in part.columns)
-        return f"{sql_name(part.name, quote)}({columns})"
+        columns = ", ".join(schema.spell(column.name) for column in part.columns)
+        return f"{schema.spell(part.name)}({columns})"
     fields = ", ".join(cypher_name(field.name) for field in part.properties)
     element = f":{cypher_name(part.label)} {{{fields}}}"
     if isinstance(part, NodeInfo):

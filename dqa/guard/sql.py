@@ -406,7 +406,7 @@ class _Check:
     def _check_attribute(self, name: str) -> None:
         columns = _ROW_COLUMNS | self.known["columns of functions"] | self.policy.column_words
         if self.policy.schema is None or name.casefold() not in columns:
-            hint = closest(name, columns, quote=self.policy.quote)
+            hint = closest(name, columns, schema=self.policy.schema)
             raise Refusal(f".{name} is not a known column, and could call a function.{hint}")
 
     _rules: ClassVar[Mapping[type, Callable[[_Check, Any], None]]] = {

@@ -33,6 +33,9 @@ def test_a_name_from_the_schema_reads_its_own_column(
                 continue
             statement = f"SELECT {schema.spell(name)} FROM {schema.spell(table.name)}"
             assert database.query(statement).rows == ((f"value {number}",),)
+        with pytest.raises(dqa.QueryError) as caught:  # its hint can be copied, too
+            database.query(f"SELECT {schema.spell('regionCod')} FROM {schema.spell('myOrders')}")
+        assert schema.spell("regionCode") in str(caught.value)
         expected = tuple(f"value {number}" for number in range(len(NAMES)))
         assert dqa.sample_rows(database, "myOrders").rows == (expected,)
         sampled = sampled_schema(database, 1)

@@ -141,6 +141,8 @@ def _require_visible(reader: CypherReader, shown: VisibleGraph) -> None:
         name = reader.folded(i)
         if not shown.shows_label(name) and not (shown.types and name in shown.types):
             raise _not_shown(reader, i, shown.labels)
+    if reader.has_computed_label and shown.labels is not None:
+        raise Refusal("a computed label could be a hidden one; write its name")
     is_long = reader.has_path_value or any(element.is_many for element in reader.elements)
     if is_long and shown.limits_nodes:
         raise Refusal("a path of any length could lead through hidden nodes; write each step")

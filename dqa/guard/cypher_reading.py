@@ -72,7 +72,7 @@ class Element:
     is_plain
         Whether each of these is one that it may have, with no negation, wildcard or computed name.
     keys
-        The properties of its map.
+        The properties of its map, and the weight of a shortest path.
     is_many
         Whether it matches any number of relationships.
     """
@@ -141,8 +141,9 @@ class CypherReader:
         What separates labels and is no ``&``.
     used
         The database that USE names, which is not written again.
-    shows, explains, searches, has_path_value
-        What SHOW shows; whether there is EXPLAIN or PROFILE, SEARCH, a path outside of patterns.
+    shows, explains, searches, has_path_value, has_computed_label
+        What SHOW shows; whether there is EXPLAIN or PROFILE, SEARCH, a path outside of patterns, a
+        label or type that the server computes.
 
     Raises
     ------
@@ -174,7 +175,7 @@ class CypherReader:
         self.returned: list[tuple[int, int]] = []
         self.colons: list[int] = []
         self.shows = self.used = ""
-        self.explains = self.searches = self.has_path_value = False
+        self.explains = self.searches = self.has_path_value = self.has_computed_label = False
         self.i = self._depth = 0
         self._around = ""
         self._sizes: dict[str, Size] = {}
@@ -519,7 +520,7 @@ class CypherReader:
             element.is_plain = not {"!", "%", "$"} & set(keys[element.begin : element.end])
         if kind == "relationship" and self._take("*"):
             element.is_many = True
-            self._lengths(end)
+            self._lengths(element)
         if self._at("{"):
             self._map(element=element)
         elif self._at("$"):
@@ -531,14 +532,14 @@ class CypherReader:
         self.i, self._around = end + 1, around
         return element
 
-    def _lengths(self, end: int) -> None:
+    def _lengths(self, element: Element) -> None:
         """Read what stands behind the star of a relationship."""
         while self._take(NUMBER, "..") or (self.ladybug and self._take(*_PATHS)):
             pass
         if self.keys[self.i - 1] == "WSHORTEST" and self._take("("):  # by the weight of a property
-            self.properties.append((None, self._name()))
+            element.keys.append(self._name())
             self._expect(")")
-            self._lengths(end)
+            self._lengths(element)
         elif self.ladybug and self._take("("):  # (r, n | WHERE ... | {...}, {...})
             while is_word(self.keys[self.i]):
                 self.variables.add(self.folded(self._name()))
@@ -555,7 +556,8 @@ class CypherReader:
             if expects_name and self._take("("):
                 depth += 1
             elif expects_name and not self._take("!"):
-                if self._take("$"):  # a computed name
+                if self._take("$"):
+                    self.has_computed_label = True
                     self._take("ALL", "ANY")
                     if not self._at("("):
                         self._unexpected("( is missing before")

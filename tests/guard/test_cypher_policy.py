@@ -116,6 +116,9 @@ HIDDEN = [
     "SHOW INDEXES",
     "CALL db.labels()",
     "MATCH (n:Person) WHERE (n)-[:KNOWS]->(:Secret) RETURN 1",
+    "MATCH (n:Person&$('Secret')) RETURN n.name",
+    "MATCH (n:!$(['Secret'])) RETURN n.name",
+    "MATCH (n:Person) WHERE n:$any(['Secret']) RETURN n.name",
 ]
 LADYBUG = [
     "MATCH (n:City) RETURN N.*",
@@ -214,6 +217,16 @@ def test_a_denied_property_is_null_where_another_label_has_it() -> None:
     )
     with pytest.raises(Refusal, match="of Person may not be read"):
         judge("MATCH (n:Person) RETURN n.secret", "neo4j", DENIED)
+
+
+def test_a_path_by_the_weight_of_a_denied_property_is_refused() -> None:
+    """The number of shortest paths, or their steps, would depend on it."""
+    for denied in ("since", "KNOWS.since"):
+        policy = Policy(denied_properties=frozenset({denied}))
+        for relationship in ("r:KNOWS* ALL WSHORTEST(SINCE)", "* WSHORTEST(since)"):
+            statement = f"MATCH (a:Person)-[{relationship}]->(b:Person) RETURN count(*)"
+            assert is_allowed(statement, "ladybug", Policy())
+            assert not is_allowed(statement, "ladybug", policy)
 
 
 def built(path: Path, policy: Policy, other: str) -> Database:

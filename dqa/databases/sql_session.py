@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import sys
@@ -170,7 +171,7 @@ class SqlSession(Session):
         self._settings = settings
         self._on_close = on_close
         self._is_closed = False
-        self._idle: list[Connection] = []
+        self._owner, self._idle = os.getpid(), list[Connection]()
         self._attempts = Attempts(self._run_once, settings.trivial, self._close_idle)
 
     @property
@@ -297,12 +298,20 @@ class SqlSession(Session):
                 connection.is_used_up = True
             raise
         finally:
-            if connection.is_used_up or self._is_closed:
+            if connection.is_used_up:
                 self._disconnect(connection)
             else:
                 self._idle.append(connection)
+                if self._is_closed:
+                    self._close_idle()
+
+    def _forget_parents(self) -> None:
+        """Leave the connections of before a fork to the parent process."""
+        if self._owner != os.getpid():
+            self._owner, self._idle = os.getpid(), []
 
     def _take(self) -> Connection:
+        self._forget_parents()
         server = self._settings.server
         while self._idle:
             with suppress(IndexError):  # another thread has taken it
@@ -323,6 +332,7 @@ class SqlSession(Session):
 
     def _close_idle(self) -> None:
         """Connect anew: the cause that broke one connection probably broke all."""
+        self._forget_parents()
         while self._idle:
             with suppress(IndexError):
                 self._disconnect(self._idle.pop())
@@ -350,6 +360,8 @@ def shut(descriptor: int) -> None:
 
 def _has_news(descriptor: int) -> bool:
     """Whether an idle connection's socket has something to read, so that it has broken."""
+    if descriptor < 0:
+        return True
     if sys.platform == "win32":
         return bool(select.select([descriptor], [], [], 0.0)[0])
     looking = select.poll()

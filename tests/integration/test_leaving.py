@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from multiprocessing import get_context
 from threading import Event, Thread
 from time import monotonic
 from typing import Any
@@ -147,6 +148,27 @@ def test_an_idle_connection_that_broke_is_replaced(way: Way) -> None:
             assert asked(session, ONE[way.kind], Limits())[0] == 1
             way.proxy.cut()
         before = way.proxy.connections
+        assert asked(session, ONE[way.kind], Limits())[0] == 1
+        assert way.proxy.connections == before + 1
+
+
+def test_a_fork_leaves_its_parent_the_connections(way: Way) -> None:
+    """A child connects anew, and closes none of its parent's connections."""
+    if way.kind == "neo4j":
+        pytest.skip("its driver is not for forked processes")
+    with way.session() as session:
+        assert asked(session, ONE[way.kind], Limits())[0] == 1
+
+        def ask() -> None:
+            assert asked(session, ONE[way.kind], Limits())[0] == 1
+            session.close()
+
+        before = way.proxy.connections
+        child = get_context("fork").Process(target=ask)
+        child.start()
+        child.join(10.0)
+        assert child.exitcode == 0
+        assert way.proxy.connections == before + 1
         assert asked(session, ONE[way.kind], Limits())[0] == 1
         assert way.proxy.connections == before + 1
 

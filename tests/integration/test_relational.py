@@ -199,6 +199,26 @@ def test_nothing_of_others_is_touched(occupied: tuple[Target, Situation, sa.Engi
     assert read_back(server.load(situation, namespace), situation) == situation
 
 
+def test_a_namespace_with_a_view_and_a_trigger_is_replaced(
+    occupied: tuple[Target, Situation, sa.Engine],
+) -> None:
+    """MySQL moves neither to another database, so all is dropped first."""
+    server, situation, engine = occupied
+    namespace = namespace_for(situation)
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"CREATE VIEW {namespace}.seen AS SELECT 1 AS a"))
+        if server.backend.name == "mysql":
+            connection.execute(
+                sa.text(
+                    f"CREATE TRIGGER {namespace}.seven BEFORE INSERT ON {namespace}.precious "
+                    "FOR EACH ROW SET NEW.a = 7"
+                )
+            )
+    assert read_back(server.load(situation, namespace), situation) == situation
+    assert "seen" not in sa.inspect(engine).get_view_names(namespace)
+    assert not {f"{namespace}_new", f"{namespace}_old"} & set(sa.inspect(engine).get_schema_names())
+
+
 def test_a_schema_that_appears_during_a_load_is_left_alone(
     occupied: tuple[Target, Situation, sa.Engine],
 ) -> None:

@@ -22,6 +22,11 @@ from dqa.databases.tables import quote
 
 _SESSION = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
 """Refuses values that a column cannot hold."""
+_UNMOVABLE = """
+SELECT 1 FROM information_schema.views WHERE table_schema = :name
+UNION ALL SELECT 1 FROM information_schema.triggers WHERE trigger_schema = :name
+"""
+"""Views and triggers, which stay in their database."""
 
 
 class MysqlNamespaces(SqlNamespaces):
@@ -67,6 +72,9 @@ class MysqlNamespaces(SqlNamespaces):
 
     def replace(self, situation: content.Situation, tag: LoadedSituation) -> None:
         """Load into a new database, and move the tables when it is complete."""
+        if self._connection.execute(text(_UNMOVABLE), {"name": tag.namespace}).first():
+            super().replace(situation, tag)
+            return
         old, new = (f"{tag.namespace[:59]}_{name}" for name in ("old", "new"))
         for schema in (old, new):
             self._connection.execute(text(f"DROP DATABASE IF EXISTS {quote('mysql', schema)}"))

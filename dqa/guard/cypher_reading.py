@@ -110,6 +110,11 @@ def _sum(sizes: Sequence[Size]) -> Size:
     return Size(sum(s.total for s in sizes), max((s.item for s in sizes), default=1.0))
 
 
+def _times(items: float, each: float) -> float:
+    """Return the size of a list; one of a reduce()'s accumulator may have items in the data."""
+    return (max(items, 2.0) if each >= _ACCUMULATOR else items) * each
+
+
 class CypherReader:
     """Reads one statement.
 
@@ -679,7 +684,7 @@ class CypherReader:
             self._subquery(may_be_pattern=True)
             is_list = key == "COLLECT"
             rows = min(self._rows, _MOST_ROWS)
-            return Size(rows * self._returned, self._returned) if is_list else _ONE
+            return Size(_times(rows, self._returned), self._returned) if is_list else _ONE
         name, end = self._dotted()
         if self.keys[end + 1] == "(":
             return self._function(name, end)
@@ -766,7 +771,7 @@ class CypherReader:
             self._expression()
         if self._take("|"):
             each = self._expression()
-            size = Size(size.total * each.total, each.total)
+            size = Size(_times(size.total, each.total), each.total)
         while self.i < end and self._take(","):
             self._expression()
         return size

@@ -54,5 +54,5 @@ def test_what_cannot_be_opened_is_named(tmp_path: Path) -> None:
         open_database("nonsense")
     with pytest.raises(UsageError, match="There is no database file"):
         open_database(tmp_path / "missing.db")
-    with pytest.raises(UsageError, match="policy"):
+    with pytest.raises(UsageError, match=r"missing\.json"):
         open_database(tmp_path / "missing.db", policy=tmp_path / "missing.json")

@@ -74,11 +74,14 @@ def _advice() -> dict[tuple[str, str], str]:
 def unknown_name(problem: str, name: str, schema: DatabaseSchema, statement: str) -> StatementError:
     """Return `problem` with the most likely name, and the names that exist."""
     parts, named = rank_parts(schema, statement)
-    bare = name.rsplit(".", 1)[-1]
+    *_, alias, bare = ("", *name.rsplit(".", 2))
     hint = ""
     if not _OF_PART.search(problem):
-        fields = [f.name for part in parts[:named] or parts for f in part.fields]
-        hint = _owning(bare, parts, schema) or closest(bare, fields, schema=schema)
+        meant = [part for part in parts if alias and _is_called(part.name, alias, statement)]
+        names = [f.name for part in meant or parts[:named] or parts for f in part.fields]
+        if not schema.tables:  # LadybugDB does not say whether it misses a property or a label
+            names += [part.name for part in parts]
+        hint = _owning(bare, parts, schema) or closest(bare, names, schema=schema)
     hint = hint or closest(bare, [part.name for part in parts], schema=schema)
     what = "Tables" if schema.tables else "There is"
     listing = f" {what}: {_shortened([_listed(part, schema) for part in parts])}" if parts else ""
@@ -93,6 +96,13 @@ def advice_on(problem: str, dialect: str) -> str:
     function = next(filter(None, found.groups()))
     others = lists(dialect)["functions"] - {function.lower()}
     return instead_of(function, dialect) or closest(function, others, cutoff=0.8).strip()
+
+
+def _is_called(table: str, alias: str, statement: str) -> bool:
+    """Whether a statement seems to give a table an alias, or the alias is the table."""
+    called = rf"\b{re.escape(table)}[\"`]?\s+(?:AS\s+)?[\"`]?{re.escape(alias)}\b"
+    is_table = table.casefold() == alias.casefold()
+    return is_table or re.search(called, statement, re.IGNORECASE) is not None
 
 
 def _owning(name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:

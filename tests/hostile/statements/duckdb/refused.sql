@@ -26,3 +26,5 @@ SELECT length(bin(repeat('a', 5000 * 100000)));
 SELECT len(string_split(repeat('a,', 3000 * 100000), ','));
 SELECT left_grapheme(repeat('🤦🏼‍♂️', 500 * 100000), 400 * 100000) = 'x';
 SELECT substring_grapheme(repeat('é', 3000 * 100000), 2000 * 100000, 5);
+SELECT length(format('{:>2000000000}', 'a'));
+SELECT length(printf('%2000000000d', 1));

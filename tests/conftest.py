@@ -41,6 +41,12 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["DQA_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 
+@pytest.fixture
+def busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give workers time to start: tests on all cores must not make a server look stopped."""
+    monkeypatch.setattr("dqa.databases.worker_pool._ENDING", 10.0)
+
+
 @pytest.fixture(autouse=True)
 def _scenarios_of_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget, after each test, the folders that it registered: names are of the whole process."""

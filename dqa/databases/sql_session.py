@@ -33,6 +33,8 @@ _DESCRIBING = 60.0
 """Most seconds for reading a schema."""
 _NOTICEABLE = 0.1
 """Seconds of waiting for a connection that shorten the limit of a statement."""
+_MOST_IDLE = 8
+"""Connections that a session keeps open between statements."""
 
 Result: TypeAlias = tuple[Sequence[str], Iterable[Sequence[Any]]]
 """Column names and rows of a running statement."""
@@ -298,7 +300,7 @@ class SqlSession(Session):
                 connection.is_used_up = True
             raise
         finally:
-            if connection.is_used_up:
+            if connection.is_used_up or len(self._idle) >= _MOST_IDLE:
                 self._disconnect(connection)
             else:
                 self._idle.append(connection)

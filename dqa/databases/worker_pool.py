@@ -35,7 +35,7 @@ _OWN = 0.2
 """Seconds beyond its limit that the engine has to stop a statement by itself."""
 _GRACE = 0.4
 """Seconds beyond its limit after which a statement's worker is killed."""
-_ENDING = 0.3
+_ENDING = 0.5
 """Seconds more within which a server has to answer anything."""
 _MOST_STARTING = 4
 """Workers of one session that start at once: more would delay each other."""

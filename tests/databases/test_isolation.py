@@ -174,6 +174,7 @@ def test_memory_is_the_workers_and_bounded(shop: Database) -> None:
     assert shop.query("SELECT 1").rows == ((1,),)
 
 
+@pytest.mark.usefixtures("busy_machine")
 def test_many_threads_share_one_database(shop: Database) -> None:
     """A statement that loses its worker does not affect those of other threads."""
     with ThreadPoolExecutor(4) as threads:

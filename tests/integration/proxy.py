@@ -39,10 +39,10 @@ class Proxy:
         """Pass on what has come meanwhile, and what comes."""
         self._flows.set()
 
-    def is_used(self) -> bool:
-        """Whether any connection is open."""
+    def open_connections(self) -> int:
+        """Return how many connections are open."""
         with self._lock:
-            return bool(self._open)
+            return len(self._open) // 2
 
     def cut(self) -> None:
         """Break all connections that there are."""

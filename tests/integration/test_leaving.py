@@ -84,6 +84,19 @@ def asked(session: Session, statement: str, limits: Limits = LIMITS) -> tuple[ob
     return found, monotonic() - started
 
 
+@pytest.mark.parametrize("way", ["mysql", "postgres"], indirect=True)
+def test_few_connections_stay_open_between_statements(way: Way) -> None:
+    """Twelve statements at once need twelve; eight of them serve the next ones."""
+    sleep = {"mysql": "SELECT SLEEP(1)", "postgres": "SELECT pg_sleep(1)"}[way.kind]
+    with way.session() as session, ThreadPoolExecutor(12) as threads:
+        list(threads.map(lambda _: session.run(sleep, Limits()), range(12)))
+        deadline = monotonic() + SOON
+        while way.proxy.open_connections() > 8 and monotonic() < deadline:
+            Event().wait(0.02)
+        assert way.proxy.connections >= 12
+        assert 0 < way.proxy.open_connections() <= 8
+
+
 def test_a_stopped_server_holds_nobody_up(way: Way) -> None:
     """Neither statements on connections that are there, nor those that have to connect."""
     ticks, is_over = [], Event()
@@ -152,10 +165,9 @@ def test_an_idle_connection_that_broke_is_replaced(way: Way) -> None:
         assert way.proxy.connections == before + 1
 
 
+@pytest.mark.parametrize("way", ["mysql", "postgres"], indirect=True)
 def test_a_fork_leaves_its_parent_the_connections(way: Way) -> None:
     """A child connects anew, and closes none of its parent's connections."""
-    if way.kind == "neo4j":
-        pytest.skip("its driver is not for forked processes")
     with way.session() as session:
         assert asked(session, ONE[way.kind], Limits())[0] == 1
 

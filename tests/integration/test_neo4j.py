@@ -355,6 +355,7 @@ def test_results_are_cut_without_being_fetched(small: Database) -> None:
     assert small.query("UNWIND range(1, 10) AS x RETURN x", Limits(bytes=160)).cut == "bytes"
 
 
+@pytest.mark.usefixtures("busy_machine")
 @pytest.mark.parametrize("statement", [ENDLESS, PRODUCT])
 def test_an_endless_statement_is_stopped_and_the_database_goes_on(
     target: Target, statement: str
@@ -417,6 +418,7 @@ def test_what_is_no_graph_is_refused_and_leaves_nothing(
     assert not target.holds(broken)
 
 
+@pytest.mark.usefixtures("busy_machine")
 def test_many_threads_share_one_database(small: Database) -> None:
     """Eight threads get right answers at once, also while others fail."""
 

@@ -358,6 +358,7 @@ def test_values_are_plain(server: Target) -> None:
     assert row == expected
 
 
+@pytest.mark.usefixtures("busy_machine")
 def test_many_threads_share_one_database(target: Target) -> None:
     """Eight threads get right answers, also while others fail or are stopped."""
     database = target.load(world())

@@ -57,13 +57,13 @@ class Limits:
                 raise UsageError(f"Limits: {name} must be more than 0, not {given}.")
 
     @property
-    def told(self) -> float:
+    def whole_seconds(self) -> float:
         """The seconds in messages, however many of them are left."""
         return self.seconds
 
     def left(self, seconds: float) -> LimitsLeft:
         """Return the limits with the remaining seconds."""
-        return LimitsLeft(self.rows, self.bytes, seconds, self.cell, self.scans, self.told)
+        return LimitsLeft(self.rows, self.bytes, seconds, self.cell, self.scans, self.whole_seconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class LimitsLeft(Limits):
     whole: float = 10.0
 
     @property
-    def told(self) -> float:
+    def whole_seconds(self) -> float:
         """The seconds before any were used."""
         return self.whole
 

@@ -262,7 +262,7 @@ def refused_script(engine: str, error: Exception) -> DataError:
 def timed_out(limits: Limits, kind: Kind) -> StatementTimeoutError:
     """Return the error of a statement that took too long."""
     return StatementTimeoutError(
-        f"The statement was stopped after {limits.told:g} seconds. "
+        f"The statement was stopped after {limits.whole_seconds:g} seconds. "
         f"Write one that reads less: {_READ_LESS[kind]}, compute fewer alternatives at once. "
         "EXPLAIN before it shows the plan."
     )

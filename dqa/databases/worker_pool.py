@@ -278,8 +278,8 @@ class IsolatedSession(Session):
                 if own.seconds >= limits.seconds / 2:
                     raise
                 raise DatabaseUnavailableError(
-                    f"Database '{self.name}' is busy: of its {limits.told:g} seconds the statement "
-                    f"waited {limits.seconds - own.seconds:.1f} for a worker. Ask from fewer "
+                    f"Database '{self.name}' is busy: of its {limits.whole_seconds:g} seconds the "
+                    f"statement waited {limits.seconds - own.seconds:.1f} for a worker. Ask from fewer "
                     "threads at once, or give statements more seconds."
                 ) from None
 
@@ -307,7 +307,7 @@ class IsolatedSession(Session):
         numbers = (limits.rows, limits.bytes, limits.seconds, limits.cell, limits.scans)
         most = _TIMES * limits.bytes + _SPARE
         answered: Event | None = None
-        worker.send("run", *(statement, *numbers, limits.told))
+        worker.send("run", *(statement, *numbers, limits.whole_seconds))
         try:
             try:
                 return decode_rows(worker.wait(until + _OWN, most))
@@ -325,7 +325,7 @@ class IsolatedSession(Session):
                 raise timed_out(limits, self.kind) from None
             raise DatabaseUnavailableError(  # a busy server would have let another worker in
                 f"Database '{self.name}' does not answer: the statement did not end within "
-                f"{limits.told:g} seconds, nor did an attempt to end it."
+                f"{limits.whole_seconds:g} seconds, nor did an attempt to end it."
             ) from None
         except (TypeError, ValueError):
             worker.kill()

@@ -279,8 +279,8 @@ class IsolatedSession(Session):
                     raise
                 raise DatabaseUnavailableError(
                     f"Database '{self.name}' is busy: of its {limits.whole_seconds:g} seconds the "
-                    f"statement waited {limits.seconds - own.seconds:.1f} for a worker. Ask from fewer "
-                    "threads at once, or give statements more seconds."
+                    f"statement waited {limits.seconds - own.seconds:.1f} for a worker. Ask from "
+                    "fewer threads at once, or give statements more seconds."
                 ) from None
 
     def read_schema(self) -> DatabaseSchema:

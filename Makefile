@@ -2,7 +2,7 @@
 
 check:            ## lint, types and every test except the deep ones
 	python3 start.py check
-deep:             ## lint, types, every test and 200,000 fuzzed calls; servers by DQA_TEST_*_URL
+deep:             ## the deep tests, which check leaves out; servers by DQA_TEST_*_URL
 	python3 start.py check --deep
 lint:             ## lint, format and types
 	python3 start.py lint

@@ -6,7 +6,7 @@
     python3 start.py lint                 check style and types
     python3 start.py install              install everything for development, run nothing
     python3 start.py check [ARGS]         run lint and every test except the deep ones
-    python3 start.py check --deep [ARGS]  run lint, every test and 200,000 fuzzed calls
+    python3 start.py check --deep [ARGS]  run what check leaves out: the deep tests
     python3 start.py dqa ARGS             run any dqa command
 
 OPTIONS are those of 'dqa eval', ARGS of the tests those of pytest. The commands check and lint
@@ -36,7 +36,6 @@ LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
 PYTEST = ["pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
 QUICK = [*PYTEST, "-m", "not slow and not deep and not integration", "-r", "fEX"]
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
-FUZZ = ["python", "-m", "tests.hostile.fuzz", "--count", "200000", "--keep"]
 
 
 def main(words: list[str]) -> int:
@@ -52,7 +51,7 @@ def main(words: list[str]) -> int:
         "lint": ("dev", LINT),
         "install": ("dev", []),
         "check": ("dev", [*LINT, [*PYTEST, "-m", "not deep", *rest]]),
-        "check --deep": ("dev", [*LINT, [*PYTEST, *rest], FUZZ]),
+        "check --deep": ("dev", [[*PYTEST, "-m", "deep", *rest]]),
         "dqa": ("openai", [["dqa", *rest]]),
     }
     if command in ("help", "-h", "--help"):

@@ -113,7 +113,7 @@ def test_eval_adds_questions_and_a_new_folder_unless_they_are_named(checkout: Ch
     assert found == {words: f"dqa eval {options}" for words, options in expected.items()}
 
 
-def test_check_runs_lint_before_the_tests_and_deep_tests_only_on_request(
+def test_check_runs_lint_and_all_tests_but_the_deep_ones(
     checkout: Checkout,
 ) -> None:
     """A gate that fails ends the run with its exit code."""
@@ -121,7 +121,7 @@ def test_check_runs_lint_before_the_tests_and_deep_tests_only_on_request(
     bin_folder = checkout.folder / ".venv" / "bin"
     (bin_folder / "pytest").write_text('#!/bin/sh\necho "pytest $*" >>"$LOG"; exit 5')
     code, _, ran = checkout.run("check", "--deep")
-    assert (code, ran) == (5, [*LINT, PYTEST])
+    assert (code, ran) == (5, [f"{PYTEST} -m deep"])
 
 
 def test_a_compiler_is_asked_for_before_anything_is_installed(tmp_path: Path) -> None:

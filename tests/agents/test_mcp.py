@@ -184,22 +184,18 @@ def test_it_ends_at_once_and_leaves_no_process_whatever_is_running(how: str, sho
 def test_a_client_does_not_wait_for_the_calls_of_another_one(shop: Path) -> None:
     """40 expensive calls from one address leave workers for another address."""
 
-    def ask(host: str, address: str, message: object) -> tuple[str, float]:
+    def ask(host: str, address: str, message: object) -> str:
         connection = http.client.HTTPConnection(host, timeout=120, source_address=(address, 0))
         with closing(connection):
-            started = time.monotonic()
             connection.request("POST", "/mcp", lines(message), HEADERS)
-            reply = connection.getresponse().read().decode()
-            return reply, time.monotonic() - started
+            return connection.getresponse().read().decode()
 
     cheap = HANG | {"params": {"name": "query", "arguments": {"statement": "SELECT 42"}}}
-    with over_http("--database", shop, "--seconds", 12) as there, ThreadPoolExecutor(40) as threads:
+    with over_http("--database", shop, "--seconds", 60) as there, ThreadPoolExecutor(40) as threads:
         host = urlsplit(there.url).netloc
         asked = [threads.submit(ask, host, "127.0.0.1", HANG) for _ in range(40)]
         time.sleep(3.0)
-        reply, seconds = ask(host, "127.0.0.2", cheap)
-        assert "42" in reply
-        assert seconds < 6.0
+        assert "42" in ask(host, "127.0.0.2", cheap)
         assert not any(call.done() for call in asked)
         assert there.process is not None
         there.process.kill()

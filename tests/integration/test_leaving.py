@@ -24,9 +24,9 @@ from dqa.databases.worker_pool import IsolatedSession
 from tests.integration.proxy import Proxy
 
 LIMITS = Limits(seconds=0.5)
-SOON = 2.5
-"""Seconds within which such a statement is back: a second and a half after its limit, of which one
-is for a machine that is busy."""
+SOON = 4.5
+"""Seconds within which such a statement is back: a second after its limit, and three
+for a machine that is busy."""
 ONE = {"mysql": "SELECT 1", "postgres": "SELECT 1", "neo4j": "RETURN 1"}
 LONG = {
     "mysql": "SELECT count(*) FROM information_schema.columns a, information_schema.columns b, "
@@ -133,7 +133,7 @@ def test_a_statement_whose_connection_breaks_is_not_run_again(way: Way) -> None:
         found, seconds = running.result()
         assert isinstance(found, StatementError)
         assert "broke at this statement" in str(found)
-        assert seconds < 10.0
+        assert seconds < 30.0
         assert asked(session, ONE[way.kind], Limits())[0] == 1
 
 
@@ -149,7 +149,7 @@ def test_a_statement_that_takes_its_server_away_does_so_twice_at_most(way: Way) 
             way.proxy.cut()
             found, seconds = running.result()
             assert isinstance(found, kind)
-            assert seconds < 10.0
+            assert seconds < 30.0
             way.proxy.accept()
         assert asked(session, ONE[way.kind], Limits())[0] == 1
 
@@ -178,7 +178,7 @@ def test_a_fork_leaves_its_parent_the_connections(way: Way) -> None:
         before = way.proxy.connections
         child = get_context("fork").Process(target=ask)
         child.start()
-        child.join(10.0)
+        child.join(60.0)
         assert child.exitcode == 0
         assert way.proxy.connections == before + 1
         assert asked(session, ONE[way.kind], Limits())[0] == 1
@@ -199,6 +199,6 @@ def test_what_runs_under_a_mark_is_ended_from_another_session(way: Way) -> None:
         other.end_statements(marks[-1])
         found, seconds = running.result()
         assert isinstance(found, DqaError)
-        assert seconds < 10.0
+        assert seconds < 30.0
         assert untouched.result()[1] > 2.5
         other.end_statements(marks[-1])  # there is nothing left

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dqa.core.events import Event
 from dqa.core.text import counted
-from dqa.report.passages import Noted
+from dqa.report.passages import Passage, noted
 from dqa_bidder.events import (
     ChosenEvent,
     ExploredTreeEvent,
@@ -19,7 +19,7 @@ from dqa_bidder.events import (
 from dqa_bidder.tree.text import tree_lines
 
 
-def render(event: Event) -> tuple[Noted] | None:
+def render(event: Event) -> tuple[Passage] | None:
     """Return what is shown of one of BIDDER's events; None for others."""
     match event:
         case HiddenStatesEvent():
@@ -41,7 +41,7 @@ def render(event: Event) -> tuple[Noted] | None:
             title, lines = f"thoughts, level {event.level}", _thoughts(event)
         case _:
             return None
-    return (Noted(event.step, title, tuple(lines)),)
+    return (noted(event.step, title, tuple(lines)),)
 
 
 def _hidden(event: HiddenStatesEvent) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from dqa.core.events import Event
 from dqa.core.text import counted
-from dqa.report.passages import Noted
+from dqa.report.passages import Passage, noted
 from dqa_dellma.events import (
     ConfidenceEvent,
     ContextEvent,
@@ -23,7 +23,7 @@ from dqa_dellma.events import (
 )
 
 
-def render(event: Event) -> tuple[Noted] | None:
+def render(event: Event) -> tuple[Passage] | None:
     """Return what is shown of one of DeLLMa's events; None for others."""
     match event:
         case ContextEvent():
@@ -48,7 +48,7 @@ def render(event: Event) -> tuple[Noted] | None:
             title, lines = "one action", iter((told,))
         case _:
             return None
-    return (Noted(event.step, title, tuple(lines)),)
+    return (noted(event.step, title, tuple(lines)),)
 
 
 def _context(event: ContextEvent) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dqa.evaluation.playing.metrics import PlayFigures
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut
 from dqa.evaluation.statistics import EpochStatistics, KindMean, Summary, TagCount, Total
-from dqa.report.tables import Spending
+from dqa.report.spending import Spending
 
 
 class RunCounts(Record):

@@ -28,10 +28,10 @@ from dqa.evaluation.traces import Trace
 from dqa.report.epoch_tables import epoch_lines
 from dqa.report.hints import command
 from dqa.report.pages import write_page
+from dqa.report.run_report.details import trace_details
 from dqa.report.run_report.figures import ReportedRun, group_by_question, make_report
 from dqa.report.run_report.page import QuestionDetails, render_report
 from dqa.report.run_report.records import QuestionTruth, Report
-from dqa.report.run_report.told import told
 from dqa.report.run_report.truths import truth_of
 from dqa.report.tables import interval_lines
 
@@ -251,7 +251,7 @@ class ReportedRuns:
         scenario = plugins.find_scenario(decided[0][1].scenario)
         unit = "value" if scenario is None else scenario.unit
         found = {
-            number: told(traces[place][result.key], result, unit)
+            number: trace_details(traces[place][result.key], result, unit)
             for number, (place, result) in enumerate(decided)
             if result.key in traces[place]
         }

@@ -53,15 +53,8 @@ from dqa.report.epoch_tables import epoch_lines, epoch_tables
 from dqa.report.game_tables import game_lines, game_tables
 from dqa.report.hints import resume_command
 from dqa.report.passages import Passage
-from dqa.report.tables import (
-    Spending,
-    accuracy_tables,
-    interval_lines,
-    lines_below,
-    scoring_lines,
-    spending,
-    tag_lines,
-)
+from dqa.report.spending import Spending, spending
+from dqa.report.tables import accuracy_tables, interval_lines, lines_below, scoring_lines, tag_lines
 from dqa.report.widths import as_text
 from dqa.scenarios import scenario_name
 

@@ -336,7 +336,8 @@ def _write_trace(path: Path, written: object) -> None:
 
 def _as_text(decided: Trace) -> str:
     from dqa.report.reviews import reviews_line
-    from dqa.report.tables import Spending, model_line
+    from dqa.report.spending import Spending
+    from dqa.report.tables import model_line
 
     lines = [f"Answer: {decided.answer or '(none)'}"]
     if decided.choice is not None:

@@ -60,15 +60,13 @@ def trace(  # noqa: PLR0913  (one parameter an option)
 
 
 def _as_json(run: Run, trace: Trace) -> dict[str, object]:
-    from dqa.report.passages import passage_to_json
-
     return {
         "question": trace.question,
         "database": trace.database,
         "decider": trace.decider,
         "epoch": trace.epoch,
         "model": trace.model,
-        "passages": [passage_to_json(passage) for passage in run.passages(trace)],
+        "passages": [passage.to_json() for passage in run.passages(trace)],
     }
 
 

@@ -1,4 +1,4 @@
-"""The audit as a page: one self-contained HTML file that opens anywhere, offline."""
+"""The audit of labels as a page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dqa.evaluation.audit import (
     TIE,
     ReleaseAudit,
 )
-from dqa.report.pages import rendered
+from dqa.report.pages import drawn_page
 
 _MEANINGS = {
     DATA_DEFECT: "the label is missing, or names nothing that can be chosen",
@@ -24,11 +24,12 @@ _MEANINGS = {
 
 
 def render_audit(audit: ReleaseAudit) -> str:
-    """Return the audit as one HTML page, without scripts or styles from elsewhere."""
+    """Return the audit as one self-contained HTML page."""
     found = {label.verdict: None for label in audit.labels}
-    return rendered(
-        "dqa.report",
-        "audit_page.html",
+    return drawn_page(
+        "page/audit.html",
+        ("shell.js", "audit.js"),
+        {},
         audit=audit,
         verdicts=tuple(dict.fromkeys((*_MEANINGS, *found))),
         meanings=_MEANINGS

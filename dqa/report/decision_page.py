@@ -2,37 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from dqa.core.text import counted
 from dqa.evaluation.traces import Trace
 from dqa.report.pages import rendered
-from dqa.report.passages import Called
+from dqa.report.passages import Passage
 from dqa.report.reading import read
-from dqa.report.tables import Spending, model_line
+from dqa.report.spending import Spending
+from dqa.report.tables import model_line
 
-_STEPS = frozenset({"called", "failure", "fault", "noted", "plan", "reply", "thought"})
-"""The passages that are steps on the way to the decision; the rest of a page says the others."""
+_FRAME = frozenset({"heading", "prompt", "answer", "spent", "verdict", "unjudged"})
+"""The passages that other parts of the page show."""
+_RECORDED = {"time": "Time", "user": "User", "decision_id": "Decision", "dqa_version": "Version"}
+"""Fields of a record by name, with their titles; an older record lacks some."""
 
 
 def render_decision(trace: Trace) -> str:
-    """Return the record of a decision as one HTML page; nothing in it is from elsewhere."""
-    told = Trace.from_json(trace.to_json())  # without secrets in what was said
-    passages = read(told)
+    """Return the record of a decision as one HTML page; it loads nothing from elsewhere."""
+    safe = Trace.from_json(trace.to_json())  # without secrets
+    passages = [passage for passage in read(safe) if passage.kind not in _FRAME]
+    calls = sum(passage.kind == "called" for passage in passages)
+    counts = [
+        counted(safe.steps, "reply", "replies"),
+        counted(calls, "statement or simulation", "statements and simulations"),
+        counted(len(safe.plans), "plan"),
+    ]
     return rendered(
         "dqa.report",
-        "decision_page.html",
-        trace=told,
-        asked=told.asked,
-        steps=[passage for passage in passages if passage.kind in _STEPS],
-        statements=sum(isinstance(passage, Called) for passage in passages),
-        model=model_line(told.model),
-        spent=str(Spending.of(told.usage, told.cost)),
+        "page/decision.html",
+        trace=safe,
+        asked=safe.asked,
+        reason=_reason(safe, passages),
+        facts=list(_facts(safe)),
+        passages=passages,
+        statements={text for one in passages for text in (one.statement, one.translated)},
+        counts=", ".join(counts),
         shown=_shown,
     )
 
 
+def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
+    """Yield what the record says about itself."""
+    for name, title in _RECORDED.items():
+        value = getattr(trace, name, None)
+        if value is not None:
+            yield title, str(value)
+    yield "Question", trace.question
+    yield "Database", trace.database
+    yield "Decider", trace.decider
+    yield "Model", model_line(trace.model).removeprefix("Model: ")
+    yield "Spent", str(Spending.of(trace.usage, trace.cost)).removeprefix("Spent: ")
+    yield "Seconds", f"{trace.seconds:.3g}"
+
+
+def _reason(trace: Trace, passages: list[Passage]) -> str:
+    """Return why it was decided: the reason of the record, or the last thought before it."""
+    thoughts = [passage.text for passage in passages if passage.kind == "thought"]
+    return getattr(trace, "reason", None) or (thoughts[-1] if thoughts else "")
+
+
 def _shown(value: Any) -> str:  # noqa: ANN401  (any cell)
-    """Return a cell as a reader sees it; NULL is told apart from a text."""
+    """Return a cell as a reader sees it; NULL differs from a text."""
     if value is None:
         return "NULL"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

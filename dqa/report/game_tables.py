@@ -9,7 +9,8 @@ from dqa.core.text import counted, visible
 from dqa.evaluation.playing.metrics import AGREEMENT, GameFigures, PlayFigures
 from dqa.evaluation.results import NO_MODEL
 from dqa.models.registry import is_scripted
-from dqa.report.tables import Spending, model_line
+from dqa.report.spending import Spending
+from dqa.report.tables import model_line
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""Moves of games, and what a game came to, in words."""
+"""Moves and attempts of games as passages, and a game's result in words."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 from dqa.core.text import counted
 from dqa.evaluation.results import Result
+from dqa.report.passages import Passage
 
 
-def move_told(data: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Return a title and lines for the data of a `dqa.core.events.MoveEvent`."""
+def move_passage(step: int, data: Mapping[str, Any]) -> Passage:
+    """Return the passage of a `dqa.core.events.MoveEvent`."""
     actions = ", ".join(map(str, data["actions"]))
     more = int(data["total"]) - len(data["actions"])
     lines = str(data["shown"]).splitlines()
@@ -24,23 +25,24 @@ def move_told(data: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
         lines.append(f"{data['choice']}")
     if data["reference"] is not None:
         lines.append(f"the reference: {data['reference']}")
-    return f"{data['player']} ({data['decider']})", tuple(lines)
+    title = f"{data['player']} ({data['decider']})"
+    return Passage("noted", title, step, text="\n".join(lines))
 
 
-def attempt_told(data: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Return a title and a line for the data of a `dqa.core.events.AttemptEvent`."""
+def attempt_passage(step: int, data: Mapping[str, Any]) -> Passage:
+    """Return the passage of a `dqa.core.events.AttemptEvent`."""
     reward = data["reward"]
     brought = "did not come to its end" if reward is None else f"brought {reward:g}"
     counts = "; this attempt counts" if data["counts"] else ""
-    moves = counted(int(data["moves"]), "move")
-    return f"attempt {data['number']}", (f"{moves}, {brought}{counts}",)
+    text = f"{counted(int(data['moves']), 'move')}, {brought}{counts}"
+    return Passage("noted", f"attempt {data['number']}", step, text=text)
 
 
-def game_told(result: Result) -> tuple[str, ...]:
-    """Return what a game came to, in a few lines."""
+def game_lines(result: Result) -> list[str]:
+    """Return a game's result in a few lines."""
     game = result.game
     if game is None:
-        return ()
+        return []
     lines = [f"{seat}: {value:+g}" for seat, value in game.returns.items()]
     lines += [
         f"{wrong} of {game.moves[seat]} moves of {seat} named no legal action"
@@ -54,4 +56,4 @@ def game_told(result: Result) -> tuple[str, ...]:
             f"{game.agreed} of {game.compared} decisions of {game.seats[0]} are those of "
             f"{game.reference}"
         )
-    return tuple(lines)
+    return lines

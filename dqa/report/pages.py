@@ -1,22 +1,59 @@
-"""Pages: self-contained HTML files that open anywhere, offline, without scripts from elsewhere."""
+"""Pages: self-contained HTML files of one style that open anywhere, without a network."""
 
 from __future__ import annotations
 
+import base64
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from dqa.core.errors import UsageError
 from dqa.core.files import problem_of_path, write_private
 from dqa.core.text import spelt_out
 from dqa.report.statements import lay_out
 
+_PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
+_SHORTEST = 24
+"""Characters of the shortest text that a page stores once for all its uses."""
+
 
 def rendered(package: str, template: str, **values: Any) -> str:  # noqa: ANN401  (any values)
     """Fill in a template of `package`; text in it is never markup, and nothing acts unseen."""
     return _environment(package).get_template(template).render(values)
+
+
+def drawn_page(
+    template: str,
+    scripts: Sequence[str],
+    blocks: Mapping[str, Any],
+    **values: Any,  # noqa: ANN401  (any values)
+) -> str:
+    """Return a page that draws itself.
+
+    Parameters
+    ----------
+    template
+        A template of this package that extends ``page/base.html``.
+    scripts
+        Names of its scripts, each after those that it needs.
+    blocks
+        JSON values by name, which the scripts read.
+    **values
+        Values of the template.
+    """
+    script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, scripts)) + "\n})();\n"
+    packed = {name: _compressed(page_json(value)) for name, value in blocks.items()}
+    more = {"script": Markup(script), "script_hash": _hash(script), "blocks": packed}  # noqa: S704
+    return rendered("dqa.report", template, **values, **more)
 
 
 def write_page(page: str, file: Path) -> None:
@@ -27,16 +64,56 @@ def write_page(page: str, file: Path) -> None:
         raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
 
 
+def page_json(value: Any) -> str:  # noqa: ANN401  (any JSON value)
+    """Return a value as JSON for a page: finite numbers, and texts in which nothing acts unseen."""
+    return json.dumps(_shown(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def stored_once(value: Any, texts: dict[str, int]) -> Any:  # noqa: ANN401  (any JSON value)
+    """Return a value whose long texts are references to `texts`, which collects them."""
+    if isinstance(value, str):
+        return {"$": texts.setdefault(value, len(texts))} if len(value) >= _SHORTEST else value
+    if isinstance(value, Mapping):
+        return {str(name): stored_once(one, texts) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [stored_once(one, texts) for one in value]
+    return value
+
+
+def percent(probability: float) -> str:
+    """Return a probability in whole percent, and never as certain: it is found from draws."""
+    if probability < 0.01:
+        return "under 1 %"
+    if probability > 0.99:
+        return "over 99 %"
+    return f"{probability:.0%}".replace("%", " %")
+
+
+def _shown(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) else spelt_out(value, kept="\n\t")
+    if isinstance(value, float):
+        return value if value - value == 0.0 else None
+    if isinstance(value, Mapping):
+        return {str(name): _shown(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_shown(one) for one in value]
+    return value
+
+
 @cache
 def _environment(package: str) -> Environment:
     environment = Environment(
-        loader=PackageLoader(package, "."),
+        loader=ChoiceLoader([PackageLoader(package, "."), PackageLoader("dqa.report", ".")]),
         autoescape=True,
         finalize=_finalized,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    style = _asset("style.css")
+    environment.globals["style"] = Markup(style)  # noqa: S704  (a file of this package)
+    environment.globals["style_hash"] = _hash(style)
     environment.filters["figure"] = _figure
     environment.filters["percent"] = percent
     environment.filters["lay_out"] = lay_out
@@ -52,10 +129,16 @@ def _finalized(value: object) -> object:
     return spelt_out(value, kept="\n\t") if type(value) is str else value
 
 
-def percent(probability: float) -> str:
-    """Return a probability in whole percent, and never as certain: it is found from draws."""
-    if probability < 0.01:
-        return "under 1 %"
-    if probability > 0.99:
-        return "over 99 %"
-    return f"{probability:.0%}".replace("%", " %")
+@cache
+def _asset(name: str) -> str:
+    return (files("dqa.report") / "page" / name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+def _compressed(text: str) -> str:
+    """Return a text as gzip in base64, the same every time."""
+    packed = gzip.compress(text.encode(errors="replace"), compresslevel=6, mtime=0)
+    return base64.b64encode(packed).decode("ascii")

@@ -1,4 +1,4 @@
-"""A run as a person reads it: a trace and its result as a list of typed passages, in order."""
+"""The one reader of events: a trace and its result as passages, in order."""
 
 from __future__ import annotations
 
@@ -7,266 +7,259 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from difflib import SequenceMatcher
-from typing import Any, Literal
+from typing import Any
 
 from dqa import plugins
 from dqa.core.decision import Ending
 from dqa.core.events import ENDING_KINDS, Event
-from dqa.core.evidence import QUERY, SIMULATING
+from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING
 from dqa.core.plans import PlanStep, read_plan
+from dqa.core.text import counted
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
-from dqa.report.moves import attempt_told, game_told, move_told
-from dqa.report.passages import (
-    Called,
-    Crash,
-    FinalAnswer,
-    Heading,
-    Judgement,
-    ModelFault,
-    Noted,
-    Other,
-    Passage,
-    Plan,
-    Prompt,
-    RefusedReply,
-    Section,
-    ShownStep,
-    Spent,
-    Thought,
-    Unjudged,
-    WholeReply,
-)
-from dqa.report.reviews import review_lines, review_title
+from dqa.report.moves import attempt_passage, game_lines, move_passage
+from dqa.report.passages import Change, Passage
+from dqa.report.reviews import review_passage
+from dqa.report.spending import usage_text
+from dqa.report.tables import model_line
+from dqa.report.verdicts import verdict_passage
+
+_TITLES = {QUERY: "statement", SIMULATE: "simulation", COMPARE: "comparison"}
+_HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
 
 
 def read(
     trace: Trace, result: Result | None = None, unit: str = "value", *, repeated: bool = False
 ) -> list[Passage]:
-    """Return a run as passages.
+    """Return a decision as passages.
 
     Parameters
     ----------
     trace
-        The run.
+        The decision.
     result
-        What its decision is worth; None where nobody judged it.
+        Its result; None where it was not judged.
     unit
-        What the scenario's values are, e.g. "profit".
+        The unit of the scenario's values, e.g. "profit".
     repeated
-        Whether it is of several epochs, so that it says of which.
+        Whether its run has several epochs, so that the heading names the epoch.
     """
-    epoch = trace.epoch if repeated else None
-    passages: list[Passage] = [
-        Heading(trace.question, trace.database, trace.decider, trace.model, epoch),
-        *_Events().read(trace.events),
-    ]
-    if not any(isinstance(passage, Called) for passage in passages):
-        # A decider without a model tells of no events, but has its evidence.
-        passages += [_called(None, asdict(evidence)) for evidence in trace.evidence]
-    choice = trace.choice if result is None else result.choice
+    named = [trace.question, trace.database, trace.decider]
+    named += [f"epoch {trace.epoch}"] if repeated else []
+    heading = Passage("heading", " | ".join(named), text=model_line(trace.model))
+    passages = [heading, *_EventReader().read(trace.events)]
+    if not any(passage.kind == "called" for passage in passages):
+        # A decider without a model records evidence and no events.
+        passages += [called_passage(None, asdict(evidence)) for evidence in trace.evidence]
     played = result is not None and result.outcome is Outcome.PLAYED
     if trace.answer:
-        compared = result is not None and not played
-        passages.append(FinalAnswer(trace.answer, choice, compared=compared))
+        passages.append(_answer(trace, None if played else result))
     passages.append(_spent(trace))
     if result is not None and played:
-        return [*passages, Noted(0, "outcome", game_told(result))]
+        return [*passages, Passage("noted", "outcome", 0, text="\n".join(game_lines(result)))]
     if result is None and trace.ending is Ending.ANSWERED:
-        return passages  # as of 'dqa ask': nobody was to judge it
-    return [*passages, _worth(trace, result, unit)]
+        return passages  # 'dqa ask' does not judge
+    return [*passages, verdict_passage(trace, result, unit)]
 
 
-class _Events:
-    """Reads events in order; remembers what a later one cannot be read without."""
+def _answer(trace: Trace, result: Result | None) -> Passage:
+    choice = trace.choice if result is None else result.choice
+    matched = result is not None or choice is not None
+    named = "no candidate" if choice is None else str(choice)
+    notes = (f"-> matched to {named}",) if matched else ()
+    return Passage("answer", "Answer", text=trace.answer, notes=notes)
+
+
+def _spent(trace: Trace) -> Passage:
+    counts = [
+        counted(trace.steps, "reply", "replies"),
+        counted(len(trace.evidence), "call of a tool", "calls of tools"),
+        counted(len(trace.plans), "plan"),
+        usage_text(trace.usage),
+        f"{trace.seconds:.3g} s",
+    ]
+    return Passage("spent", "Spent", text=", ".join(counts))
+
+
+class _EventReader:
+    """Reads events in order, and remembers what later events refer to."""
 
     def __init__(self) -> None:
         self._role = ""
-        self._task: tuple[Section, ...] = ()
+        self._task: list[tuple[str, str]] = []
         self._plans: list[tuple[PlanStep, ...]] = []
         self._pending: list[Mapping[str, Any]] = []
 
-    def read(self, events: Sequence[Event]) -> Iterator[Passage]:
-        known: dict[str, Callable[[Event], Iterable[Passage] | None]] = {
+    def read(self, events: Iterable[Event]) -> Iterator[Passage]:
+        known: dict[str, Callable[[int, Mapping[str, Any]], Iterable[Passage]]] = {
             "prompt": self._prompt,
             "reply": self._reply,
             "plan": self._plan,
             "replan": self._plan,
             "retrieval": self._retrieval,
             "simulation": self._retrieval,
-            "tool": self._tool,
-            "fault": self._fault,
+            "tool": lambda step, data: [called_passage(step, data)],
+            "fault": lambda step, data: [_fault(step, data)],
             "parse_failure": self._failure,
-            "warning": self._warning,
-            "review": self._review,
-            "move": self._move,
-            "attempt": self._attempt,
-            "budget_spent": self._budget,
+            "warning": lambda step, data: [Passage("noted", "warning", step, text=data["text"])],
+            "review": lambda step, data: [review_passage(step, data)],
+            "move": lambda step, data: [move_passage(step, data)],
+            "attempt": lambda step, data: [attempt_passage(step, data)],
+            "budget_spent": lambda step, data: [_budget(step, data)],
             "infrastructure": self._outage,
-            "crashed": self._crash,
+            "crashed": lambda _, data: [_crash(data)],
         }
         for event in events:
+            show = known.get(event.kind)
             try:
-                found = known.get(event.kind, _of_a_method)(event)
-                passages = None if found is None else list(found)
+                found = _of_method(event) if show is None else list(show(event.step, event.data))
             except (AttributeError, KeyError, TypeError, ValueError):
-                # Other people's deciders may tell of the same kind in their own way.
-                passages = None
-            if passages is not None:
-                yield from passages
-            elif event.kind not in ENDING_KINDS:  # the trace itself has the words of these
-                yield Other(event.step, event.kind, event.data)
+                found = None  # a plug-in's event of the same kind with other fields
+            if found is not None:
+                yield from found
+            elif event.kind not in ENDING_KINDS:  # the verdict describes these
+                text = json.dumps(event.data, ensure_ascii=False, default=str)
+                yield Passage("other", event.kind, event.step, text=text)
 
-    def _prompt(self, event: Event) -> Iterator[Passage]:
-        messages = [Section(str(kind), str(text)) for kind, text in event.data.get("messages", ())]
-        task = _sections(messages[-1].text) if messages else ()
-        shown = tuple(section for section in task if section not in self._task)
+    def _prompt(self, _: int, data: Mapping[str, Any]) -> Iterator[Passage]:
+        messages = [(str(kind), str(text)) for kind, text in data.get("messages", ())]
+        role = _text(data, "role")
+        task = _sections(messages[-1][1]) if messages else []
+        for kind, text in messages[:-1]:
+            yield Passage("prompt", f"Prompt, {kind}", role=role, text=text, detail=True)
+        for section in task:
+            if section not in self._task:
+                yield Passage("prompt", section[0] or "Task", role=role, text=section[1])
         self._task = task
-        yield Prompt(_words(event, "role"), shown, tuple(messages[:-1]))
 
-    def _reply(self, event: Event) -> Iterator[Passage]:
-        data, self._role = event.data, _words(event, "role")
-        called = list(data.get("calls") or ())
-        self._pending = [call for call in called if call["tool"] in (QUERY, *SIMULATING)]
+    def _reply(self, step: int, data: Mapping[str, Any]) -> Iterator[Passage]:
+        self._role = _text(data, "role")
+        calls = list(data.get("calls") or ())
+        self._pending = [call for call in calls if call["tool"] in (QUERY, *SIMULATING)]
+        if reasoning := _text(data, "reasoning").strip():
+            yield Passage("reasoning", "reasoning", step, self._role, text=reasoning)
         thought = data.get("thought")
         if thought is None:
-            calls = (f"{call['tool']}: {_asked(call['input'])}" for call in called)
-            text = _words(event, "text") or "\n".join(calls)
-            yield WholeReply(event.step, self._role, text)
+            calls_text = "\n".join(f"{call['tool']}: {_request(call['input'])}" for call in calls)
+            text = _text(data, "text") or calls_text or "(empty)"
+            yield Passage("reply", "reply", step, self._role, text=text)
         elif str(thought).strip():
-            yield Thought(event.step, self._role, str(thought))
+            yield Passage("thought", "thought", step, self._role, text=str(thought))
 
-    def _plan(self, event: Event) -> Iterator[Passage]:
-        plan = read_plan(_words(event, "text"))
+    def _plan(self, step: int, data: Mapping[str, Any]) -> Iterator[Passage]:
+        plan = read_plan(_text(data, "text"))
         old = self._plans[-1] if self._plans else plan.steps
         self._plans.append(plan.steps)
-        steps = tuple(_changes(old, plan.steps))
-        yield Plan(event.step, self._role, len(self._plans), steps, plan.beside)
+        number = len(self._plans)
+        title = "plan" if number == 1 else f"plan {number} (+ new, - gone)"
+        items = tuple(_changes(old, plan.steps))
+        yield Passage("plan", title, step, self._role, items=items, notes=plan.beside)
 
-    def _retrieval(self, event: Event) -> Iterator[Passage]:
+    def _retrieval(self, step: int, data: Mapping[str, Any]) -> Iterator[Passage]:
         self._pending = self._pending[1:]
-        yield _called(event.step, event.data)
+        yield called_passage(step, data)
 
-    @staticmethod
-    def _tool(event: Event) -> Iterator[Passage]:
-        yield _called(event.step, event.data)
+    def _failure(self, step: int, data: Mapping[str, Any]) -> Iterator[Passage]:
+        title, role = "this reply could not be used", _text(data, "role") or self._role
+        yield Passage("failure", title, step, role, "bad", text=_text(data, "problem"))
 
-    def _failure(self, event: Event) -> Iterator[Passage]:
-        yield RefusedReply(
-            event.step, _words(event, "role") or self._role, _words(event, "problem")
-        )
-
-    @staticmethod
-    def _crash(event: Event) -> Iterator[Passage]:
-        yield Crash(event.step, _words(event, "problem"), _words(event, "traceback"))
-
-    @staticmethod
-    def _fault(event: Event) -> Iterator[Passage]:
-        data = event.data
-        words = {name: _words(event, name) for name in ("fault", "error", "message")}
-        yield ModelFault(
-            event.step, **words, attempt=int(data["attempt"]), wait=_seconds(data["wait"])
-        )
-
-    @staticmethod
-    def _warning(event: Event) -> Iterator[Passage]:
-        yield Noted(event.step, "warning", (_words(event, "text"),))
-
-    @staticmethod
-    def _budget(event: Event) -> Iterator[Passage]:
-        asked = "the model is asked to decide by what it has seen"
-        then = asked if event.data["asked"] else "the last candidate that it stated counts"
-        yield Noted(event.step, "budget", (f"spent: {_words(event, 'spent')}; {then}",))
-
-    @staticmethod
-    def _move(event: Event) -> Iterator[Passage]:
-        title, lines = move_told(event.data)
-        yield Noted(event.step, title, lines)
-
-    @staticmethod
-    def _attempt(event: Event) -> Iterator[Passage]:
-        title, lines = attempt_told(event.data)
-        yield Noted(event.step, title, lines)
-
-    @staticmethod
-    def _review(event: Event) -> Iterator[Passage]:
-        data = event.data
-        yield Noted(event.step, review_title(data), tuple(review_lines(data)))
-
-    def _outage(self, event: Event) -> Iterator[Passage]:
-        """Show the call that a database failed on; its provider's own failures are faults."""
+    def _outage(self, step: int, _: Mapping[str, Any]) -> Iterator[Passage]:
+        """Show the calls that a database failed on; faults describe a provider's failures."""
+        status = "nothing came back: the run ended here"
         for call in self._pending:
-            yield Called(event.step, call["tool"], _asked(call["input"]), done=False)
+            title, request = _TITLES.get(call["tool"], call["tool"]), _request(call["input"])
+            yield Passage("called", title, step, tone="bad", statement=request, status=status)
 
 
-def _of_a_method(event: Event) -> Iterable[Passage] | None:
-    """Return what a method shows its own event as; None where nobody knows it."""
+def called_passage(step: int | None, data: Mapping[str, Any]) -> Passage:
+    """Return a tool call with its result: the fields of an event or of an evidence."""
+    observation, error = _text(data, "observation"), data.get("error")
+    tool = str(data.get("tool") or QUERY)
+    table = [] if error else _table(observation)
+    # The status has the number of rows, which is the first note.
+    notes = observation.split("\n")[len(table) + 1 :] if table and tool != QUERY else []
+    cut = "" if data.get("cut") is None else f", cut by the limit on {data['cut']}"
+    rows = f"{counted(int(data.get('row_count') or 0), 'row')}{cut}"
+    return Passage(
+        "called",
+        _TITLES.get(tool, tool),
+        step,
+        tone="bad" if error else "",
+        statement=_text(data, "statement"),
+        translated=_text(data, "translated"),
+        status=str(error) if error else rows,
+        text="" if table else observation,
+        columns=table[0] if table else (),
+        rows=tuple(table[1:]),
+        notes=tuple(note for note in notes if note),
+    )
+
+
+def _fault(step: int, data: Mapping[str, Any]) -> Passage:
+    wait = data["wait"]
+    if data["fault"] == "after_stop":
+        after = "mended and used"
+    elif data["fault"] == "unsupported":
+        after = "asked again without it"
+    else:
+        after = "asked no more" if wait is None else f"asked again after {float(wait):.3g} s"
+    tried = f"attempt {int(data['attempt'])}: {data['fault']} ({data['error']}), {after}"
+    tone = "warning" if data["fault"] in {"after_stop", "unsupported"} else "bad"
+    title, text = "fault of the model's provider", f"{tried}\n{data['message']}"
+    return Passage("fault", title, step, tone=tone, text=text)
+
+
+def _budget(step: int, data: Mapping[str, Any]) -> Passage:
+    asked = "the model is asked to decide by what it has seen"
+    then = asked if data["asked"] else "the last candidate that it stated counts"
+    return Passage("noted", "budget", step, text=f"spent: {data['spent']}; {then}")
+
+
+def _crash(data: Mapping[str, Any]) -> Passage:
+    text = _text(data, "traceback") or _text(data, "problem")
+    return Passage("crash", "a bug ended the run", tone="bad", text=text)
+
+
+def _of_method(event: Event) -> list[Passage] | None:
+    """Return a method's own event; None where no installed method knows it."""
     shown = (rendering(event) for rendering in plugins.renderings())
-    return next((passages for passages in shown if passages is not None), None)
+    return next((list(passages) for passages in shown if passages is not None), None)
 
 
-_TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
-
-
-def _words(event: Event, name: str) -> str:
-    value = event.data.get(name)
+def _text(data: Mapping[str, Any], name: str) -> str:
+    value = data.get(name)
     return "" if value is None else str(value)
 
 
-def _seconds(wait: object) -> float | None:
-    return None if wait is None else float(str(wait))
-
-
-def _sections(text: str) -> tuple[Section, ...]:
-    before, *rest = _TITLE.split(text)
-    found = [Section("", before)] if before.strip() else []
+def _sections(text: str) -> list[tuple[str, str]]:
+    before, *rest = _HEADING.split(text)
+    found = [("", before)] if before.strip() else []
     pairs = zip(rest[::2], rest[1::2], strict=True)
-    return (*found, *(Section(title.strip(), body.strip()) for title, body in pairs))
+    return [*found, *((title.strip(), body.strip()) for title, body in pairs)]
 
 
-def _changes(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> Iterator[ShownStep]:
-    """Yield the new steps, and the old ones that are gone in the place where they were."""
+def _changes(old: Sequence[PlanStep], new: Sequence[PlanStep]) -> Iterator[tuple[Change, str]]:
+    """Yield the new steps, and each dropped step where it was."""
     matched = SequenceMatcher(None, [step.bare for step in old], [step.bare for step in new])
     for tag, old_from, old_to, new_from, new_to in matched.get_opcodes():
         if tag != "equal":
-            yield from (ShownStep(step.text, "gone") for step in old[old_from:old_to])
-        change: Literal["kept", "new"] = "kept" if tag == "equal" else "new"
-        yield from (ShownStep(step.text, change) for step in new[new_from:new_to])
+            yield from (("gone", step.text) for step in old[old_from:old_to])
+        change: Change = "kept" if tag == "equal" else "new"
+        yield from ((change, step.text) for step in new[new_from:new_to])
 
 
-def _asked(given: object) -> str:
-    """Return what a call gives its tool: a text, a list, or JSON arguments with one of these."""
+def _request(given: object) -> str:
+    """Return a tool's input: a text, a list, or JSON arguments with one of these."""
     if isinstance(given, str) and given.startswith("{"):
         try:
             (given,) = json.loads(given).values()
-        except (RecursionError, ValueError):  # no JSON, or more than one argument
+        except (RecursionError, ValueError):  # not JSON, or several arguments
             return str(given)
     return ", ".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
 
 
-def _called(step: int | None, data: Mapping[str, Any]) -> Called:
-    observation = str(data.get("observation") or "")
-    error = data.get("error")
-    lines = [] if error else _table(observation)
-    notes = observation.split("\n")[len(lines) :] if lines else []
-    return Called(
-        step=step,
-        tool=str(data.get("tool") or QUERY),
-        asked=str(data.get("statement") or ""),
-        translated=None if data.get("translated") is None else str(data["translated"]),
-        columns=lines[0] if lines else (),
-        rows=tuple(lines[1:]),
-        notes=tuple(notes),
-        text="" if lines else observation,
-        row_count=int(data.get("row_count") or 0),
-        error=None if error is None else str(error),
-        cut=None if data.get("cut") is None else str(data["cut"]),
-        seconds=float(data.get("seconds") or 0.0),
-    )
-
-
 def _table(observation: str) -> list[tuple[Any, ...]]:
-    """Return the rows in the form of `Rows.to_text`, header first; empty where it is none."""
+    """Return the rows of a text of `Rows.to_text`, header first; empty for any other text."""
     found: list[tuple[Any, ...]] = []
     for line in observation.split("\n"):
         if not line.startswith("["):
@@ -279,38 +272,3 @@ def _table(observation: str) -> list[tuple[Any, ...]]:
             return []
         found.append(tuple(row))
     return found
-
-
-def _spent(trace: Trace) -> Spent:
-    return Spent(
-        steps=trace.steps,
-        called=len(trace.evidence),
-        plans=len(trace.plans),
-        seconds=trace.seconds,
-        **asdict(trace.usage),
-    )
-
-
-def _worth(trace: Trace, result: Result | None, unit: str) -> Judgement | Unjudged:
-    ended = (trace.ending.value, trace.outage, trace.error)
-    if result is None:
-        return Unjudged(*ended)
-    known = {name: getattr(result, name) for name in _OF_QUESTION}
-    if not result.outcome.judged:
-        decided = not result.outcome.repeated
-        matches = result.match is not None
-        if matches and decided:
-            ended = (trace.ending.value, trace.outage, result.error)
-        return Unjudged(*ended, **known, unit=unit, decided=decided, matches=matches)
-    known |= {name: getattr(result, name) for name in _OF_CHOICE}
-    return Judgement(
-        outcome=result.outcome.value,
-        problem=result.error,
-        unit=unit,
-        matches=result.match is not None,
-        **known,
-    )
-
-
-_OF_QUESTION = ("official", "ties", "best_value", "baseline", "goal")
-_OF_CHOICE = ("choice", "value", "regret", "relative_regret", "rank")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from dqa.core.decision import Usage
-from dqa.core.records import Record
 from dqa.core.text import counted, spelt_out, visible
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
@@ -23,11 +21,10 @@ from dqa.models.registry import is_scripted
 from dqa.report.hints import trace_command
 from dqa.report.match_tables import MATCHES, are_matches, match_lines, match_table
 from dqa.report.shares import interval_text, share_text
+from dqa.report.spending import Spending
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-    from dqa.models.budget import Prices
 
 ACCURACIES = "Accuracy in % (correct/judged), with its 95 % interval below"
 MEANS = "Mean accuracy in % over relational and graph databases (the paper's Table 4)"
@@ -301,42 +298,6 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
             said += f", {_WITH_TIES} in {_percent(found.with_ties, found.questions)}"
         lines.append(f"{said}; by steps to the answer {by}" if by else said)
     return lines
-
-
-class Spending(Record):
-    """The tokens and calls of all models together, and what they cost where prices say."""
-
-    input_tokens: int
-    output_tokens: int
-    calls: int
-    cost: float | None
-
-    @classmethod
-    def of(cls, used: Usage, cost: float | None) -> Self:
-        """Return what was used, at a cost that is known or not."""
-        return cls(
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            calls=used.calls,
-            cost=cost,
-        )
-
-    def __str__(self) -> str:
-        line = (
-            f"Spent: {counted(self.input_tokens, 'token')} in, {self.output_tokens:,} out, "
-            f"{counted(self.calls, 'call')}"
-        )
-        return f"{line}." if self.cost is None else f"{line}; cost {self.cost:.4f}."
-
-
-def spending(
-    results: Iterable[Result],
-    prices: Prices | None = None,
-    more: Usage = Usage(),  # noqa: B008  (frozen)
-) -> Spending:
-    """Return what results have used, and `more` that was used for none of them."""
-    used = sum((result.usage for result in results), more)
-    return Spending.of(used, None if prices is None else prices.cost(used))
 
 
 def model_line(model: str) -> str:

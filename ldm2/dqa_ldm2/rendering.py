@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dqa.core.events import Event
 from dqa.core.text import counted
-from dqa.report.passages import Noted
+from dqa.report.passages import Passage, noted
 from dqa_ldm2.events import (
     ClustersEvent,
     ConfidencesEvent,
@@ -30,7 +30,7 @@ _HOW = {
 }
 
 
-def render(event: Event) -> tuple[Noted] | None:
+def render(event: Event) -> tuple[Passage] | None:
     """Return what is shown of one of LDM2's events; None for others."""
     match event:
         case EvaluationEvent():
@@ -58,7 +58,7 @@ def render(event: Event) -> tuple[Noted] | None:
             title, lines = f"reflection on {counted(event.trials, 'trial')}", iter((event.text,))
         case _:
             return None
-    return (Noted(event.step, title, tuple(lines)),)
+    return (noted(event.step, title, tuple(lines)),)
 
 
 def tree_lines(event: ExplorationEvent) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from dqa.report.trace_verdict import verdict_lines
 
 from dqa.core.decision import Ending, Usage
 from dqa.core.events import EndingEvent, Event, event_from_json
@@ -32,7 +33,6 @@ from dqa.report.passages import (
     WholeReply,
 )
 from dqa.report.reading import read
-from dqa.report.trace_verdict import verdict_lines
 from tests.evaluation.statistics.results import result
 
 ROWS = '["name", "profit"]\n["a1", 2.5]\n["b1", null]\n(2 rows)'

@@ -6,7 +6,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from math import fsum, isfinite
 from typing import TYPE_CHECKING
 
@@ -15,11 +14,9 @@ from dqa.core.question import Question
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import NO_MODEL, OF_QUESTIONS, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
-from dqa.evaluation.statistics import (
-    EpochStatistics,
-    Summary,
-)
+from dqa.evaluation.statistics import EpochStatistics, Summary
 from dqa.models.registry import is_scripted
+from dqa.report.run_report.headline import headline_of
 from dqa.report.run_report.pairs import best_of, compare_every_two
 from dqa.report.run_report.records import (
     Accuracy,
@@ -39,19 +36,17 @@ if TYPE_CHECKING:
     from dqa.models.budget import Prices
 
 _TIES = 8
-"""Best decisions that a row of the list names."""
+"""The most best decisions that a row of the list names."""
 
-_REGRETS: tuple[tuple[str, float], ...] = (
-    ("none", 0.0),
-    ("up to 1 %", 0.01),
-    ("up to 10 %", 0.1),
-    ("up to 50 %", 0.5),
-    ("up to 100 %", 1.0),
-)
+_REGRETS = {
+    "none": 0.0,
+    "up to 1 %": 0.01,
+    "up to 10 %": 0.1,
+    "up to 50 %": 0.5,
+    "up to 100 %": 1.0,
+}
 _HARMS, _NO_CHOICE = "more: worse than nothing", "no choice"
-_REPLANNINGS = 4
-"""The last part of the chart of re-plannings holds this number of them and more."""
-
+_REPLANNED = ("0", "1", "2", "3", "4 and more")
 CLASSES = ("CAN", "MIS", "DEEP", "QUR", "OTH")
 
 
@@ -64,18 +59,17 @@ class ReportedRun:
     name, facts, notes
         As in `RunFacts`.
     content
-        What tells its questions from another run's of the same names.
+        Identifies its questions: runs with other content have other questions of the same names.
     measure
         What counts as right in it: runs by other measures are not compared.
     epochs
-        What asking every question several times tells.
+        The statistics of repeated questions.
     intervals
         What its intervals allow for, in words.
     questions
-        What was asked, by key, where it is at hand.
+        The questions by key, where they can be read.
     classes
-        By decision the class of its failure, where runs were analysed; None
-        where they were not.
+        By decision the class of its failure; None where the run was not analysed.
     """
 
     name: str
@@ -103,12 +97,12 @@ def make_report(
     pictures: str | None = None,
     traces: str | None = None,
 ) -> Report:
-    """Return the figures of runs; a question that several asked stands in the list once.
+    """Return the figures of runs; a question that several asked is listed once.
 
     Parameters
     ----------
     title
-        What the report is called.
+        The title of the report.
     runs
         The runs.
     pictures, traces
@@ -117,32 +111,36 @@ def make_report(
     contestants = _contestants(runs)
     number = {(c.run, c.decider): place for place, c in enumerate(contestants)}
     decided: dict[int, list[Result]] = {place: [] for place in range(len(contestants))}
-    for run, of in enumerate(runs):
-        for result in of.results:
-            decided[number[run, result.decider]].append(result)
+    for place, run in enumerate(runs):
+        for result in run.results:
+            decided[number[place, result.decider]].append(result)
     results = [result for run in runs for result in run.results]
-    totals = [
-        total_of(place, of, runs[contestants[place].run].prices) for place, of in decided.items()
-    ]
-    measures = [_measure(run, place) for place, run in enumerate(runs)]
+    totals = tuple(
+        with_front(
+            [total_of(n, found, runs[contestants[n].run].prices) for n, found in decided.items()]
+        )
+    )
+    measures = [(run.content or f"run {place}", run.measure) for place, run in enumerate(runs)]
     pairs = compare_every_two(contestants, decided, measures)
+    epochs = [
+        Epochs(contestant=number[place, found.decider], figures=found)
+        for place, run in enumerate(runs)
+        for found in run.epochs
+    ]
     report = Report(
         title=title,
+        headline=headline_of(contestants, totals, pairs),
         runs=tuple(map(_facts, runs)),
         contestants=tuple(contestants),
         databases=tuple(dict.fromkeys(result.database for result in results)),
         scenarios=tuple(dict.fromkeys(result.scenario for result in results)),
         accuracies=tuple(_accuracies(runs, number)),
         references=tuple(_references(runs)),
-        totals=tuple(with_front(totals)),
+        totals=totals,
         intervals=_intervals(runs),
         pairs=pairs,
         best=best_of(pairs, totals),
-        epochs=tuple(
-            Epochs(contestant=number[place, found.decider], figures=found)
-            for place, run in enumerate(runs)
-            for found in run.epochs
-        ),
+        epochs=tuple(epochs),
         shares=tuple(_shares(runs, contestants, decided)),
         questions=tuple(_questions(runs, number)),
         pictures=pictures,
@@ -152,16 +150,27 @@ def make_report(
     return report.model_copy(update={"stamp": digest[:16]})
 
 
+def group_by_question(
+    runs: Sequence[ReportedRun],
+) -> dict[tuple[str, str], list[tuple[int, Result]]]:
+    """Return the results of each question with the places of their runs, by content and key."""
+    grouped: dict[tuple[str, str], list[tuple[int, Result]]] = {}
+    for place, run in enumerate(runs):
+        for result in run.results:
+            grouped.setdefault((run.content, result.question), []).append((place, result))
+    return grouped
+
+
 def _contestants(runs: Sequence[ReportedRun]) -> list[Contestant]:
     found = [
         (place, result.decider, result.model)
         for place, run in enumerate(runs)
         for result in {result.decider: result for result in run.results}.values()
     ]
-    names = [decider for _, decider, _ in found]
+    names = Counter(decider for _, decider, _ in found)
     return [
         Contestant(
-            name=decider if names.count(decider) == 1 else f"{decider} ({runs[place].name})",
+            name=decider if names[decider] == 1 else f"{decider} ({runs[place].name})",
             run=place,
             decider=decider,
             model=model,
@@ -169,11 +178,6 @@ def _contestants(runs: Sequence[ReportedRun]) -> list[Contestant]:
         )
         for place, decider, model in found
     ]
-
-
-def _measure(run: ReportedRun, place: int) -> tuple[str, ...]:
-    """Return what two runs have to have in common for their questions to be the same ones."""
-    return (run.content or f"run {place}", run.measure)
 
 
 def _intervals(runs: Sequence[ReportedRun]) -> tuple[str, ...]:
@@ -198,28 +202,26 @@ def _facts(run: ReportedRun) -> RunFacts:
     )
 
 
+_OF_SUMMARY = (
+    *("scenario", "database", "kind", "judged", "correct", "accuracy", "situations"),
+    *("mean_relative_regret", "mean_tokens", "mean_steps"),
+)
+
+
 def _accuracies(
     runs: Sequence[ReportedRun], number: Mapping[tuple[int, str], int]
 ) -> Iterator[Accuracy]:
     for place, run in enumerate(runs):
         for summary in run.summaries:
+            low, high = summary.interval or (None, None)
             yield Accuracy(
                 contestant=number[place, summary.decider],
-                scenario=summary.scenario,
-                database=summary.database,
-                kind=summary.kind,
                 decisions=summary.questions,
-                judged=summary.judged,
-                correct=summary.correct,
-                accuracy=summary.accuracy,
-                low=None if summary.interval is None else summary.interval[0],
-                high=None if summary.interval is None else summary.interval[1],
+                low=low,
+                high=high,
                 wilson_low=summary.low,
                 wilson_high=summary.high,
-                situations=summary.situations,
-                mean_relative_regret=summary.mean_relative_regret,
-                mean_tokens=summary.mean_tokens,
-                mean_steps=summary.mean_steps,
+                **{name: getattr(summary, name) for name in _OF_SUMMARY},
             )
 
 
@@ -243,21 +245,20 @@ def _shares(
     contestants: Sequence[Contestant],
     decided: Mapping[int, Sequence[Result]],
 ) -> Iterator[Share]:
+    outcomes = [outcome.value for outcome in OF_QUESTIONS]
     for place, results in decided.items():
         judged = [result for result in results if result.outcome.judged]
         if any(result.plans > 1 for result in judged):
             planned = [result for result in judged if result.plans]
-            parts = [*map(str, range(_REPLANNINGS)), f"{_REPLANNINGS} and more"]
-            yield from _parts(place, "replanning", parts, planned, _replannings)
-        ended = [outcome.value for outcome in OF_QUESTIONS]
-        yield from _parts(place, "failures", ended, results, lambda result: result.outcome.value)
-        of_regret = [result for result in judged if result.best_value is not None]
-        regrets = [*(name for name, _ in _REGRETS), _HARMS, _NO_CHOICE]
-        yield from _parts(place, "regret", regrets, of_regret, _regret)
+            yield from _parts(place, "replanning", _REPLANNED, planned, _replannings)
+        yield from _parts(place, "failures", outcomes, results, lambda r: r.outcome.value)
+        valued = [result for result in judged if result.best_value is not None]
+        yield from _parts(place, "regret", (*_REGRETS, _HARMS, _NO_CHOICE), valued, _regret)
         classes = runs[contestants[place].run].classes
         if classes is not None:
-            told = [result for result in judged if result.key in classes]
-            yield from _parts(place, "classes", CLASSES, told, partial(_class, classes))
+            known = {key: found or "" for key, found in classes.items()}
+            analysed = [result for result in judged if result.key in known]
+            yield from _parts(place, "classes", CLASSES, analysed, lambda r, k=known: k[r.key])  # type: ignore[misc]
 
 
 def _parts(
@@ -267,54 +268,34 @@ def _parts(
     results: Sequence[Result],
     part_of: Callable[[Result], str],
 ) -> Iterator[Share]:
-    by_part: dict[str, list[Result]] = {part: [] for part in parts}
-    for result in results:
-        by_part.setdefault(part_of(result), []).append(result)
+    counts = Counter(map(part_of, results))
+    right = Counter(part_of(r) for r in results if r.outcome is Outcome.CORRECT)
     for part in parts:
-        found = by_part[part]
-        if found or chart == "replanning":
+        if counts[part] or chart == "replanning":
             yield Share(
                 contestant=place,
                 chart=chart,
                 part=part,
-                count=len(found),
+                count=counts[part],
                 of=len(results),
-                correct=sum(result.outcome is Outcome.CORRECT for result in found),
+                correct=right[part],
             )
 
 
-def _class(classes: Mapping[DecisionKey, str | None], result: Result) -> str:
-    return classes[result.key] or ""
-
-
 def _replannings(result: Result) -> str:
-    count = result.plans - 1
-    return str(count) if count < _REPLANNINGS else f"{_REPLANNINGS} and more"
+    return _REPLANNED[min(result.plans, len(_REPLANNED)) - 1]
 
 
 def _regret(result: Result) -> str:
     """Return how much of what could be gained a decision gave away, as a part of the chart."""
     if result.choice is None:
         return _NO_CHOICE
-    if result.regret == 0.0:
-        return _REGRETS[0][0]
-    share = result.relative_regret
-    return next((name for name, most in _REGRETS if share is not None and share <= most), _HARMS)
-
-
-def group_by_question(
-    runs: Sequence[ReportedRun],
-) -> dict[tuple[str, str], list[tuple[int, Result]]]:
-    """Return the results of each question, with the places of their runs.
-
-    By what tells the run's questions from others and by the question's key, in the order in which
-    they come.
-    """
-    grouped: dict[tuple[str, str], list[tuple[int, Result]]] = {}
-    for place, run in enumerate(runs):
-        for result in run.results:
-            grouped.setdefault((run.content, result.question), []).append((place, result))
-    return grouped
+    share = 0.0 if result.regret == 0.0 else result.relative_regret
+    if share is None:
+        return _HARMS
+    if share == 0.0 and result.regret != 0.0:
+        share = 1e-9  # a loss is never "none"
+    return next((name for name, most in _REGRETS.items() if share <= most), _HARMS)
 
 
 def _questions(
@@ -323,13 +304,10 @@ def _questions(
     asked = {
         (run.content, key): question for run in runs for key, question in run.questions.items()
     }
-    units: dict[str, str] = {}
     times: Counter[str] = Counter()
     for key, decided in group_by_question(runs).items():
         first = decided[0][1]
-        if first.scenario not in units:
-            scenario = plugins.find_scenario(first.scenario)
-            units[first.scenario] = "value" if scenario is None else scenario.unit
+        scenario = plugins.find_scenario(first.scenario)
         question = asked.get(key)
         judged = [result for _, result in decided if result.outcome.judged]
         times[first.question] += 1
@@ -346,7 +324,7 @@ def _questions(
             best_value=first.best_value,
             baseline=first.baseline,
             goal=first.goal,
-            unit=units[first.scenario],
+            unit="value" if scenario is None else scenario.unit,
             judged=len(judged),
             correct=sum(result.outcome is Outcome.CORRECT for result in judged),
             mean_relative_regret=_mean(result.relative_regret for result in judged),
@@ -354,24 +332,16 @@ def _questions(
         )
 
 
+_OF_RESULT = (
+    *("database", "epoch", "outcome", "choice", "value", "regret", "relative_regret", "rank"),
+    *("steps", "statements", "plans", "error", "ended_by"),
+)
+
+
 def _decision(contestant: int, result: Result) -> DecisionRow:
-    return DecisionRow(
-        contestant=contestant,
-        database=result.database,
-        epoch=result.epoch,
-        outcome=result.outcome,
-        choice=result.choice,
-        value=result.value,
-        regret=result.regret,
-        relative_regret=result.relative_regret,
-        rank=result.rank,
-        steps=result.steps,
-        statements=result.statements,
-        plans=result.plans,
-        tokens=result.input_tokens + result.output_tokens,
-        error=result.error,
-        ended_by=result.ended_by,
-    )
+    known = {name: getattr(result, name) for name in _OF_RESULT}
+    tokens = result.input_tokens + result.output_tokens
+    return DecisionRow(contestant=contestant, tokens=tokens, **known)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -160,13 +160,7 @@ class Share(Record):
 
 
 class DecisionRow(Record):
-    """A decision in the list.
-
-    Attributes
-    ----------
-    trace
-        The block of the page that holds its trace, and its place there; None where it is left out.
-    """
+    """A decision in the list."""
 
     contestant: int = Field(ge=0)
     database: str
@@ -183,7 +177,6 @@ class DecisionRow(Record):
     tokens: int
     error: str | None
     ended_by: str | None
-    trace: tuple[int, int] | None = None
 
 
 class QuestionRow(Record):
@@ -199,8 +192,6 @@ class QuestionRow(Record):
         As deciders read it; None where the questions are not at hand.
     official, ties
         The official answer, and the best decisions, of very many the first.
-    truth
-        The block of the page that holds what every candidate leads to, and its place there.
     """
 
     id: str
@@ -218,7 +209,6 @@ class QuestionRow(Record):
     judged: int = Field(ge=0)
     correct: int = Field(ge=0)
     mean_relative_regret: float | None
-    truth: tuple[int, int] | None = None
     decisions: tuple[DecisionRow, ...]
 
 
@@ -252,6 +242,8 @@ class Report(Record):
 
     Attributes
     ----------
+    headline
+        Its result in one or two sentences; empty where nothing was judged.
     intervals
         What the intervals allow for, in words.
     pairs
@@ -271,6 +263,7 @@ class Report(Record):
 
     version: Literal[1] = 1
     title: str
+    headline: str = ""
     runs: tuple[RunFacts, ...]
     contestants: tuple[Contestant, ...]
     databases: tuple[str, ...]

@@ -16,6 +16,7 @@ from dqa.evaluation.statistics import (
 from dqa.evaluation.statistics.contestants import right
 from dqa.evaluation.statistics.summaries import estimate
 from dqa.report.run_report.records import Total
+from dqa.report.spending import cost_of
 
 if TYPE_CHECKING:
     from dqa.models.budget import Prices
@@ -32,7 +33,9 @@ def total_of(place: int, results: Sequence[Result], prices: Prices | None) -> To
     if share is not None and share.low is not None:
         low, high = share.low, share.high
     tokens = sum(result.input_tokens + result.output_tokens for result in judged)
-    cost = None if prices is None else fsum(prices.cost(result.usage) for result in judged)
+    costs = [cost_of(result, prices) for result in judged]
+    known = [cost for cost in costs if cost is not None]
+    cost = fsum(known) if prices is not None and len(known) == len(costs) else None
     return Total(
         contestant=place,
         decisions=len(results),

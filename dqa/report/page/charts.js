@@ -1,0 +1,249 @@
+// Figures are tables with a drawing in one column: each has its numbers next to it. Drawings have
+// their places in percent of the column, so that the browser fits them to any width.
+const at = (share) => `${(100 * share).toFixed(2)}%`;
+
+function strip(...marks) {
+  return el("td", { class: "drawing" }, svg("svg", { class: "strip", "aria-hidden": "true" }, marks));
+}
+
+function line(from, to, kind) {
+  return svg("line", { x1: at(from), x2: at(to), y1: 10, y2: 10, class: kind });
+}
+
+function across(share, kind) {
+  return svg("line", { x1: at(share), x2: at(share), y1: -8, y2: 30, class: kind });
+}
+
+function point(share, color, open = false) {
+  return svg("circle", { cx: at(share), cy: 10, r: 4.5, class: `point c${color % 8} ${open ? "open" : ""}` });
+}
+
+// The heading of a drawing's column: its ticks, as pairs of a share of the width and words.
+function axis(ticks) {
+  const marks = ticks.map(([share, words]) => text(at(share), 12, words, { class: "tick", "text-anchor": "middle" }));
+  return el("th", { scope: "col", class: "drawing" }, svg("svg", { class: "strip", "aria-hidden": "true" }, marks));
+}
+
+const PERCENT = [0, 0.5, 1].map((share) => [share, `${100 * share}`]);
+const percentGrid = () => [0, 0.25, 0.5, 0.75, 1].map((share) => across(share, "axis"));
+
+function chart(title, about, titles, rows, ...below) {
+  return el("figure", { class: "chart" }, el("figcaption", {}, el("h3", {}, title), el("p", { class: "muted" }, about)),
+    table(titles, rows, { class: "figures" }), below);
+}
+
+function nameCell(name) {
+  return el("th", { scope: "row" }, breakable(name));
+}
+
+// The best first; of equals the first in the run, and those without figures last.
+function bestFirst(items, worth) {
+  const known = new Map(items.map((item) => [item, worth(item) ?? -1]));
+  return [...items].sort((one, other) => known.get(other) - known.get(one));
+}
+
+function meanOf(shares) {
+  const known = shares.filter((share) => share !== null);
+  return known.length ? known.reduce((sum, share) => sum + share, 0) / known.length : null;
+}
+
+// Contestants with their cells, the best on the mean of all databases first.
+function byContestant(report, cells) {
+  const shown = report.contestants.map((one, place) => ({
+    name: one.name, cells: cells.filter((cell) => cell.contestant === place),
+  })).filter((one) => one.cells.length);
+  return bestFirst(shown, (one) => meanOf(one.cells.map((cell) => cell.share)));
+}
+
+// Rows of shares with the line from `low` to `high`, and further columns of figures.
+function shareRows(report, shown, references, more) {
+  return shown.flatMap((one) => one.cells.map((cell, row) => {
+    const marks = cell.share === null ? [] : [line(cell.low, cell.high, "whisker"), point(cell.share, report.databases.indexOf(cell.database))];
+    const own = references.filter(([share]) => share !== null).map(([share, kind]) => across(share, kind));
+    return el("tr", { class: row ? "again" : null }, row ? el("td", {}) : nameCell(one.name), el("td", {}, cell.database),
+      strip(percentGrid(), own, marks), more(cell).map((value) => number(value)));
+  }));
+}
+
+function accuracyChart(report, scenario) {
+  const cells = report.accuracies.filter((one) => one.scenario === scenario).map((one) => ({ ...one, share: one.accuracy }));
+  if (!cells.some((cell) => cell.share !== null)) {
+    return el("figure", { class: "chart" }, el("figcaption", {}, el("h3", {}, capital(scenario)),
+      el("p", { class: "muted" }, "No decision could be judged, so there is no accuracy to draw.")));
+  }
+  const references = report.references.filter((one) => one.scenario === scenario);
+  const said = references.flatMap((one) => [
+    one.shortcut === null ? null : `The line is the best shortcut, ${one.shortcut} (${percent(one.shortcut_share)}).`,
+    one.chance === null ? null : `The dashed line is chance (${percent(one.chance)}).`]).filter(Boolean);
+  return chart(capital(scenario), ["Right answers in %, with 95 % intervals, the best decider first.", ...said].join(" "),
+    ["Decider", "Database", axis(PERCENT), "#Accuracy", "#95 % interval", "#Right", "#By questions", "#Situations"],
+    shareRows(report, byContestant(report, cells),
+      references.flatMap((one) => [[one.shortcut_share, "reference shortcut"], [one.chance, "reference"]]),
+      (cell) => [percent(cell.accuracy), interval(cell.low, cell.high), `${cell.correct}/${cell.judged}`,
+        interval(cell.wilson_low, cell.wilson_high), figure(cell.situations)]));
+}
+
+function epochsChart(report, scenario) {
+  const cells = report.epochs.filter(({ figures }) => figures.scenario === scenario && figures.pass_rates.length).map(({ contestant, figures }) => {
+    const last = figures.pass_rates[figures.pass_rates.length - 1];
+    return { ...figures, contestant, last, share: figures.pass_rates[0].at_k.value, low: last.all_k.value, high: last.at_k.value };
+  });
+  if (!cells.length) return null;
+  const k = Math.max(...cells.map((cell) => cell.last.k));
+  const rate = (found) => [percent(found.value), el("small", {}, interval(found.low, found.high))];
+  const within = ({ within: own, between }) => (own === null || between === null ? "–" : own + between ? percent(own / (own + between), 0) : "none");
+  return chart(`${capital(scenario)}: ${cells[0].epochs} epochs`,
+    `A point is one attempt (pass@1); its line goes from questions right in all of ${k} attempts (pass^${k}) to those right in any (pass@${k}). Who is best in one attempt comes first.`,
+    ["Decider", "Database", axis(PERCENT), "#Questions", "#pass@1", `#pass@${k}`, `#pass^${k}`, "#Variance within questions", "#Deviation of epochs"],
+    shareRows(report, byContestant(report, cells), [], (cell) => [cell.questions, rate(cell.pass_rates[0].at_k),
+      rate(cell.last.at_k), rate(cell.last.all_k), within(cell), percent(cell.spread)]));
+}
+
+function spendingOf(report) {
+  for (const name of ["cost", "tokens"]) {
+    if (report.totals.some((one) => one[name])) return [name, name];
+  }
+  return ["steps", "model replies"];
+}
+
+function spendingChart(report) {
+  const [field, name] = spendingOf(report);
+  const points = bestFirst(report.totals.filter((one) => one.accuracy !== null && one[field] !== null), (one) => one.accuracy);
+  if (!points.length) return null;
+  const most = Math.max(...points.map((one) => one[field]), 1e-9);
+  const height = 220;
+  const y = (share) => 10 + (1 - share) * (height - 20);
+  const x = (one) => at(0.06 + 0.9 * one[field] / most);
+  const lines = PERCENT.map(([share, words]) => [
+    svg("line", { x1: "5%", x2: "100%", y1: y(share), y2: y(share), class: "axis" }),
+    text("4%", y(share) + 4, words, { class: "tick", "text-anchor": "end" })]);
+  const ticks = [0, 0.5, 1].map((share) => text(at(0.06 + 0.9 * share), height + 14, figure(share * most, 3), { class: "tick", "text-anchor": "middle" }));
+  // Names would cover each other: the numbers are those of the rows below.
+  const groups = new Map();
+  points.forEach((one, place) => {
+    const key = `${x(one)} ${Math.round(y(one.accuracy))}`;
+    groups.set(key, [...(groups.get(key) || []), place + 1]);
+  });
+  const marks = points.map((one, place) => {
+    const places = groups.get(`${x(one)} ${Math.round(y(one.accuracy))}`);
+    return svg("g", { class: `c${place % 8}` },
+      svg("title", {}, `${report.contestants[one.contestant].name}: ${percent(one.accuracy)} for ${figure(one[field])} ${name} a question`),
+      one.low === null ? null : svg("line", { x1: x(one), x2: x(one), y1: y(one.low), y2: y(one.high), class: "whisker thin" }),
+      svg("circle", { cx: x(one), cy: y(one.accuracy), r: one.pareto ? 6 : 4.5, class: one.pareto ? "point" : "point open" }),
+      places[0] === place + 1 ? text(x(one), y(one.accuracy) - 9, places.join(", "), { class: "name", "text-anchor": one[field] > 0.5 * most ? "end" : "start" }) : null);
+  });
+  const title = `Accuracy against ${name} a question`;
+  const drawing = svg("svg", { class: "plot", height: height + 20, role: "img", "aria-label": title }, svg("title", {}, title), lines, ticks, marks);
+  const found = chart(`Accuracy against ${name}`, `Accuracy in %, with its 95 % interval. Who is on the Pareto front (filled) is beaten by nobody both in accuracy and in ${name}.`,
+    ["#No.", "Decider", "#Accuracy", `#${capital(name)} a question`, ...(field === "cost" ? ["#Cost a right answer"] : []), "#On the front"],
+    points.map((one, place) => el("tr", {}, number(place + 1), nameCell(report.contestants[one.contestant].name), number(percent(one.accuracy)), number(figure(one[field])),
+      field === "cost" ? number(figure(one.cost_per_right)) : null, number(one.pareto ? "yes" : "no"))));
+  found.querySelector("figcaption").after(drawing);
+  return found;
+}
+
+// Bars of parts that are a whole. `tones` are the classes of the parts' colours, `nameOf` names a
+// part, and `withRight` says how many of a part are right.
+function stackedChart(report, kind, title, about, tones, nameOf = (part) => part, withRight = false) {
+  const shares = report.shares.filter((one) => one.chart === kind && one.of);
+  const accuracyOf = new Map(report.totals.map((one) => [one.contestant, one.accuracy]));
+  const shown = bestFirst([...new Set(shares.map((one) => one.contestant))], (contestant) => accuracyOf.get(contestant));
+  if (!shown.length) return null;
+  const parts = Object.keys(tones).filter((part) => shares.some((one) => one.part === part && one.count));
+  const heads = parts.map((part) => el("th", { scope: "col", class: "number" }, el("span", { class: `swatch ${tones[part]}` }), ` ${nameOf(part)}`));
+  return chart(title, `${about} Who is right most often comes first.`, ["Decider", axis(PERCENT), ...heads, "#of"],
+    shown.map((place) => {
+      const own = parts.map((part) => shares.find((one) => one.contestant === place && one.part === part) || { count: 0 });
+      const { of } = shares.find((one) => one.contestant === place);
+      let end = 0;
+      const bars = own.map((one, number_) => {
+        const begin = end;
+        end += one.count / of;
+        return svg("rect", { x: at(begin), width: at(one.count / of), y: 1, height: 18, class: `bar ${tones[parts[number_]]}` });
+      });
+      return el("tr", {}, nameCell(report.contestants[place].name), strip(bars),
+        own.map((one) => number(one.count, withRight && one.count ? el("small", {}, `${percent(one.correct / one.count)} right`) : null)), number(of));
+    }));
+}
+
+const REGRETS = { none: "s0", "up to 1 %": "s1", "up to 10 %": "s2", "up to 50 %": "s3", "up to 100 %": "s4", "more: worse than nothing": "s5", "no choice": "snone" };
+const REPLANNED = { 0: "s0", 1: "s1", 2: "s2", 3: "s3", "4 and more": "s4" };
+const TIMES = { 0: "not once", 1: "once", 2: "twice", 3: "3 times", "4 and more": "4 times and more" };
+const FAILED = { correct: "s0", wrong: "c1", no_candidate: "c4", ambiguous: "c3", step_limit: "c6", unparsable: "c7", no_decision: "c5", infrastructure: "u0", budget: "u1", stopped: "u2", crashed: "u3", unlabelled: "snone" };
+const CLASSES = { CAN: "c1", MIS: "c2", DEEP: "c3", QUR: "c4", OTH: "c5" };
+
+function charts(report) {
+  return [
+    ...report.scenarios.map((scenario) => accuracyChart(report, scenario)),
+    ...report.scenarios.map((scenario) => epochsChart(report, scenario)),
+    spendingChart(report),
+    stackedChart(report, "failures", "Outcomes", "How all decisions ended.", FAILED, (part) => OUTCOMES[part]),
+    stackedChart(report, "classes", "Failures by class", "Of all judged decisions (the classes of the PlanRAG paper, Figure 6).", CLASSES),
+    stackedChart(report, "regret", "Regret", "How much of the best decision's gain the judged decisions gave away.", REGRETS),
+    stackedChart(report, "replanning", "Re-plannings", "How often judged decisions were planned again.", REPLANNED, (part) => TIMES[part], true),
+  ].filter(Boolean);
+}
+
+// Every two deciders on the questions that both answered; the drawing has those with the best one.
+function turned(pair, last) {
+  const one = pair.figures;
+  const back = pair.second === last ? 1 : -1;
+  const difference = (found) => found && {
+    value: back * found.value,
+    low: found.low === null ? null : Math.min(back * found.low, back * found.high),
+    high: found.high === null ? null : Math.max(back * found.low, back * found.high),
+  };
+  const { better, worse } = one.by_questions;
+  return {
+    first: back === 1 ? pair.first : pair.second, second: last, accuracy: difference(one.accuracy), regret: difference(one.relative_regret),
+    better: back === 1 ? better : worse, worse: back === 1 ? worse : better,
+    questions: one.holm_by_questions, situations: one.holm_by_situations,
+    pairs: one.accuracy.pairs, clusters: one.accuracy.clusters,
+  };
+}
+
+function points(found) {
+  if (found === null) return "–";
+  const value = Number((100 * found).toFixed(1));
+  return `${value > 0 ? "+" : value < 0 ? "\u2212" : ""}${Math.abs(value).toFixed(1)}`;
+}
+
+function probability(found) {
+  return found === null ? "–" : found < 0.001 ? "<0.001" : found.toFixed(3);
+}
+
+function difference(found) {
+  if (!found) return number("–");
+  return number(points(found.value), el("small", {}, found.low === null ? "" : `${points(found.low)} to ${points(found.high)}`));
+}
+
+function pairsTable(report, rows) {
+  const shared = rows.some((one) => one.clusters < one.pairs);
+  const regrets = rows.some((one) => one.regret);
+  const x = (value) => 0.5 + value / 2; // from -100 to +100 points
+  const ticks = [-1, 0, 1].map((value) => [x(value), points(value).replace(".0", "")]);
+  const titles = ["Decider", axis(ticks), "#Accuracy, points", "#Better on", "#Worse on", "#p by questions",
+    ...(shared ? ["#p by situations"] : []), ...(regrets ? ["#Regret, points"] : []), "#Compared on"];
+  return table(titles, rows.map((one) => {
+    const { value, low, high } = one.accuracy;
+    const marks = [ticks.map(([share]) => across(share, share === 0.5 ? "zero" : "axis")),
+      low === null ? null : line(x(low), x(high), "whisker"), point(x(value), one.first)];
+    return el("tr", {}, el("th", { scope: "row" }, breakable(report.contestants[one.first].name),
+      el("small", {}, "minus ", breakable(report.contestants[one.second].name))), strip(marks), difference(one.accuracy),
+    number(one.better), number(one.worse), number(probability(one.questions)), shared ? number(probability(one.situations)) : null,
+    regrets ? difference(one.regret) : null, number(counted(one.pairs, "answer"), shared ? el("small", {}, counted(one.clusters, "situation")) : null));
+  }), { class: "pairs figures" });
+}
+
+function comparison(report) {
+  const { best } = report;
+  const withBest = report.pairs.filter((pair) => pair.first === best || pair.second === best).map((pair) => turned(pair, best));
+  const others = report.pairs.filter((pair) => pair.first !== best && pair.second !== best).map((pair) => turned(pair, pair.second));
+  const who = el("bdi", {}, report.contestants[best].name);
+  const corrected = report.pairs.length > 1 ? `; p-values are corrected for all ${report.pairs.length} pairs (Holm)` : "";
+  return [
+    el("p", { class: "muted small" }, "Each decider minus ", who, ", which is right most often, on the questions that both answered: differences with 95 % intervals, p-values by McNemar's test", corrected, "."),
+    pairsTable(report, withBest),
+    others.length ? el("details", {}, el("summary", {}, "The other pairs"), pairsTable(report, others)) : null,
+  ];
+}

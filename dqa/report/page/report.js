@@ -1,0 +1,148 @@
+const LIVE = document.body.hasAttribute("data-live");
+const root = document.querySelector("main");
+let list = null;
+let details = null;
+
+async function fetched(path) {
+  const answer = await fetch(path, { cache: "no-cache" });
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}
+
+async function readReport() {
+  return LIVE ? (await fetched("report")).report : unpack("report");
+}
+
+async function readDetails(question) {
+  if (LIVE) return fetched(`question?id=${encodeURIComponent(question.id)}`);
+  details = details || unpack("details");
+  const { texts, items } = await details;
+  return question.id in items ? resolved(items[question.id], texts) : { truth: null, traces: {} };
+}
+
+function summaryTable(report) {
+  const order = bestFirst(report.totals.map((_, place) => place), (place) => report.totals[place].accuracy);
+  const columns = report.scenarios.flatMap((scenario) => report.databases
+    .filter((database) => report.accuracies.some((one) => one.scenario === scenario && one.database === database))
+    .map((database) => [scenario, database]));
+  const [field, name] = spendingOf(report);
+  const regrets = report.totals.some((one) => one.relative_regret);
+  const titles = ["Decider", "#Accuracy", "#Right", ...columns.map(([scenario, database]) =>
+    el("th", { scope: "col", class: "number" }, capital(scenario), el("small", {}, database,
+      el("br"), situations(report.accuracies.filter((one) => one.scenario === scenario && one.judged))))),
+  ...(regrets ? ["#Regret", "#Rank"] : []), `#${capital(name)} a question`];
+  return table(titles, order.map((place) => {
+    const total = report.totals[place];
+    const who = report.contestants[place];
+    const cells = columns.map(([scenario, database]) => {
+      const one = report.accuracies.find((found) => found.contestant === place && found.scenario === scenario && found.database === database);
+      return one && one.accuracy !== null ? number(percent(one.accuracy), el("small", {}, interval(one.low, one.high))) : number("–");
+    });
+    return el("tr", {}, el("th", { scope: "row" }, breakable(who.name), el("small", {}, who.model === "none" ? "asks no model" : breakable(who.model))),
+      number(el("strong", {}, percent(total.accuracy)), el("small", {}, interval(total.low, total.high))),
+      number(`${total.correct}/${total.judged}`, el("small", {}, situations([total]))), cells,
+      regrets ? [estimate(total.relative_regret, percent, 100), estimate(total.rank, (value) => figure(value, 3))] : null,
+      number(total[field] === null ? "unknown" : figure(total[field], 3)));
+  }), { class: "summary" });
+}
+
+// How many situations figures rest on, where that is known and one number.
+function situations(cells) {
+  const counts = new Set(cells.map((one) => one.situations));
+  const [count] = counts;
+  return counts.size === 1 && count !== null ? counted(count, "situation") : "";
+}
+
+function estimate(found, shown, factor = 1) {
+  if (!found) return number("–");
+  const ends = [found.low, found.high].map((end) => (end === null ? end : (factor * end).toFixed(1)));
+  return number(shown(found.value), el("small", {}, ends.includes(null) ? "" : ends.join("–")));
+}
+
+function subtitle(report) {
+  const decisions = report.totals.reduce((sum, one) => sum + one.decisions, 0);
+  const models = [...new Set(report.contestants.map((one) => one.model))].filter((one) => one !== "none");
+  const scripted = report.contestants.some((one) => one.scripted) ? ", a scripted program and no language model" : "";
+  return [counted(decisions, "decision"), `on ${counted(report.questions.length, "question")}`, `by ${counted(report.contestants.length, "decider")}`,
+    `on ${counted(report.databases.length, "database")}${models.length ? `; ${models.join(", ")}${scripted}` : ""}.`].join(" ");
+}
+
+function progress(run) {
+  return run.planned === null ? counted(run.made, "decision") : `${run.made.toLocaleString("en")} of ${counted(run.planned, "decision")}`;
+}
+
+function runFacts(run) {
+  return el("section", { class: "run" }, el("h3", {}, el("bdi", {}, run.name)),
+    el("p", {}, `${progress(run)} made, ${run.judged.toLocaleString("en")} judged, ${run.correct.toLocaleString("en")} right`,
+      run.failed ? `, ${run.failed} failed` : "", run.unlabelled ? `, ${run.unlabelled} without a known answer` : "", "."),
+    el("dl", { class: "facts" }, run.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
+    run.notes.map((note) => el("p", { class: "muted small" }, note)));
+}
+
+function unfinished(report) {
+  const late = report.runs.filter((run) => run.complete === false);
+  if (!late.length) return null;
+  return el("p", { class: "notice" }, late.map((run) =>
+    `${run.name} is not complete: ${progress(run)} made${run.failed ? `, ${run.failed} of them failed` : ""}.`).join(" "));
+}
+
+function draw(report) {
+  const top = window.scrollY;
+  const typing = document.activeElement && document.activeElement.name === "words";
+  document.getElementById("subtitle").textContent = subtitle(report);
+  list = questionList(report);
+  const section = (id, title, ...children) => el("section", { id }, el("h2", {}, title), children);
+  root.replaceChildren(...[
+    unfinished(report),
+    report.headline ? el("p", { class: "headline" }, report.headline) : null,
+    section("questions", "Questions", report.traces ? el("p", { class: "notice" }, report.traces) : null,
+      report.pictures ? el("p", { class: "muted small" }, report.pictures) : null, list.node),
+    section("summary", "Summary", summaryTable(report),
+      el("p", { class: "muted small" }, ["Accuracy is the share of right answers among the judged decisions, with its 95 % interval below.", ...report.intervals].join(" "))),
+    report.pairs.length ? section("compared", "Compared", comparison(report)) : null,
+    section("charts", "Charts", charts(report)),
+    section("runs", report.runs.length > 1 ? "Runs" : "The run", report.runs.map(runFacts)),
+  ].filter(Boolean));
+  document.querySelector("nav a[href='#compared']").hidden = !report.pairs.length;
+  if (typing) list.search.focus();
+  window.scrollTo(0, top);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (!list) return;
+  if (event.key === "/" && !/INPUT|SELECT|TEXTAREA/.test(document.activeElement.tagName)) {
+    event.preventDefault();
+    list.search.focus();
+  } else if (event.key === "Escape" && document.activeElement === list.search) {
+    list.search.value = "";
+    list.search.dispatchEvent(new Event("input"));
+  }
+});
+
+async function follow(stamp) {
+  const live = document.getElementById("live");
+  let last = stamp;
+  for (;;) {
+    await new Promise((done) => { setTimeout(done, 2000); });
+    try {
+      const report = await readReport();
+      live.textContent = "live";
+      live.className = "on";
+      if (report.stamp !== last) {
+        last = report.stamp;
+        draw(report);
+      }
+    } catch (error) {
+      live.textContent = "the server has ended";
+      live.className = "off";
+    }
+  }
+}
+
+drawPage(async () => {
+  document.getElementById("subtitle").textContent = "";
+  const report = await readReport();
+  draw(report);
+  document.getElementById("sections").hidden = false;
+  if (LIVE) follow(report.stamp);
+});

@@ -1,0 +1,83 @@
+"""Tokens, calls and cost, in figures and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
+
+from pydantic import Field
+
+from dqa.core.decision import Usage
+from dqa.core.records import Record
+from dqa.core.text import counted
+from dqa.evaluation.results import Result
+
+if TYPE_CHECKING:
+    from dqa.models.budget import Prices
+
+
+class Spending(Record):
+    """The tokens and calls of all models together, and their cost.
+
+    Attributes
+    ----------
+    cost
+        None without prices, and where a server reported no tokens.
+    unknown
+        Whether there are prices, but a server reported no tokens.
+    """
+
+    input_tokens: int
+    output_tokens: int
+    calls: int
+    cost: float | None
+    unknown: bool = Field(default=False, exclude=True)
+
+    @classmethod
+    def of(cls, used: Usage, cost: float | None, *, reported: bool = True) -> Self:
+        """Return what was used; the cost is unknown unless servers reported all tokens."""
+        unknown = cost is not None and not (reported and reports_tokens(used))
+        return cls(
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            calls=used.calls,
+            cost=None if unknown else cost,
+            unknown=unknown,
+        )
+
+    def __str__(self) -> str:
+        used = f"{counted(self.input_tokens, 'token')} in, {self.output_tokens:,} out"
+        line = f"Spent: {used}, {counted(self.calls, 'call')}"
+        if self.unknown:
+            return f"{line}; cost unknown: the server reported no token counts."
+        return f"{line}." if self.cost is None else f"{line}; cost {self.cost:.4f}."
+
+
+def spending(
+    results: Sequence[Result],
+    prices: Prices | None = None,
+    more: Usage = Usage(),  # noqa: B008  (frozen)
+) -> Spending:
+    """Return what results have used, and `more` that was used for none of them."""
+    used = sum((result.usage for result in results), more)
+    reported = all(reports_tokens(result.usage) for result in results)
+    return Spending.of(used, None if prices is None else prices.cost(used), reported=reported)
+
+
+def reports_tokens(used: Usage) -> bool:
+    """Whether the server reported tokens: without them a cost is unknown."""
+    return bool(used.input_tokens or used.output_tokens or not used.calls)
+
+
+def cost_of(result: Result, prices: Prices | None) -> float | None:
+    """Return the cost of a decision; None where it is unknown."""
+    if prices is None or not reports_tokens(result.usage):
+        return None
+    return prices.cost(result.usage)
+
+
+def usage_text(used: Usage) -> str:
+    """Return the tokens of a decision, with cached and reasoning tokens where they are recorded."""
+    more = {name: getattr(used, f"{name}_tokens", None) for name in ("cached", "reasoning")}
+    parts = [f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out"]
+    return ", ".join([*parts, *(f"{count:,} {name}" for name, count in more.items() if count)])

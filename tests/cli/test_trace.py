@@ -5,48 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dqa.report.passages import (
-    Called,
-    FinalAnswer,
-    Heading,
-    Judgement,
-    ModelFault,
-    Other,
-    Passage,
-    Plan,
-    Prompt,
-    RefusedReply,
-    Section,
-    ShownStep,
-    Thought,
-    Unjudged,
-    WholeReply,
-)
+from dqa.report.passages import Passage
 from tests.cli.conftest import Command, Ran
 
 HOSTILE = (
     "\x1b[31m\x1b]0;owned\x07 \x9b2J [bold red]x[/] :smile: \u202egnp.exe \r \ud800 " + "y" * 5_000
-)
-WRONG = Judgement(
-    outcome="wrong",
-    problem=None,
-    choice="b1",
-    official="a1",
-    ties=("a1",),
-    value=1.0,
-    best_value=1.5,
-    baseline=1.25,
-    goal="maximise",
-    regret=0.5,
-    relative_regret=2.0,
-    rank=2,
-    unit="profit",
 )
 
 
@@ -134,11 +101,6 @@ def test_results_of_an_older_version_are_refused_by_line(dqa: Command, copied: P
     assert "results.jsonl:2: this is no result: best_value" in ran.err
 
 
-def judgement(**changes: Any) -> Judgement:
-    """Return `WRONG` with other fields."""
-    return replace(WRONG, **changes)
-
-
 @pytest.mark.parametrize("terminal", [False, True])
 @pytest.mark.parametrize("full", [False, True])
 def test_hostile_text_is_spelt_out_wherever_it_stands(
@@ -151,20 +113,15 @@ def test_hostile_text_is_spelt_out_wherever_it_stands(
     h = HOSTILE
     text = shown(
         capsys,
-        Heading(h, h, h, h),
-        Prompt(h, (Section(h, h),), (Section(h, h),)),
-        Thought(1, h, h),
-        Plan(1, h, 1, (ShownStep(h, "kept"),)),
-        WholeReply(1, h, h),
-        RefusedReply(1, h, h),
-        ModelFault(1, h, h, h, 1, None),
-        Called(1, h, h, h, (h,), ((h,), ([h],)), (h, h)),
-        Called(1, h, h, error=h, text=h, cut=h),
-        Other(1, h, {h: h}),
-        FinalAnswer(h, h),
-        judgement(choice=h, official=h, ties=(h,), unit=h),
-        judgement(outcome="step_limit", problem=h),
-        Unjudged("infrastructure", h, h),
+        Passage("heading", h, text=h),
+        Passage("prompt", h, role=h, text=h, detail=True),
+        Passage("plan", h, 1, h, items=(("kept", h), ("new", h)), notes=(h,)),
+        Passage("reply", h, 1, "other", text=h),
+        Passage("called", h, 1, statement=h, translated=h, status=h, columns=(h,), rows=((h,),)),
+        Passage("called", h, 1, tone="bad", statement=h, status=h, text=h),
+        Passage("called", h, columns=(h,), rows=(([h],),)),
+        Passage("answer", h, text=h, notes=(h,)),
+        Passage("verdict", h, tone="good", text=h),
         full=full,
     )
     if terminal:

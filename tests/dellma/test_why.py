@@ -79,7 +79,7 @@ def test_a_decision_of_little_certainty_hangs_in_the_balance() -> None:
 def test_another_action_that_is_likelier_the_best_is_named() -> None:
     """The paper's scores and the posterior of the same rankings may disagree."""
     told = why(elicited((0.03, 0.1), (0.02, 0.3), (0.01, 0.6)))
-    assert "10 %, but pear with one of 60 %, so the decision hangs" in told
+    assert "10 %, although pear is more likely the best (60 %): the value decides, not" in told
 
 
 @pytest.mark.parametrize(

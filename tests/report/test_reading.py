@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dqa.report.trace_verdict import verdict_lines
 
 from dqa.core.decision import Ending, Usage
 from dqa.core.events import EndingEvent, Event, event_from_json
 from dqa.core.evidence import Evidence
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
-from dqa.report.passages import (
-    Called,
-    Crash,
-    FinalAnswer,
-    Heading,
-    Judgement,
-    ModelFault,
-    Other,
-    Passage,
-    Plan,
-    Prompt,
-    RefusedReply,
-    Section,
-    ShownStep,
-    Spent,
-    Thought,
-    Unjudged,
-    WholeReply,
-)
+from dqa.models.budget import Prices
+from dqa.report.passages import Passage
 from dqa.report.reading import read
+from dqa.report.spending import spending, usage_text
 from tests.evaluation.statistics.results import result
 
 ROWS = '["name", "profit"]\n["a1", 2.5]\n["b1", null]\n(2 rows)'
@@ -99,19 +84,23 @@ def retrieved(step: int, **data: Any) -> Event:
 
 
 def between(trace: Trace) -> list[Passage]:
-    """Return the passages without what frames every run."""
-    framing = Heading | FinalAnswer | Spent | Judgement | Unjudged
-    return [passage for passage in read(trace) if not isinstance(passage, framing)]
+    """Return the passages without those that frame every decision."""
+    framing = {"heading", "answer", "spent", "verdict", "unjudged"}
+    return [passage for passage in read(trace) if passage.kind not in framing]
 
 
 def test_a_run_is_framed_by_who_was_asked_and_what_it_took() -> None:
-    """Heading first; answer and cost last, and what is said of the worth where one was to judge."""
+    """Heading first; answer and cost last, and the verdict where a result was expected."""
     heading, answer, spent = read(told())
-    assert heading == Heading("locating/1", "sqlite", "planrag", "scripted:analyst")
-    assert answer == FinalAnswer("a1", "a1", compared=False)
-    assert spent == Spent(3, 0, 0, 0.5, 3, 10, 5)
+    assert heading.title == "locating/1 | sqlite | planrag"
+    assert heading.text == "Model: scripted:analyst. A scripted program, not a language model."
+    assert (answer.text, answer.notes) == ("a1", ("-> matched to a1",))
+    assert spent.text == "3 replies, 0 calls of tools, 0 plans, 10 tokens in, 5 out, 0.5 s"
     *_, worth = read(told(ending=Ending.STEP_LIMIT))
-    assert worth == Unjudged("step_limit", None, None)
+    assert (worth.kind, worth.text) == (
+        "unjudged",
+        "No result was recorded for this decision.",
+    )
 
 
 def test_passages_follow_the_events() -> None:
@@ -126,21 +115,26 @@ def test_passages_follow_the_events() -> None:
         event("answer", 3, {"text": "a1"}),
     )
     thought, plan, statement, simulation, last = between(told(*events))
-    assert thought == Thought(1, "agent", "first this")
-    assert plan == Plan(1, "agent", 1, (ShownStep("Look", "kept"), ShownStep("Decide", "kept")))
-    assert statement == Called(
-        step=1,
-        tool="query_database",
-        asked="SELECT 1",
+    assert thought == Passage("thought", "thought", 1, "agent", text="first this")
+    assert plan.items == (("kept", "Look"), ("kept", "Decide"))
+    assert statement == Passage(
+        "called",
+        "statement",
+        1,
+        statement="SELECT 1",
         translated="SELECT 2",
+        status="2 rows, cut by the limit on rows",
         columns=("name", "profit"),
         rows=(("a1", 2.5), ("b1", None)),
-        notes=("(2 rows)",),
-        row_count=2,
-        cut="rows",
     )
-    assert simulation == Called(2, "simulate", "a1", text="fine")
-    assert last == Thought(3, "agent", "so a1")
+    assert (simulation.title, simulation.statement, simulation.text) == ("simulation", "a1", "fine")
+    assert last.text == "so a1"
+
+
+def test_reasoning_is_shown_before_the_thought() -> None:
+    """Where a trace has it."""
+    reasoning, thought = between(told(replied(1, "so", reasoning="because")))
+    assert (reasoning.kind, reasoning.text, thought.text) == ("reasoning", "because", "so")
 
 
 def test_a_new_plan_says_what_is_new_and_what_is_gone() -> None:
@@ -150,14 +144,13 @@ def test_a_new_plan_says_what_is_new_and_what_is_gone() -> None:
         event("replan", 2, {"text": "1) look up the home\n2) Multiply\n3) Decide"}),
     )
     _, plan = between(told(*events))
-    assert isinstance(plan, Plan)
-    assert plan.number == 2
-    assert [(step.change, step.text) for step in plan.steps] == [
+    assert plan.title.startswith("plan 2")
+    assert plan.items == (
         ("kept", "look up the home"),
         ("gone", "Add"),
         ("new", "Multiply"),
         ("kept", "Decide"),
-    ]
+    )
 
 
 def test_faults_and_failures_stand_where_they_happened() -> None:
@@ -168,10 +161,10 @@ def test_faults_and_failures_stand_where_they_happened() -> None:
         replied(1, None),
         event("parse_failure", 1, {"problem": "no action", "role": "agent"}),
     )
-    assert between(told(*events)) == [
-        ModelFault(1, "rate_limit", "E", "slow", 1, 0.5),
-        WholeReply(1, "agent", "the reply 1"),
-        RefusedReply(1, "agent", "no action"),
+    assert [(one.kind, one.text) for one in between(told(*events))] == [
+        ("fault", "attempt 1: rate_limit (E), asked again after 0.5 s\nslow"),
+        ("reply", "the reply 1"),
+        ("failure", "no action"),
     ]
 
 
@@ -189,8 +182,8 @@ def test_the_statement_that_a_database_failed_on_is_shown() -> None:
     )
     trace = told(*events, ending=Ending.INFRASTRUCTURE, outage="database", error="gone", answer="")
     *_, asked, _, worth = read(trace)
-    assert asked == Called(1, "compare", "a1, b1", done=False)
-    assert worth == Unjudged("infrastructure", "database", "gone")
+    assert (asked.title, asked.statement, asked.tone) == ("comparison", "a1, b1", "bad")
+    assert worth.text == "A failure of the database ended the run, which says nothing. gone"
 
 
 def test_a_bug_is_shown_with_its_traceback() -> None:
@@ -199,9 +192,8 @@ def test_a_bug_is_shown_with_its_traceback() -> None:
     crashed = EndingEvent(kind="crashed", problem="KeyError: 'a'", traceback=words)
     trace = told(crashed, ending=Ending.CRASHED, error="KeyError: 'a'", answer="", choice=None)
     _, crash, _, worth = read(trace, judged(Outcome.CRASHED, choice=None, value=None))
-    assert crash == Crash(0, "KeyError: 'a'", words)
-    assert isinstance(worth, Unjudged)
-    first, *_ = verdict_lines(worth)
+    assert (crash.kind, crash.text) == ("crash", words)
+    first, *_ = worth.text.splitlines()
     assert first == "A bug ended the run, which says nothing of the decision. KeyError: 'a'"
 
 
@@ -215,21 +207,20 @@ def test_two_models_are_told_apart_and_their_task_is_shown_once() -> None:
         event("prompt", 1, {"messages": [["system", "act"], task], "role": "agent"}),
         replied(2, "so"),
     )
-    first, _, plan, second, thought = between(told(*events))
-    sections = (Section("Question", "Where?"), Section("Rules", "None."))
-    assert first == Prompt("planner", sections, (Section("system", "plan"),))
-    assert second == Prompt("agent", (), (Section("system", "act"),))
-    assert isinstance(plan, Plan)
-    assert isinstance(thought, Thought)
+    system, question, rules, _, plan, second, thought = between(told(*events))
+    assert (system.title, system.text, system.detail) == ("Prompt, system", "plan", True)
+    assert [(one.title, one.text) for one in (question, rules)] == [
+        ("Question", "Where?"),
+        ("Rules", "None."),
+    ]
+    assert (second.text, second.role) == ("act", "agent")
     assert (plan.role, thought.role) == ("planner", "agent")
 
 
 def test_a_decider_without_events_shows_its_evidence() -> None:
-    """A baseline reads the database and tells nothing of how."""
-    trace = told(evidence=(Evidence("SELECT 1", ROWS, 2),))
-    (called,) = between(trace)
-    assert isinstance(called, Called)
-    assert (called.step, called.asked, called.rows[0]) == (None, "SELECT 1", ("a1", 2.5))
+    """A baseline reads the database and records no events."""
+    (called,) = between(told(evidence=(Evidence("SELECT 1", ROWS, 2),)))
+    assert (called.step, called.statement, called.rows[0]) == (None, "SELECT 1", ("a1", 2.5))
 
 
 @pytest.mark.parametrize(
@@ -243,7 +234,9 @@ def test_a_decider_without_events_shows_its_evidence() -> None:
 )
 def test_what_follows_no_schema_is_shown_as_it_is(odd: Event) -> None:
     """Deciders are plug-ins: an event of theirs is never lost and never a crash."""
-    assert between(told(odd)) == [Other(odd.step, odd.kind, odd.data)]
+    (shown,) = between(told(odd))
+    assert (shown.kind, shown.step, shown.title) == ("other", odd.step, odd.kind)
+    assert shown.text == json.dumps(odd.data, default=str)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +246,6 @@ def test_what_follows_no_schema_is_shown_as_it_is(odd: Event) -> None:
 def test_what_is_no_table_stays_text(observation: str) -> None:
     """Only header, rows and closing notes are a table."""
     (called,) = between(told(retrieved(1, observation=observation)))
-    assert isinstance(called, Called)
     if observation == '["a"]':
         assert called.columns == ("a",)
     else:
@@ -262,10 +254,14 @@ def test_what_is_no_table_stays_text(observation: str) -> None:
 
 def test_the_judgement_is_the_results() -> None:
     """With the choice that was judged, in the scenario's unit."""
-    *_, answer, _, worth = read(told(), judged(Outcome.WRONG), "profit")
-    assert answer == FinalAnswer("a1", "b1")
-    assert isinstance(worth, Judgement)
-    assert (worth.outcome, worth.choice, worth.value, worth.unit) == ("wrong", "b1", 1.0, "profit")
+    *_, answer, _, worth = read(told(), judged(Outcome.WRONG, regret=0.5), "profit")
+    assert answer.notes == ("-> matched to b1",)
+    assert (worth.kind, worth.tone) == ("verdict", "bad")
+    assert worth.text.splitlines()[:2] == [
+        "Wrong: b1 is not the best decision; it has rank 2.",
+        "Best decision: a1, with a profit of 1.5 (a higher one is better).",
+    ]
+    assert "b1 leads to 1 and gives away 0.5 of profit." in worth.text
 
 
 @pytest.mark.parametrize("outcome", [Outcome.INFRASTRUCTURE, Outcome.BUDGET])
@@ -273,6 +269,25 @@ def test_what_is_not_judged_still_says_what_was_best(outcome: Outcome) -> None:
     """And why nothing was judged."""
     trace = told(ending=Ending(outcome.value), error="why", answer="", choice=None)
     worth = read(trace, judged(outcome, choice=None, value=None), "profit")[-1]
-    assert isinstance(worth, Unjudged)
-    assert (worth.ending, worth.problem, worth.ties) == (outcome.value, "why", ("a1",))
-    assert (worth.best_value, worth.unit) == (1.5, "profit")
+    assert worth.kind == "unjudged"
+    assert "why" in worth.text
+    assert "Best decision: a1, with a profit of 1.5" in worth.text
+
+
+def test_cached_and_reasoning_tokens_are_told_where_they_are_recorded() -> None:
+    """And are not invented where they are not."""
+    used = SimpleNamespace(
+        input_tokens=2_000, output_tokens=30, cached_tokens=1_500, reasoning_tokens=None
+    )
+    assert usage_text(used) == "2,000 tokens in, 30 out, 1,500 cached"  # type: ignore[arg-type]
+
+
+def test_a_cost_without_token_counts_is_unknown() -> None:
+    """A server that reports no tokens costs something, and nobody knows what."""
+    free = result(1, Outcome.WRONG, calls=2, input_tokens=0, output_tokens=0)
+    paid = result(2, Outcome.WRONG, calls=2, input_tokens=1_000, output_tokens=0)
+    spent = spending([free, paid], Prices(2.0, 8.0))
+    assert spent.cost is None
+    assert "cost unknown" in str(spent)
+    assert str(spending([paid], Prices(2.0, 8.0))).endswith("2 calls; cost 0.0020.")
+    assert "cost" not in str(spending([free], None))

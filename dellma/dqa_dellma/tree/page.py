@@ -49,7 +49,7 @@ class _Branch:
 
 
 def render_tree(tree: DecisionTree, index: str | None = None) -> str:
-    """Return the tree as one HTML page, without scripts, or styles from elsewhere.
+    """Return the tree as one self-contained HTML page without scripts.
 
     A large tree is folded, and what is left out of the page is said there.
 
@@ -69,6 +69,7 @@ def render_tree(tree: DecisionTree, index: str | None = None) -> str:
         tree=tree,
         index=index,
         scripted=is_scripted(tree.model),
+        likeliest=_likelier_than_chosen(tree),
         branches=branches[:_ACTIONS],
         more_branches=branches[_ACTIONS:],
         items=items,
@@ -81,6 +82,15 @@ def render_tree(tree: DecisionTree, index: str | None = None) -> str:
 def write_tree(tree: DecisionTree, file: Path | str, index: str | None = None) -> None:
     """Write `render_tree` to a file; `UsageError` where that cannot be done."""
     write_page(render_tree(tree, index), Path(file))
+
+
+def _likelier_than_chosen(tree: DecisionTree) -> ComparedAction | None:
+    """Return the action that is more likely the best than the chosen one; None for none."""
+    chances = {one.action: one.chance_best or 0.0 for one in tree.actions}
+    if tree.chosen not in chances:
+        return None
+    likeliest = max(tree.actions, key=lambda one: chances[one.action])
+    return likeliest if chances[likeliest.action] > chances[tree.chosen] else None
 
 
 def _branch(action: ComparedAction, actions: Sequence[ComparedAction], most: int) -> _Branch:

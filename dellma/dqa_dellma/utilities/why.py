@@ -85,7 +85,8 @@ def explain_choice(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> s
     if elicited.chances[likeliest] > chance:
         favoured = _named(problem.actions[likeliest])
         likely = percent(float(elicited.chances[likeliest]))
-        told += f", but {favoured} with one of {likely}"
+        told += f", although {favoured} is more likely the best ({likely}): the value decides, not "
+        told += "this probability"
     balance = ", so the decision hangs in the balance" if chance < _CLEAR else ""
     return f"{told}{balance}. {_what_speaks(beliefs, elicited, first, rival)}"
 

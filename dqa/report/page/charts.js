@@ -111,29 +111,29 @@ function spendingChart(report) {
   const points = bestFirst(report.totals.filter((one) => one.accuracy !== null && one[field] !== null), (one) => one.accuracy);
   if (!points.length) return null;
   const most = Math.max(...points.map((one) => one[field]), 1e-9);
-  const height = 220;
-  const y = (share) => 10 + (1 - share) * (height - 20);
+  const height = 230;
+  const y = (share) => 20 + (1 - share) * (height - 30);
   const x = (one) => at(0.06 + 0.9 * one[field] / most);
   const lines = PERCENT.map(([share, words]) => [
     svg("line", { x1: "5%", x2: "100%", y1: y(share), y2: y(share), class: "axis" }),
     text("4%", y(share) + 4, words, { class: "tick", "text-anchor": "end" })]);
   const ticks = [0, 0.5, 1].map((share) => text(at(0.06 + 0.9 * share), height + 14, figure(share * most, 3), { class: "tick", "text-anchor": "middle" }));
-  // Names would cover each other: the numbers are those of the rows below.
-  const groups = new Map();
+  // Points that nearly cover each other share a label: the numbers of their rows below.
+  const groups = [];
   points.forEach((one, place) => {
-    const key = `${x(one)} ${Math.round(y(one.accuracy))}`;
-    groups.set(key, [...(groups.get(key) || []), place + 1]);
+    const [left, top] = [one[field] / most, y(one.accuracy)];
+    const near = groups.find((group) => Math.abs(group.left - left) < 0.1 && Math.abs(group.top - top) < 14);
+    if (near) near.places.push(place + 1);
+    else groups.push({ left, top, one, places: [place + 1] });
   });
-  const marks = points.map((one, place) => {
-    const places = groups.get(`${x(one)} ${Math.round(y(one.accuracy))}`);
-    return svg("g", { class: `c${place % 8}` },
-      svg("title", {}, `${report.contestants[one.contestant].name}: ${percent(one.accuracy)} for ${figure(one[field])} ${name} a question`),
-      one.low === null ? null : svg("line", { x1: x(one), x2: x(one), y1: y(one.low), y2: y(one.high), class: "whisker thin" }),
-      svg("circle", { cx: x(one), cy: y(one.accuracy), r: one.pareto ? 6 : 4.5, class: one.pareto ? "point" : "point open" }),
-      places[0] === place + 1 ? text(x(one), y(one.accuracy) - 9, places.join(", "), { class: "name", "text-anchor": one[field] > 0.5 * most ? "end" : "start" }) : null);
-  });
+  const labels = groups.map(({ left, top, one, places }) =>
+    text(x(one), top - 9, places.join(", "), { class: "name", "text-anchor": left > 0.5 ? "end" : "start" }));
+  const marks = points.map((one, place) => svg("g", { class: `c${place % 8}` },
+    svg("title", {}, `${report.contestants[one.contestant].name}: ${percent(one.accuracy)} for ${figure(one[field])} ${name} a question`),
+    one.low === null ? null : svg("line", { x1: x(one), x2: x(one), y1: y(one.low), y2: y(one.high), class: "whisker thin" }),
+    svg("circle", { cx: x(one), cy: y(one.accuracy), r: one.pareto ? 6 : 4.5, class: one.pareto ? "point" : "point open" })));
   const title = `Accuracy against ${name} a question`;
-  const drawing = svg("svg", { class: "plot", height: height + 20, role: "img", "aria-label": title }, svg("title", {}, title), lines, ticks, marks);
+  const drawing = svg("svg", { class: "plot", height: height + 20, role: "img", "aria-label": title }, svg("title", {}, title), lines, ticks, marks, labels);
   const found = chart(`Accuracy against ${name}`, `Accuracy in %, with its 95 % interval. Who is on the Pareto front (filled) is beaten by nobody both in accuracy and in ${name}.`,
     ["#No.", "Decider", "#Accuracy", `#${capital(name)} a question`, ...(field === "cost" ? ["#Cost a right answer"] : []), "#On the front"],
     points.map((one, place) => el("tr", {}, number(place + 1), nameCell(report.contestants[one.contestant].name), number(percent(one.accuracy)), number(figure(one[field])),

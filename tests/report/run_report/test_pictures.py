@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from base64 import b64decode
-
 import pytest
 
 import dqa
 from dqa import plugins
 from dqa.core.pictures import Picture, PictureEdge, PictureNode
 from dqa.report.run_report.layout import laid_out
-from dqa.report.run_report.packing import Packer, compressed
 from dqa.report.run_report.truths import truth_of
 
 
@@ -53,30 +48,3 @@ def test_the_picture_of_a_question_has_the_best_and_the_chosen_candidates(scenar
         assert {row.candidate for row in truth.outcomes} >= {worst, outcomes.answer}
         assert truth.outcomes[0].value == outcomes.best
         assert truth.total == len(outcomes.candidates)
-
-
-def test_texts_that_come_again_are_kept_once_and_come_back_whole() -> None:
-    """However blocks share them; and what would act unseen in them is spelt out."""
-    said = ["a text that is long enough to be kept once", "short", "turned \u202e around, and long"]
-    packer = Packer()
-    places = [packer.add([{"said": said, "number": number}]) for number in range(3)]
-    packer.add(["x" * 300_000])
-    packer.add([said[0]])
-    shared, blocks = packer.blocks()
-    read = [json.loads(gzip.decompress(b64decode(compressed(block)))) for block in blocks]
-
-    def whole(value: object, texts: list[str]) -> object:
-        if isinstance(value, list):
-            return [whole(one, texts) for one in value]
-        if isinstance(value, dict):
-            if "$" in value:
-                return shared[-1 - value["$"]] if value["$"] < 0 else texts[value["$"]]
-            return {name: whole(one, texts) for name, one in value.items()}
-        return value
-
-    spelt = [said[0], said[1], "turned \\u202e around, and long"]
-    for number, (block, place) in enumerate(places):
-        item = read[block]["items"][place]
-        assert whole(item, read[block]["texts"]) == {"said": spelt, "number": number}
-    assert shared == [said[0]]
-    assert sum(block["texts"].count(said[0]) for block in read) == 0

@@ -95,8 +95,7 @@ def test_it_tells_the_figures_and_the_details_of_a_run(
     assert told["totals"] == dqa.read_report(growing.place).to_json()["totals"]
     (question,) = told["questions"]
     details = json.loads(_ask(server, f"/question?id={question['id']}")[1])
-    assert details["places"] == list(range(len(question["decisions"])))
-    assert len(details["items"]) == 1 + len(question["decisions"])
+    assert list(details["traces"]) == [str(n) for n in range(len(question["decisions"]))]
     assert "connect-src 'self'" in _ask(server, "/")[1]
 
 

@@ -1,0 +1,155 @@
+"""Every page in a browser: at two widths and in both themes nothing overflows or fails."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+
+import dqa
+from dqa.evaluation.audit import audit
+from dqa.models.scripted import GivenReplies
+from dqa.models.scripted.steps import Answer, Step
+from dqa_dellma import find_tree, write_tree
+from dqa_dellma.tree.report import write_tree_report
+from tests.scenarios.live_plants import LIVE, NORTH, SUMMED, make_embedded
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.slow
+
+UNCERTAIN = Path(__file__).parents[2] / "data" / "run-0.1-uncertain"
+COLUMNS = [f"a_long_name_of_column_{number}" for number in range(20)]
+Maker: TypeAlias = Callable[[Path], Path]
+
+
+def a_report_with_a_wide_result(folder: Path) -> Path:
+    """Write the report of a run whose statement returns twenty wide columns."""
+    with sqlite3.connect(folder / "wide.db") as database:
+        database.execute(f"CREATE TABLE wide ({', '.join(f'{name} TEXT' for name in COLUMNS)})")
+        cells = ", ".join("'a value of some length'" for _ in COLUMNS)
+        database.execute(f"INSERT INTO wide VALUES ({cells})")
+    database.close()
+    asked = {"question": "Which one?", "candidates": ["a", "b"], "answer": "b"}
+    (folder / "asked.jsonl").write_text(json.dumps(asked) + "\n", "utf-8")
+    source = dqa.OwnQuestions(file=folder / "asked.jsonl", databases=str(folder / "wide.db"))
+    model = GivenReplies([Step("All of it.", "SELECT * FROM wide"), Answer("", "b")])
+    run = dqa.evaluate(source, ["planrag", "first"], model=model, out=folder / "run")
+    dqa.write_report(run, folder / "report.html")
+    return folder / "report.html"
+
+
+def a_decision(folder: Path) -> Path:
+    """Write the page of a decision about a plant."""
+    asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)
+    model = GivenReplies([Step("Sum.", SUMMED), Answer("York costs the most.", "York")])
+    place = make_embedded("sqlite", folder)
+    trace = dqa.ask(place, asked, decider="planrag", model=model)
+    dqa.write_decision_page(trace, folder / "decision.html")
+    return folder / "decision.html"
+
+
+def an_audit(folder: Path) -> Path:
+    """Write the page of an audit of generated labels."""
+    dqa.write_audit_page(audit(dqa.generate(count=4, seed=4)), folder / "audit.html")
+    return folder / "audit.html"
+
+
+def a_tree(folder: Path) -> Path:
+    """Write the tree of a decision whose value and whose chance to be best disagree."""
+    write_tree(find_tree(dqa.read_run(UNCERTAIN).select()), folder / "tree.html")
+    return folder / "tree.html"
+
+
+def an_index_of_trees(folder: Path) -> Path:
+    """Write the index of a run's trees."""
+    run = dqa.read_run(UNCERTAIN)
+    write_tree_report(run.traces, run.by_key, folder / "trees")
+    return folder / "trees" / "index.html"
+
+
+@pytest.mark.parametrize(
+    "make", [a_report_with_a_wide_result, a_decision, an_audit, a_tree, an_index_of_trees]
+)
+def test_a_page_fits_and_reports_no_error(
+    tab: Page, tmp_path: Path, complaints: list[str], make: Maker
+) -> None:
+    """At 1,280 and 400 pixels, light and dark, folded and unfolded."""
+    page = make(tmp_path)
+    for width in (1280, 400):
+        for scheme in ("light", "dark"):
+            tab.set_viewport_size({"width": width, "height": 900})
+            tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            tab.goto(page.as_uri())
+            tab.wait_for_selector("h1")
+            if tab.locator("#theme").count():
+                tab.wait_for_selector("body[data-ready=yes]")
+            if tab.locator(".opener").count():
+                tab.locator(".opener").first.click()
+                tab.locator("details.decision summary").first.click()
+                tab.wait_for_selector("table.rows")
+            tab.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width, scheme
+            for selector in ("h1", "table.list", "table.rows"):
+                if tab.locator(selector).count():
+                    box = tab.locator(selector).first.bounding_box()
+                    assert box is not None
+                    assert 0 <= box["x"] < width / 2
+    assert complaints == []
+
+
+def test_a_wide_result_does_not_move_the_list_of_questions(tab: Page, tmp_path: Path) -> None:
+    """Its columns scroll inside of the decision."""
+    tab.goto(a_report_with_a_wide_result(tmp_path).as_uri())
+    tab.wait_for_selector("body[data-ready=yes]")
+    width = "document.querySelector('table.list').offsetWidth"
+    before = tab.evaluate(width)
+    tab.locator(".opener").first.click()
+    tab.locator("details.decision summary").first.click()
+    tab.wait_for_selector("table.rows")
+    assert tab.evaluate(width) == before
+    assert tab.evaluate("document.querySelector('table.rows').offsetWidth") > before
+
+
+def test_an_audit_is_filtered_and_sorted(tab: Page, tmp_path: Path) -> None:
+    """All labels first; then those of a scenario, verdict or word, by any column."""
+    tab.goto(an_audit(tmp_path).as_uri())
+    tab.wait_for_selector("body[data-ready=yes]")
+    rows = tab.locator("#labels tbody tr:visible")
+    assert rows.count() == 8
+    assert "8 of 8" in tab.inner_text("output")
+    tab.select_option("select[name=scenario]", "building")
+    assert rows.count() == 4
+    verdict = rows.first.locator("td[data-verdict]").get_attribute("data-verdict")
+    tab.select_option("select[name=verdict]", verdict)
+    assert rows.count() >= 1
+    tab.select_option("select[name=verdict]", "no rule set")
+    assert rows.count() == 0
+    tab.select_option("select[name=verdict]", "")
+    tab.get_by_role("button", name="Question").click()
+    asked = [row.locator("td").nth(1).inner_text() for row in rows.all()]
+    assert asked == sorted(asked)
+
+
+def test_a_decision_begins_with_what_its_record_has(tab: Page, tmp_path: Path) -> None:
+    """The reason, the question, who decided and what it cost; one statement is one statement."""
+    tab.goto(a_decision(tmp_path).as_uri())
+    assert tab.inner_text(".why") == "York costs the most."
+    facts = tab.inner_text("dl.facts")
+    for word in ("close-plant", "planrag", "scripted:replies", "2 calls"):
+        assert word in facts
+    assert "1 statement or simulation" in tab.inner_text("main")
+    assert tab.locator("pre", has_text="GROUP BY region").count() == 1
+
+
+def test_a_tree_says_where_value_and_chance_disagree(tab: Page, tmp_path: Path) -> None:
+    """The chosen action is not the likeliest, and a reader learns why it was chosen."""
+    tab.goto(a_tree(tmp_path).as_uri())
+    told = tab.inner_text(".notice")
+    assert "Two measures disagree" in told
+    assert "larox_melon is more likely the best (58 %, fivok_fig 13 %)" in told

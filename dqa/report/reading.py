@@ -18,7 +18,7 @@ from dqa.core.text import counted
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.report.moves import attempt_passage, game_lines, move_passage
-from dqa.report.passages import Change, Passage
+from dqa.report.passages import Change, Passage, Tone
 from dqa.report.reviews import review_passage
 from dqa.report.spending import usage_text
 from dqa.report.tables import model_line
@@ -204,7 +204,7 @@ def _fault(step: int, data: Mapping[str, Any]) -> Passage:
     else:
         after = "asked no more" if wait is None else f"asked again after {float(wait):.3g} s"
     tried = f"attempt {int(data['attempt'])}: {data['fault']} ({data['error']}), {after}"
-    tone = "warning" if data["fault"] in {"after_stop", "unsupported"} else "bad"
+    tone: Tone = "warning" if data["fault"] in {"after_stop", "unsupported"} else "bad"
     title, text = "fault of the model's provider", f"{tried}\n{data['message']}"
     return Passage("fault", title, step, tone=tone, text=text)
 

@@ -155,7 +155,7 @@ class _Blocks:
         shown = passage.rows if self._full else passage.rows[:_ROWS]
         cells = [[self._cell(cell) for cell in row] for row in (passage.columns, *shown)]
         widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-        lines = []
+        lines: list[_Line] = []
         for row in cells:
             padded = (c + " " * (w - cell_len(c)) for c, w in zip(row, widths, strict=True))
             style = "" if lines else "bold"

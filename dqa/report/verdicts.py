@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dqa.core.question import Candidate
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
-from dqa.report.passages import Passage
+from dqa.report.passages import Passage, Tone
 
 _TIES_SHOWN = 10
 _WITHOUT_CHOICE = {
@@ -31,7 +31,7 @@ def verdict_passage(trace: Trace, result: Result | None, unit: str) -> Passage:
     lines = tuple(_lines(trace, result, unit))
     if result is None or not result.outcome.judged:
         return Passage("unjudged", "Not judged", tone="warning", text="\n".join(lines))
-    tone = "good" if result.outcome is Outcome.CORRECT else "bad"
+    tone: Tone = "good" if result.outcome is Outcome.CORRECT else "bad"
     return Passage("verdict", "Verdict", tone=tone, text="\n".join(lines))
 
 

@@ -7,10 +7,11 @@ from alembic import context
 from dqa.core.run_stores import VERSION_TABLE
 from dqa.evaluation.stores.tables import METADATA
 
-context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=METADATA,
-    version_table=VERSION_TABLE,
-)
-with context.begin_transaction():
-    context.run_migrations()
+if hasattr(context, "config"):  # Alembic runs it, rather than an importer
+    context.configure(
+        connection=context.config.attributes["connection"],
+        target_metadata=METADATA,
+        version_table=VERSION_TABLE,
+    )
+    with context.begin_transaction():
+        context.run_migrations()

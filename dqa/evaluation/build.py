@@ -22,6 +22,7 @@ from dqa.evaluation.score import Judge, usual_rules
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.targets import descriptions_for, places_of, targets_of
 from dqa.guard import Audit, Policy
+from dqa.guard.policy_names import require_known
 from dqa.loaders.sources import GeneratedQuestions
 from dqa.scenarios import scenario_name
 
@@ -111,7 +112,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     if policy is not None:
         loaded = [s for name, s in questions.situations.items() if name not in questions.places]
         if loaded:
-            policy.check([describe(found.schema) for found in loaded])
+            require_known(policy, [describe(found.schema) for found in loaded])
     examples.take(questions)
     made = connected.deciders(spec.rule_set, examples).with_truths(questions.truths)
     setup = Setup(

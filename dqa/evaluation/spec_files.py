@@ -10,8 +10,8 @@ from typing import Any
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.files import parse_json_of, read_text
 
-_NO_LISTS = frozenset({"schema", "walls", "protection"})
-"""What of a policy whoever opens a database sets."""
+_NO_LISTS = frozenset({"schema", "schema_scope", "protection"})
+"""The fields of a policy that are set when a database is opened."""
 
 
 def read_document(file: Path | str) -> Mapping[str, Any]:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dqa.core.cypher import quote_name, quote_text
-from dqa.guard.cypher_reading import CypherReader, Element
+from dqa.guard.cypher_cursor import Element
+from dqa.guard.cypher_reading import CypherReader
 from dqa.guard.policy import Policy
 from dqa.guard.verdict import Refusal
 

@@ -38,8 +38,10 @@ from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import check
 from dqa.guard.describe import answer
 from dqa.guard.hints import advice_on, unknown_name
-from dqa.guard.policy import DEFAULT, Policy, SchemaScope
+from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.policy_names import names_anything, require_known
 from dqa.guard.replay import query_once
+from dqa.guard.scope import SchemaScope
 from dqa.guard.tables import filtered_otherwise, protected, reads_filtered, without_inserted
 from dqa.guard.translation import translations
 from dqa.guard.verdict import GuardVerdict
@@ -152,8 +154,8 @@ class GuardedDatabase:
         """
         if policy is not None and policy.hides and self.kind == "graph":
             raise UsageError("Masks and row_filters are for tables; use denied_properties.")
-        if checked and policy is not None and policy.names_anything:
-            policy.check([self._read_schema()], fold=self.dialect == "ladybug")
+        if checked and policy is not None and names_anything(policy):
+            require_known(policy, [self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = self._scoped(policy or DEFAULT)
         self.audit, self.limits = audit, limits or DEFAULT_LIMITS
         self._schema, self._described = None, {}

@@ -18,7 +18,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
 from dqa.guard.lists import AllowLists, lists
-from dqa.guard.policy import fold
+from dqa.guard.scope import fold
 from dqa.guard.text import StatementText, dialect_of, read_text
 from dqa.guard.verdict import SEVERAL, Refusal
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.files import read_json
 from dqa.core.run_stores import MEMORY_LABELS, is_store_table
-from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
-from dqa.guard.hints import closest
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.guard.scope import SchemaScope
 
 Mask: TypeAlias = str | int | float | bool | None
 """A value that is shown instead of the real one."""
@@ -22,60 +22,6 @@ ANY_SCHEMA = "*"
 """In a policy's `schemas`: every schema may be read, and the catalogue."""
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f\ud800-\udfff]")
 """Characters that databases read in different ways within a text."""
-_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-
-
-def fold(name: str) -> str:
-    """Return a name as databases fold it: they know the case of A to Z alone."""
-    return name.translate(_LOWER)
-
-
-@dataclass(frozen=True)
-class SchemaScope:
-    """The schemas (MySQL's databases) that are a database's own; all others are outside.
-
-    Attributes
-    ----------
-    schemas
-        The own ones, as the server spells them.
-    search_path
-        Where the server looks for a table that is written without a schema, in order.
-    """
-
-    schemas: frozenset[str]
-    search_path: tuple[str, ...]
-
-    @classmethod
-    def of(cls, schemas: Iterable[str], search_path: Iterable[str] | None = None) -> Self:
-        """Return the scope of schemas, in which names without one are found by default."""
-        own = tuple(schemas)
-        return cls(frozenset(own), own if search_path is None else tuple(search_path))
-
-    @property
-    def own(self) -> str:
-        """The own schemas, for a message."""
-        return " or ".join(sorted(self.schemas)) or "this database"
-
-    @property
-    def finds_own_first(self) -> bool:
-        """Whether a table of the database's own is found by its name alone."""
-        return not self.search_path or self.search_path[0] in self.schemas
-
-    @property
-    def finds_others(self) -> bool:
-        """Whether a table of another schema may be found by its name alone."""
-        return not self.schemas.issuperset(self.search_path)
-
-    def holds(self, name: str, dialect: str, *, quoted: bool) -> bool:
-        """Whether a statement that names a schema so can mean only one of the own ones."""
-        folds = dialect in {"postgres", "duckdb", "ansi"}
-        if name in self.schemas and (quoted or not folds):
-            return True
-        lower = fold(name)
-        if dialect == "postgres":
-            return not quoted and lower in self.schemas
-        is_folded = dialect == "duckdb" or (dialect == "ansi" and not quoted)
-        return is_folded and lower in set(map(fold, self.schemas))
 
 
 @dataclass(frozen=True)
@@ -384,48 +330,6 @@ class Policy:
 
     # Names and files
 
-    @property
-    def names_anything(self) -> bool:
-        """Whether it names a table, a column or another part of a schema."""
-        return any(getattr(self, name) for name in _KINDS)
-
-    def check(self, schemas: Iterable[DatabaseSchema], *, fold: bool = False) -> None:
-        """Refuse names that no schema has: a misspelt name protects nothing.
-
-        Parameters
-        ----------
-        schemas
-            Of every database that the policy is for, whole. Lists for a kind of database that is
-            not among them may name anything. A table that is named with its schema may be
-            elsewhere in the database, so it is not looked for.
-        fold
-            Whether the names of graphs are compared without regard to case.
-
-        Raises
-        ------
-        UsageError
-            A list has a name that is in no schema; with the closest that is.
-        """
-        known = _known_names(tuple(schemas))
-        for part, kind in _KINDS.items():
-            of_graph = part in _OF_GRAPH
-            if not known["labels" if of_graph else "tables"]:
-                continue  # a list for the other kind of database
-            form = str if of_graph and not fold else str.casefold
-            there = {form(name) for name in known[part]}
-            for name in sorted(self._looked_for(part)):
-                if form(name) not in there:
-                    hint = closest(name, known[part], whole=True)
-                    raise UsageError(f"The policy's {part} has '{name}': no such {kind}.{hint}")
-
-    def _looked_for(self, part: str) -> Iterator[str]:
-        """Yield a list's names, but for tables that are named with their schema and their parts."""
-        elsewhere = {name.rpartition(".")[2] for name in self.tables or () if "." in name}
-        for name in getattr(self, part) or ():
-            owner = name.rpartition(".")[0]
-            if owner not in elsewhere and not (part in {"tables", "unmasked"} and owner):
-                yield name
-
     @classmethod
     def read(cls, path: Path, schema: DatabaseSchema | None = None) -> Policy:
         """Read a policy from a JSON file: an object of the lists above, each optional.
@@ -449,27 +353,14 @@ class Policy:
 
 
 _LISTS = tuple(item.name for item in fields(Policy) if "frozenset" in str(item.type))
-_KINDS = {
-    "tables": "table",
-    "columns": "column",
-    "denied_columns": "column",
-    "unmasked": "table or view",
-    "labels": "label",
-    "relationship_types": "relationship type",
-    "properties": "property",
-    "denied_properties": "property",
-    "masks": "column",
-    "row_filters": "table",
-}
-"""The lists of names of a schema's parts, and what each one names."""
-_OF_GRAPH = frozenset({"labels", "relationship_types", "properties", "denied_properties"})
+OF_GRAPH = frozenset({"labels", "relationship_types", "properties", "denied_properties"})
 
 
 def _names(what: str, given: Iterable[object]) -> frozenset[str]:
     names = [] if isinstance(given, str) else [n for n in given if isinstance(n, str) and n]
     if isinstance(given, str) or len(names) != len(list(given)):
         raise UsageError(f"The policy's {what} must be a list of names, not {given!r}.")
-    return frozenset(names if what in _OF_GRAPH else (name.casefold() for name in names))
+    return frozenset(names if what in OF_GRAPH else (name.casefold() for name in names))
 
 
 def _entries(what: str, given: object) -> dict[str, Any]:
@@ -498,29 +389,6 @@ def _require_mask(name: str, mask: object) -> None:
 def _require_condition(name: str, condition: object) -> None:
     if not isinstance(condition, str) or not condition.strip():
         raise UsageError(f"The row filter of {name} must be a condition as text.")
-
-
-def _known_names(schemas: Sequence[DatabaseSchema]) -> Mapping[str, Sequence[str]]:
-    """Return the names that each list of a policy may have."""
-    tables = [table for schema in schemas for table in schema.tables]
-    nodes = [node for schema in schemas for node in schema.nodes]
-    edges = [edge for schema in schemas for edge in schema.edges]
-    columns = [f"{table.name}.{column.name}" for table in tables for column in table.columns]
-    owners: list[NodeInfo | EdgeInfo] = [*nodes, *edges]
-    properties = [f"{owner.label}.{f.name}" for owner in owners for f in owner.properties]
-    names = [table.name for table in tables]
-    return {
-        "tables": names,
-        "columns": columns,
-        "denied_columns": [*columns, *(name.partition(".")[2] for name in columns)],
-        "labels": [node.label for node in nodes],
-        "relationship_types": [edge.label for edge in edges],
-        "properties": properties,
-        "denied_properties": [*properties, *(name.partition(".")[2] for name in properties)],
-        "unmasked": names,
-        "masks": columns,
-        "row_filters": names,
-    }
 
 
 DEFAULT = Policy()

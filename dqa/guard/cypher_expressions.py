@@ -1,0 +1,368 @@
+"""Read the values of a Cypher statement.
+
+Each method reads one construct. A word in the place of an operator must be one of the lists; a word
+in the place of a value is a name, whatever it is spelled like. Each value returns how large it may
+become.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from dqa.guard.cypher_cursor import Call, Cursor, Element
+from dqa.guard.cypher_sizes import (
+    ACCUMULATOR,
+    MOST_ROWS,
+    ONE,
+    Size,
+    call_of,
+    list_of,
+    numbers_in,
+    range_of,
+    reduced,
+    repeated,
+    require_small,
+    sum_of,
+)
+from dqa.guard.cypher_tokens import NUMBER, TEXT, is_word
+from dqa.guard.hints import closest
+from dqa.guard.verdict import Refusal
+
+SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
+AFTER_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})
+_BEFORE_TEST = frozenset({".", ":", "IS", "{"})
+"""What follows a name of which only a property, a label or a type is read."""
+_BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
+_BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
+_SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})
+_BOOLEAN = frozenset({"AND", "OR", "XOR"})
+_COMPARISONS = frozenset({"=", "<>", "!=", "<", ">", "<=", ">="})
+_NUMERIC = frozenset({"-", "*", "/", "%", "^"})
+_SIGNS = frozenset({"-", "+", "!"})
+_OPERATORS = (
+    _BOOLEAN
+    | _COMPARISONS
+    | _NUMERIC
+    | {"+", "=~", "<<", ">>", "||", "&", ":=", "IN", "CONTAINS", "STARTS", "ENDS"}
+    | {"JOIN", "MULTI_JOIN"}
+)
+_TRIMMING = ("BOTH", "LEADING", "TRAILING")
+
+
+class ExpressionReader(Cursor, ABC):
+    """Reads values; its subclass reads patterns and clauses, which values may contain."""
+
+    _rows = 1.0
+    """Most rows so far, as UNWIND multiplies them."""
+    _returned = ONE
+    """The last value of a WITH or RETURN."""
+
+    @abstractmethod
+    def _subquery(self, *, may_be_pattern: bool = False) -> None:
+        """Read clauses in braces."""
+
+    @abstractmethod
+    def _pattern(self) -> None:
+        """Read a path: perhaps a name, words that select, nodes and relationships."""
+
+    @abstractmethod
+    def _chain(self) -> None:
+        """Read nodes, relationships and quantified groups in a row."""
+
+    @abstractmethod
+    def _labels(self) -> list[int]:
+        """Read a label expression; return the names in it."""
+
+    def _expression(self) -> Size:
+        """Read values with operators between them; any comparison makes it a truth value."""
+        operators: list[str] = []
+        sizes: list[Size] = []
+        bare: list[int | None] = []
+        while True:
+            while self._is_prefix("NOT"):
+                self.i += 1
+            begin = self.i
+            sizes.append(self._operand())
+            bare.append(begin if self._is_one_name(begin) else None)
+            key = self.keys[self.i]
+            if key not in _OPERATORS and (key != "|" or self._around):
+                break
+            operators.append(key)
+            self.i += 1
+            if key in {"STARTS", "ENDS"}:
+                self._expect("WITH")
+            elif key == "-" and self.ladybug:
+                self._take(">")
+        around = ["AND", *operators, "AND"]
+        for number, key in enumerate(operators):
+            one, other = bare[number : number + 2]
+            is_alone = {around[number], around[number + 2]} <= _BOOLEAN
+            if key in {"=", "<>"} and is_alone and one is not None and other is not None:
+                self.compared.append((one, other))
+        size = sizes[0] if len(sizes) == 1 else sum_of(sizes)
+        require_small(size)
+        if (_COMPARISONS | _BOOLEAN).intersection(operators):
+            return ONE
+        return ONE if operators and _NUMERIC.issuperset(operators) else size
+
+    def _is_one_name(self, begin: int) -> bool:
+        """Whether the value that begins there is a name and nothing else so far."""
+        return self.i == begin + 1 and is_word(self.keys[begin])
+
+    def _operand(self) -> Size:
+        """Read one value, and what stands behind it."""
+        while self._take(*_SIGNS):
+            pass
+        begin, key = self.i, self.keys[self.i]
+        size = ONE
+        if key == "(" and self._is_pattern(begin):
+            self._chain()
+        elif key in {"(", "["}:
+            size = self._bracket()
+        elif key == "{":
+            size = sum_of(self._map())
+        elif self._take("$"):
+            if not self._take(NUMBER):
+                self._name("a parameter's name")
+        elif self._take(TEXT):
+            size = Size.of(max(len(self.texts[begin]) - 2.0, 1.0))
+        elif is_word(key):
+            size = self._word(key)
+        elif not self._take(NUMBER):
+            self._unexpected()
+        return self._after_value(begin, size)
+
+    def _after_value(self, begin: int, size: Size) -> Size:
+        """Read properties, indexes, tests and projections behind a value."""
+        while True:
+            is_name = self._is_one_name(begin)
+            if self._take("."):
+                self._read_property(begin if is_name else None)
+            elif self._at("["):
+                self._bracket(is_index=True)
+            elif self._at(":") and not (self.ladybug and self._around == "index"):
+                self.i += 1
+                self.tested += self._labels()
+                size = ONE
+            elif self._take("::"):
+                self._type()
+            elif self._take("IS"):
+                self._is()
+                size = ONE
+            elif self._at("{") and is_name:
+                size = sum_of([size, *self._map(variable=begin)])
+            elif not (self.ladybug and self._take("!")):
+                return size
+
+    def _read_property(self, value: int | None) -> None:
+        """Read what follows the dot behind a value: a property, or ``*``."""
+        if self._take("*"):
+            self.wholes.append(self.i - 1)
+        else:
+            self.properties.append((value, self._property()))
+
+    def _word(self, key: str) -> Size:
+        """Read what begins with a word: CASE, a subquery, a call or a name."""
+        if self._is_prefix("CASE"):
+            return self._case()
+        after = self.keys[self.i + 1]
+        if key in _SUBQUERIES and after == "{" and self.keys[self.i + 2] not in {".", "}"}:
+            self.i += 1
+            self._subquery(may_be_pattern=True)
+            is_list = key == "COLLECT"
+            return repeated(min(self._rows, MOST_ROWS), self._returned.total) if is_list else ONE
+        name, end = self._dotted()
+        if self.keys[end + 1] == "(":
+            return self._function(name, end)
+        is_before_value = after in _BEGINS_VALUE or (
+            is_word(after)
+            and after not in _OPERATORS | self.words["operators"] | self.words["clauses"]
+        )
+        if key in self.words["writing"] and is_before_value:
+            self._unexpected()
+        i = self._name()
+        if after not in _BEFORE_TEST:
+            self.uses.append(i)
+        return self._size_of(i)
+
+    def _case(self) -> Size:
+        """Read CASE ... WHEN ... THEN ... ELSE ... END; one of its values is the result."""
+        self.i += 1
+        begin, sizes = self.i, [ONE]
+        while not self._take("END"):
+            is_result = self._take("THEN", "ELSE")
+            if not (is_result or self._take("WHEN", ",") or self.i == begin):
+                self._unexpected()
+            if not is_result and self._take("IS"):  # as in WHEN IS NULL
+                self._is()
+                continue
+            self.i += not is_result and self.keys[self.i] in _OPERATORS - _SIGNS
+            size = self._expression()
+            sizes += [size] * is_result
+        return max(sizes, key=lambda size: size.total)
+
+    def _function(self, name: str, end: int) -> Size:
+        """Read a call, and return how large its result may be."""
+        if name in SHORTEST:
+            self.has_path_value = True
+            self.i = end + 2
+            self._chain()
+            self._expect(")")
+            return ONE
+        if name not in self._functions:
+            if self.keys[self.i] in self.words["writing"]:
+                self._unexpected()
+            meant = closest(name, self._functions, 0.8, whole=True)
+            raise Refusal(f"the function {name} is not known to only read.{meant}".strip("."))
+        self.i = end + 1
+        self.calls.append(Call(name, self.i, self.closing[self.i]))
+        return self._bracket(name)
+
+    def _bracket(self, name: str = "", *, is_index: bool = False) -> Size:
+        """Read values in brackets: of a list, a call, an index, or around an expression."""
+        keys, first, is_list = self.keys, self.i + 1, self._at("[")
+        with self._inside("index" if is_index else "list" * (is_list or bool(name))) as end:
+            is_bound = bool(self._around) and is_word(keys[first])
+            is_path = is_bound and keys[first + 1] == "="
+            if name == "reduce" and is_path:
+                size = self._reduce(end)
+            elif is_list and self._is_pattern(first + 2 * is_path):
+                self._pattern()
+                size = self._comprehension(ONE, end)
+            elif is_bound and keys[first + 1] == "IN":
+                size = self._comprehension(self._bound(), end)
+            else:
+                size = self._result(name, self._arguments(name, end), first, is_list=is_list)
+        return ONE if name in self.words["short functions"] else size
+
+    def _bound(self) -> Size:
+        """Read ``x IN list``; return the size of the list."""
+        name = self._name()
+        self._expect("IN")
+        size = self._expression()
+        self._hold(name, Size.of(size.item))
+        return size
+
+    def _comprehension(self, size: Size, end: int) -> Size:
+        """Read the condition and the value of a comprehension over a list of some size."""
+        if self._take("WHERE"):
+            self._expression()
+        if self._take("|"):
+            size = repeated(size.total, self._expression().total)
+        while self.i < end and self._take(","):
+            self._expression()
+        return size
+
+    def _reduce(self, end: int) -> Size:
+        """Read ``reduce(name = value, x IN list | expression)``.
+
+        The values of a map that read only keys of the accumulator count each by itself: none of
+        them becomes longer than the longest by more than it adds.
+        """
+        name = self._name()
+        self._expect("=")
+        start = self._expression()
+        self._expect(",")
+        items = self._bound()
+        self._expect("|")
+        first, folded = self.i, self.folded(name)
+        before = self._size_of(name)
+        self._sizes[folded] = Size.of(ACCUMULATOR)
+        reads_keys = all(
+            self.keys[i + 1] == "." and is_word(self.keys[i + 2])
+            for i in range(first, end)
+            if is_word(self.keys[i]) and self.folded(i) == folded
+        )
+        if reads_keys and self._at("{") and self.closing[first] + 1 == end:
+            values = self._map()
+        else:
+            values = [self._expression()]
+        self._sizes[folded] = before
+        return reduced(self.texts[name], start, items, values)
+
+    def _arguments(self, name: str, end: int) -> list[Size]:
+        """Read values with commas, or with the dots of a slice."""
+        sizes: list[Size] = []
+        between = [",", "..", "|", *([":"] * (self._around == "index"))]
+        if name and self._take("*"):
+            return sizes
+        while self.i < end:
+            if self._take(*between):
+                continue  # as in list[..2]
+            if self._is_prefix("DISTINCT", *(_TRIMMING if name == "trim" else ())):
+                self.i += 1
+            sizes.append(self._expression())
+            if self._take("AS"):
+                self._type()
+            if self.i < end and not self._take(*between, "WHERE", "FROM"):
+                self._unexpected()
+        return sizes
+
+    def _result(self, name: str, sizes: list[Size], first: int, *, is_list: bool) -> Size:
+        """Return how large the result of a call may be, or what brackets hold."""
+        if is_list:
+            return list_of(sizes)
+        if not name:
+            return sizes[0] if len(sizes) == 1 else sum_of(sizes)
+        if name == "collect":
+            total = sum_of(sizes).total
+            return Size(total * min(self._rows, MOST_ROWS), total)
+        keys, texts = self.keys[first : self.i], self.texts[first : self.i]
+        if name == "range":
+            return range_of(keys, texts, computes=self.ladybug)
+        return call_of(name, sizes, max(numbers_in(keys, texts), default=1.0), self.words)
+
+    def _map(self, element: Element | None = None, variable: int | None = None) -> list[Size]:
+        """Read a map, or the projection of a variable; return the sizes of its values."""
+        sizes = [ONE]
+        with self._inside() as end:
+            while self.i < end:
+                is_key = is_word(self.keys[self.i]) or self._at(TEXT)
+                if variable is not None and self._take("."):
+                    self._read_property(variable)
+                else:
+                    if is_key and self.keys[self.i + 1] == ":":
+                        if element is not None:
+                            element.keys.append(self.i)
+                        self.i += 2
+                    sizes.append(self._expression())
+                if self.i < end:
+                    self._expect(",")
+        return sizes
+
+    def _is_pattern(self, i: int) -> bool:
+        """Whether a token begins a node that a relationship follows, as servers look ahead."""
+        keys, closing = self.keys, self.closing
+        if keys[i] != "(":
+            return False
+        end = closing[i] + 1
+        end += keys[end] == "<"
+        if keys[end] != "-":
+            return False
+        end = closing[end + 1] + 1 if keys[end + 1] == "[" else end + 1
+        first = keys[i + 1]
+        is_node = first in _BEGINS_NODE or (is_word(first) and keys[i + 2] in AFTER_NAME)
+        return is_node and keys[end] == "-"
+
+    def _is(self) -> None:
+        """Read what follows IS: ``[NOT] NULL``, a type, a normal form, or labels."""
+        self._take("NOT")
+        self._take("NFC", "NFD", "NFKC", "NFKD")
+        if not self._take("NULL", "NORMALIZED"):
+            if self._take("::", "TYPED"):
+                self._type()
+            else:
+                self.tested += self._labels()
+
+    def _type(self) -> None:
+        """Read a type: words, and brackets around others."""
+        begin, types = self.i, self.words["types"]
+        while self.keys[self.i] in types or (self.i > begin and self._at("<", ">", "!")):
+            self.i += 1
+            if self.ladybug and self._at("(", "["):
+                self.i = self.closing[self.i] + 1
+        if self.i == begin:
+            self._unexpected("a type is missing before")
+        if self._at("|") and self.keys[self.i + 1] in types:
+            self.i += 1
+            self._type()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
 
 from dqa.core.display import DEFAULT_DISPLAY, Value, dump_row, round_rows
-from dqa.core.errors import UsageError
+from dqa.core.errors import StatementTimeoutError, UsageError
 from dqa.core.schema import DatabaseSchema
-from dqa.core.summaries import Summary
+from dqa.core.summaries import ColumnSummary, Summary
 from dqa.core.text import counted
 
 Kind: TypeAlias = Literal["relational", "graph"]
@@ -17,6 +17,12 @@ Isolation: TypeAlias = Literal["process", "none"]
 """Where statements run: in worker processes, or in this process, which they can hang or end."""
 Cut: TypeAlias = Literal["rows", "bytes", "cells", "seconds"]
 """Which limit ended a result before the database did, or cut one of its cells."""
+
+
+_READ_LESS: Mapping[Kind, str] = {
+    "relational": "filter earlier, join on keys, bound recursion",
+    "graph": "connect the patterns, filter earlier, bound path lengths",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,32 +62,14 @@ class Limits:
             if given <= 0:
                 raise UsageError(f"Limits: {name} must be more than 0, not {given}.")
 
-    @property
-    def whole_seconds(self) -> float:
-        """The seconds in messages, however many of them are left."""
-        return self.seconds
 
-    def left(self, seconds: float) -> LimitsLeft:
-        """Return the limits with the remaining seconds."""
-        return LimitsLeft(self.rows, self.bytes, seconds, self.cell, self.scans, self.whole_seconds)
-
-
-@dataclass(frozen=True, slots=True)
-class LimitsLeft(Limits):
-    """Limits of which some seconds are used; never part of a run's settings.
-
-    Attributes
-    ----------
-    whole
-        The seconds before any were used.
-    """
-
-    whole: float = 10.0
-
-    @property
-    def whole_seconds(self) -> float:
-        """The seconds before any were used."""
-        return self.whole
+def timed_out(limits: Limits, kind: Kind) -> StatementTimeoutError:
+    """Return the error of a statement that took too long."""
+    return StatementTimeoutError(
+        f"The statement was stopped after {limits.seconds:g} seconds. "
+        f"Write one that reads less: {_READ_LESS[kind]}, compute fewer alternatives at once. "
+        "EXPLAIN before it shows the plan."
+    )
 
 
 DEFAULT_LIMITS = Limits()
@@ -159,6 +147,22 @@ class Rows:
             f"(only the first {shown:,} of {least if self.total is None else f'{self.total:,}'} "
             f"rows are shown, by the limit on {self.cut}; {self.advice})"
         )
+
+
+def decode_rows(values: Sequence[Any]) -> Rows:
+    """Return the result whose `dataclasses.astuple` JSON has held.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The values are not of a result.
+    """
+    columns, rows, *others, summary, scanned = values
+    if summary is not None:
+        count, whole, described, more = summary
+        parts = ((*part, tuple(map(tuple, often))) for *part, often in described)
+        summary = Summary(count, whole, tuple(ColumnSummary(*part) for part in parts), more)
+    return Rows(*(tuple(columns), tuple(map(tuple, rows)), *others, summary, scanned))
 
 
 @runtime_checkable

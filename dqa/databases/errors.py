@@ -10,11 +10,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from time import perf_counter
 
-from dqa.core.database import Kind, Limits, Rows
+from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DataError,
@@ -22,16 +22,11 @@ from dqa.core.errors import (
     NotUnderstoodError,
     RefusedStatementError,
     StatementError,
-    StatementTimeoutError,
     UnknownReferenceError,
     UsageError,
 )
 from dqa.core.secrets import redact
 
-_READ_LESS: dict[Kind, str] = {
-    "relational": "filter earlier, join on keys, bound recursion",
-    "graph": "connect the patterns, filter earlier, bound path lengths",
-}
 _LONGEST, _HEAD, _TAIL = 2_000, 1_000, 500
 """Characters of an engine's message, and of its ends if it is longer."""
 _ASKING = 0.75
@@ -230,7 +225,7 @@ class Attempts:
                 self._renew()
             if is_suspect or not may_retry or left is not limits or perf_counter() >= until:
                 break
-            left = limits.left(until - perf_counter())
+            left = replace(limits, seconds=until - perf_counter())
         try:
             self._require_answer(limits, until)
         except DatabaseUnavailableError as away:
@@ -247,7 +242,9 @@ class Attempts:
     def _require_answer(self, limits: Limits, until: float) -> None:
         """Raise `DatabaseUnavailableError` if the database does not answer."""
         try:
-            self._run_once(self._trivial, limits.left(max(until - perf_counter(), _ASKING)))
+            self._run_once(
+                self._trivial, replace(limits, seconds=max(until - perf_counter(), _ASKING))
+            )
         except DqaError as error:
             raise DatabaseUnavailableError(str(error)) from error
 
@@ -257,15 +254,6 @@ def refused_script(engine: str, error: Exception) -> DataError:
     if isinstance(error, DataError):  # of a situation
         return error
     return DataError(f"{engine} refuses the script: {one_line(error)}.")
-
-
-def timed_out(limits: Limits, kind: Kind) -> StatementTimeoutError:
-    """Return the error of a statement that took too long."""
-    return StatementTimeoutError(
-        f"The statement was stopped after {limits.whole_seconds:g} seconds. "
-        f"Write one that reads less: {_READ_LESS[kind]}, compute fewer alternatives at once. "
-        "EXPLAIN before it shows the plan."
-    )
 
 
 def out_of_memory() -> StatementError:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, TypeAlias
 
-from dqa.core.database import Kind, Limits, Rows
+from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import DatabaseUnavailableError, DqaError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
@@ -25,7 +25,6 @@ from dqa.databases.errors import (
     driver_reads,
     error_of,
     one_line,
-    timed_out,
 )
 from dqa.databases.rows import Deadline, collect, columns_of, rows_from
 
@@ -376,4 +375,4 @@ def _left(limits: Limits, started: float) -> Limits:
     taken = perf_counter() - started
     if taken < _NOTICEABLE:
         return limits
-    return limits.left(max(limits.seconds - taken, _NOTICEABLE))
+    return replace(limits, seconds=max(limits.seconds - taken, _NOTICEABLE))

@@ -1,16 +1,31 @@
-"""A process that has a database open, seen from its parent, and the records in its replies."""
+"""A process that has a database open and runs one statement at a time.
+
+A request is a JSON list: a name and its arguments. A reply is a JSON list: its status
+(``announced``, ``done``, ``failed``, ``crashed``), its content, and whether another request may
+follow. So a worker that an engine's bug has damaged can send nothing but data.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
+from functools import cache, partial
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection
+from operator import attrgetter
 from pathlib import Path
+from threading import Thread
 from time import monotonic
 from typing import Any
 
 from dqa.core import errors
-from dqa.core.database import Rows
+from dqa.core.database import Limits
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
@@ -19,10 +34,12 @@ from dqa.core.errors import (
 )
 from dqa.core.interpreters import describe_exit, name_signal, start_process
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
-from dqa.core.summaries import ColumnSummary, Summary
+from dqa.core.session import Session
 from dqa.databases.errors import out_of_memory
 from dqa.databases.opening import Opening
-from dqa.databases.serving import serve
+
+if sys.platform != "win32":
+    import resource
 
 STARTING = 60.0
 """Seconds within which a new worker has to be ready."""
@@ -32,8 +49,18 @@ _UNKNOWN = 255
 """The exit code of multiprocessing for a process whose fork server has ended, too."""
 _LARGEST = (1 << 31) - 1
 """Bytes of the largest reply that is not a result."""
-_FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
+_ENGINE_FAULTS = frozenset({"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
 """Signals that end a process because of its own fault."""
+_MEMORY = 2 << 30
+"""Bytes of address space that statements may take in addition to the opened database (Linux)."""
+_FACTS = (
+    *("kind", "dialect", "language", "name", "namespace", "schemas", "search_path", "file"),
+    "sources",
+)
+"""The attributes of a session that its parent gets when it is open."""
+_CLOSING = 5
+"""Seconds within which a session is closed: a server may not answer."""
+_STATM = Path("/proc/self/statm")
 
 
 class WorkerBugError(Exception):
@@ -73,7 +100,7 @@ class Worker:
         self.mark: str | None = None
         self.is_over = False
         started = monotonic()
-        self._process, self._connection = start_process(serve, opening, preload=opening.preload)
+        self._process, self._connection = start_process(_serve, opening, preload=opening.preload)
         self._out_of_memory = _count_out_of_memory()
         try:
             self.facts: dict[str, Any] = self._receive(until, _LARGEST)
@@ -85,7 +112,7 @@ class Worker:
             ) from None
         except EOFError:
             code = self._exit_code()
-            is_fault = name_signal(code or 0) in _FAULTS
+            is_fault = name_signal(code or 0) in _ENGINE_FAULTS
             advice = "The file may be damaged" if is_fault else "Open the database again"
             raise DatabaseUnavailableError(
                 f"A worker process did not open the database: {describe_exit(code)}. {advice}."
@@ -96,7 +123,7 @@ class Worker:
         self.seconds = monotonic() - started
 
     def send(self, request: str, *arguments: object) -> None:
-        """Send a request; see `dqa.databases.serving`. A process that has ended fails in `wait`."""
+        """Send a request; which `_answer_requests` lists. A process that has ended fails in `wait`."""
         with suppress(OSError):
             self._connection.send_bytes(json.dumps([request, *arguments]).encode())
 
@@ -179,7 +206,7 @@ class Worker:
         name, how = name_signal(code or 0), describe_exit(code)
         if name == "SIGKILL" and _count_out_of_memory() > self._out_of_memory:
             return out_of_memory()
-        if name in _FAULTS or (code is not None and not name):
+        if name in _ENGINE_FAULTS or (code is not None and not name):
             return StatementError(
                 f"The statement crashed the database engine ({how}). Write it in another way: with "
                 "fewer conversions, with arguments of the types that a function expects, with "
@@ -189,25 +216,6 @@ class Worker:
             f"The worker process did not finish the statement: {how}. Another process ended it. "
             "Run the statement again."
         )
-
-
-def named(kind: Any, values: list[Any]) -> dict[str, Any]:  # noqa: ANN401  (any dataclass)
-    """Return the fields of a record by name."""
-    return dict(zip((field.name for field in fields(kind)), values, strict=True))
-
-
-def decode_rows(reply: list[Any]) -> Rows:
-    """Return the result in a reply; `TypeError` or `ValueError` for anything else."""
-    found = named(Rows, reply)
-    if found["summary"] is not None:
-        summary = named(Summary, found["summary"])
-        described = [named(ColumnSummary, column) for column in summary["columns"]]
-        for column in described:
-            column["often"] = tuple(map(tuple, column["often"]))
-        summary["columns"] = tuple(ColumnSummary(**column) for column in described)
-        found["summary"] = Summary(**summary)
-    columns, rows = tuple(found["columns"]), tuple(map(tuple, found["rows"]))
-    return Rows(**found | {"columns": columns, "rows": rows})
 
 
 def decode_schema(reply: list[Any]) -> DatabaseSchema:
@@ -257,3 +265,119 @@ def _count_out_of_memory() -> int:
             if line.startswith("oom_kill "):
                 return int(line.split()[1])
     return 0
+
+
+# In the worker
+
+
+def _serve(connection: Connection, opening: Opening) -> None:
+    """Open a database and answer requests until the parent closes the connection."""
+    _become_worker()
+    sessions: list[Session] = []
+
+    def start() -> dict[str, object]:
+        session = opening.open()
+        _limit_memory()
+        session.announce = lambda mark: _send(connection, "announced", json.dumps(mark))
+        sessions.append(session)
+        return {name: getattr(session, name) for name in _FACTS}
+
+    with suppress(EOFError, OSError):  # the parent has closed the connection
+        _answer(connection, start, sessions)
+        for session in sessions:
+            try:
+                _answer_requests(connection, session)
+            finally:
+                if sys.platform != "win32":
+                    signal.alarm(_CLOSING)
+                session.close()
+
+
+def _become_worker() -> None:
+    """End with the parent, leave no core file, and end first where memory runs out."""
+    Thread(target=_end_with_parent, name="dqa-parent", daemon=True).start()
+    if sys.platform != "win32":
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with suppress(OSError):  # where memory runs out, the system ends this process first
+            Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
+
+
+def _end_with_parent() -> None:
+    """Wait until the parent has ended, then end this process whatever it runs."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _limit_memory() -> None:
+    """Limit the address space to what this process has now, and `_MEMORY` bytes."""
+    if sys.platform == "win32" or not _STATM.exists():
+        return
+    taken = int(_STATM.read_text("ascii").split()[0]) * resource.getpagesize()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = taken + _MEMORY
+    if hard == resource.RLIM_INFINITY or wanted < hard:
+        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def _answer_requests(connection: Connection, session: Session) -> None:
+    does: dict[str, Callable[..., Any]] = {
+        "run": lambda statement, *limits: session.run(statement, Limits(*limits)),
+        "schema": lambda: (session.read_schema(), session.namespace),
+        "order": lambda table: _hex(session.row_order(table)),
+        "examine": session.examine,
+        "end": session.end_statements,
+    }
+    is_usable = True
+    while is_usable:
+        name, *arguments = json.loads(connection.recv_bytes())
+        is_usable = _answer(connection, partial(does[name], *arguments), [session])
+
+
+def _answer(connection: Connection, act: Callable[[], Any], sessions: list[Session]) -> bool:
+    """Send the result of a request or its error; return whether another request may follow."""
+    has_memory = True
+    try:
+        status, content = "done", _ENCODER.encode(act())
+    except DqaError as error:
+        status, content = "failed", _encode_error(error)
+    except MemoryError:
+        status, content, has_memory = "failed", _encode_error(out_of_memory()), False
+    except Exception:  # noqa: BLE001  (the parent raises it, with this traceback)
+        status, content = "crashed", _ENCODER.encode(traceback.format_exc())
+    is_usable = has_memory and not any(session.is_broken for session in sessions)
+    _send(connection, status, content, is_usable=is_usable)
+    return is_usable
+
+
+def _send(connection: Connection, status: str, content: str, *, is_usable: bool = True) -> None:
+    """Send a reply whose content is JSON."""
+    connection.send_bytes(f'["{status}", {content}, {str(is_usable).lower()}]'.encode())
+
+
+def _encode_error(error: DqaError) -> str:
+    """Return the class of this project that an error has, its text, and the unknown name in it."""
+    kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
+    if isinstance(error, UnknownReferenceError):
+        return _ENCODER.encode([kind, error.problem, error.name])
+    return _ENCODER.encode([kind, str(error), ""])
+
+
+def _hex(content: bytes | None) -> str | None:
+    return None if content is None else content.hex()
+
+
+def _plain(value: Any) -> object:  # noqa: ANN401  (a path or any dataclass)
+    """Return a path or a record as JSON can hold it."""
+    kind: Any = type(value)
+    return str(value) if isinstance(value, Path) else _fields_of(kind)(value)
+
+
+@cache
+def _fields_of(kind: Any) -> Callable[[object], object]:  # noqa: ANN401  (any dataclass)
+    """Return the function that returns the fields of a record in order."""
+    return attrgetter(*(field.name for field in fields(kind)))
+
+
+_ENCODER = json.JSONEncoder(default=_plain)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import astuple, replace
 from pathlib import Path
 from threading import Condition, Event, Thread
 from time import monotonic
 from typing import Any
 from weakref import WeakSet, finalize
 
-from dqa.core.database import Limits, Rows
+from dqa.core.database import Limits, Rows, decode_rows, timed_out
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
@@ -25,9 +26,8 @@ from dqa.core.errors import (
 from dqa.core.examination import Advice, Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session, Source
-from dqa.databases.errors import timed_out
 from dqa.databases.opening import OpenedFiles, Opening
-from dqa.databases.worker import STARTING, Worker, WorkerBugError, decode_rows, decode_schema, named
+from dqa.databases.worker import STARTING, Worker, WorkerBugError, decode_schema
 
 MOST_WORKERS = 32
 """Workers of one session: statements that may run at once."""
@@ -271,14 +271,14 @@ class IsolatedSession(Session):
         self._files.require_same()
         until = monotonic() + limits.seconds + _FREE
         with self._pool.lease(until) as (worker, until):
-            own = limits.left(min(max(until - monotonic(), 0.01), limits.seconds))
+            own = replace(limits, seconds=min(max(until - monotonic(), 0.01), limits.seconds))
             try:
                 return self._run_on(worker, statement, own)
             except StatementTimeoutError:
                 if own.seconds >= limits.seconds / 2:
                     raise
                 raise DatabaseUnavailableError(
-                    f"Database '{self.name}' is busy: of its {limits.whole_seconds:g} seconds the "
+                    f"Database '{self.name}' is busy: of its {limits.seconds:g} seconds the "
                     f"statement waited {limits.seconds - own.seconds:.1f} for a worker. Ask from "
                     "fewer threads at once, or give statements more seconds."
                 ) from None
@@ -295,8 +295,8 @@ class IsolatedSession(Session):
 
     def examine(self) -> Examination:
         """Examine a server in a worker."""
-        found = named(Examination, self._request("examine"))
-        return Examination(**found | {"advice": tuple(Advice(*one) for one in found["advice"])})
+        *found, advice = self._request("examine")
+        return Examination(*(*found, tuple(Advice(*one) for one in advice)))
 
     def close(self) -> None:
         """End all workers."""
@@ -304,10 +304,9 @@ class IsolatedSession(Session):
 
     def _run_on(self, worker: Worker, statement: str, limits: Limits) -> Rows:
         until = monotonic() + limits.seconds
-        numbers = (limits.rows, limits.bytes, limits.seconds, limits.cell, limits.scans)
         most = _TIMES * limits.bytes + _SPARE
         answered: Event | None = None
-        worker.send("run", *(statement, *numbers, limits.whole_seconds))
+        worker.send("run", statement, *astuple(limits))
         try:
             try:
                 return decode_rows(worker.wait(until + _OWN, most))
@@ -325,7 +324,7 @@ class IsolatedSession(Session):
                 raise timed_out(limits, self.kind) from None
             raise DatabaseUnavailableError(  # a busy server would have let another worker in
                 f"Database '{self.name}' does not answer: the statement did not end within "
-                f"{limits.whole_seconds:g} seconds, nor did an attempt to end it."
+                f"{limits.seconds:g} seconds, nor did an attempt to end it."
             ) from None
         except (TypeError, ValueError):
             worker.kill()

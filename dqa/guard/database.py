@@ -16,7 +16,7 @@ from threading import Thread
 from time import monotonic, perf_counter
 from typing import Any, Self
 
-from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows
+from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows, timed_out
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
@@ -374,10 +374,13 @@ class GuardedDatabase:
 
     def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:  # noqa: ARG002
         """Run the text of a statement within the rest of its limits."""
-        left = until - _FOR_HINTS - monotonic()
+        left, own = until - _FOR_HINTS - monotonic(), limits
         if left < limits.seconds - _AT_ONCE:
-            limits = limits.left(max(left, _AT_ONCE))
-        return self._session.run(text, limits)
+            own = replace(limits, seconds=max(left, _AT_ONCE))
+        try:
+            return self._session.run(text, own)
+        except StatementTimeoutError as error:
+            raise timed_out(limits, self.kind) from error
 
     # Messages
 

@@ -8,11 +8,10 @@ from time import sleep
 
 import pytest
 
-from dqa.core.database import Kind, Limits, Rows
+from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import StatementError, StatementTimeoutError, UnknownReferenceError
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
-from dqa.databases.errors import timed_out
 from dqa.guard import GuardedDatabase
 
 SHOP = DatabaseSchema((TableInfo("shop", (Field("name", "TEXT"),), (), ()),))

@@ -20,13 +20,13 @@ from uuid import uuid4
 from neo4j import GqlStatusObject, Transaction
 from neo4j.exceptions import Neo4jError
 
-from dqa.core.database import Kind, Limits, Rows
+from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import DataError, DqaError, UsageError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.databases.doctor import examine_neo4j
-from dqa.databases.errors import Attempts, Failure, Fault, error_of, refused, timed_out
+from dqa.databases.errors import Attempts, Failure, Fault, error_of, refused
 from dqa.databases.neo4j.describing import read_schema, schema_of_tag
 from dqa.databases.neo4j.server import (
     FAILURES,

@@ -123,7 +123,7 @@ class Worker:
         self.seconds = monotonic() - started
 
     def send(self, request: str, *arguments: object) -> None:
-        """Send a request; which `_answer_requests` lists. A process that has ended fails in `wait`."""
+        """Send a request of `_answer_requests`; a process that has ended fails in `wait`."""
         with suppress(OSError):
             self._connection.send_bytes(json.dumps([request, *arguments]).encode())
 

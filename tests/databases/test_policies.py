@@ -13,6 +13,7 @@ from dqa.core.schema import describe
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.guard import Policy
+from dqa.guard.policy_names import require_known
 from tests.databases.conftest import BACKENDS
 
 TABLES = Policy(
@@ -125,9 +126,9 @@ def test_a_policy_for_several_databases_names_what_one_of_them_has(situation: Si
     whole = describe(situation.schema)
     tables, graph = replace(whole, nodes=(), edges=()), replace(whole, tables=())
     both = Policy(denied_columns=frozenset({"development"}), labels=frozenset({"Country"}))
-    both.check([tables, graph])
-    both.check([tables])  # labels are of the other kind of database
+    require_known(both, [tables, graph])
+    require_known(both, [tables])  # labels are of the other kind of database
     with pytest.raises(UsageError, match="denied_columns has 'nix'"):
-        Policy(denied_columns=frozenset({"nix"})).check([graph, tables])
-    Policy(labels=frozenset({"COUNTRY"})).check([graph], fold=True)
-    Policy(tables=frozenset({"other.t"}), columns=frozenset({"t.a"})).check([tables])
+        require_known(Policy(denied_columns=frozenset({"nix"})), [graph, tables])
+    require_known(Policy(labels=frozenset({"COUNTRY"})), [graph], fold=True)
+    require_known(Policy(tables=frozenset({"other.t"}), columns=frozenset({"t.a"})), [tables])

@@ -165,6 +165,7 @@ class QuestionSet:
             repr(question.context_queries),
             repr(truth.outcomes),
             *(() if truth.match is None else (truth.match,)),
+            *map(repr, truth.tables),
         )
         return "\0".join(parts).encode()
 

@@ -9,12 +9,33 @@ from typing import Literal, NamedTuple, TypeAlias
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
 
-MatchRule: TypeAlias = Literal["set", "table"]
-"""When the rows of two statements match: as BIRD's evaluation compares them, or as Spider's does.
+MatchRule: TypeAlias = Literal["set", "table", "columns", "subset"]
+"""The rule by which rows match: that of BIRD, Spider, Spider 2 or Defog.
 
-``set``: the same rows, however often and in whichever order each comes. ``table``: the same rows as
-often, columns in any order, and in the same order of rows where the right statement sorts them.
+``set``: the same rows, in any order and however often. ``table``: the same rows equally often,
+columns in any order, and rows in order if the right statement sorts them. ``columns``: every right
+column is among the answer's, numbers within 0.01. ``subset``: the same distinct rows, and the
+answer may have more columns.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTable:
+    """A right result that is given as rows, as in Spider 2.
+
+    Attributes
+    ----------
+    rows
+        The rows; empty cells are None.
+    columns
+        The positions of the columns that count; all if empty.
+    ordered
+        Whether the order of rows counts.
+    """
+
+    rows: tuple[tuple[str | float | int | None, ...], ...]
+    columns: tuple[int, ...] = ()
+    ordered: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +45,8 @@ class Truth:
     Attributes
     ----------
     answers
-        The best decisions; empty where unknown. The first is the official one.
+        The best decisions; empty where unknown. The first is the official one. A statement is right
+        if it matches any of them.
     outcomes
         The recorded outcome of each candidate, parallel to `Question.candidates`: ground truth
         without a simulator. Larger is better unless the scenario says otherwise.
@@ -33,12 +55,20 @@ class Truth:
         official statement; None for other questions.
     source
         The file and entry of the official answer, for messages.
+    tables
+        Right results as rows, next to or in place of `answers`.
     """
 
     answers: tuple[Candidate, ...] = ()
     outcomes: tuple[float, ...] | None = None
     match: MatchRule | None = None
     source: str = ""
+    tables: tuple[GoldTable, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a right answer is known."""
+        return bool(self.answers or self.tables)
 
     @property
     def official(self) -> Candidate | None:
@@ -47,7 +77,7 @@ class Truth:
 
     def check(self, question: Question) -> None:
         """Raise `DataError` unless it fits the question: its answer form and its candidates."""
-        if (self.match is None) != (question.answer_form == "candidate") and self.answers:
+        if (self.match is None) != (question.answer_form == "candidate") and self.is_known:
             raise DataError(
                 f"Question '{question.key}' is answered with a {question.answer_form}, and its "
                 f"answers are matched by {self.match or 'name'}: only rows of statements are "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -74,6 +75,23 @@ class Question:
     def key(self) -> str:
         """``scenario/id``: unique in a question set, and what commands call a question."""
         return f"{self.scenario}/{self.id}"
+
+    @property
+    def content(self) -> str:
+        """Digests of text, rules and candidates, without the names of the question and its data."""
+        choices = (
+            self.candidates,
+            self.candidate_query,
+            self.context_queries,
+            sorted(self.target.items()),
+            self.answer_form,
+            self.free_form,
+        )
+        return ".".join(map(_digest, (self.text, self.rules, repr(choices))))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
 
 
 _OR = " or "

@@ -130,6 +130,15 @@ class Result(Record):
         default=None,
         description="what ended the run before its decider did, such as 'budget: 3 statements'",
     )
+    content: str | None = Field(
+        default=None,
+        description="digests of the question's text, rules and candidates: what tells the same "
+        "question in another run; null of a line that an earlier version wrote",
+    )
+    official_metrics: dict[str, float] = Field(
+        default_factory=dict,
+        description="what the set's own evaluation gives, by metric, where statements are answers",
+    )
     game: PlayedGame | None = Field(
         default=None, description="the game that was played; null of a decision"
     )
@@ -170,6 +179,8 @@ class Result(Record):
             tags=task.question.tags,
             match=assessed.match,
             ended_by=decision.ended_by,
+            content=task.question.content,
+            official_metrics=assessed.official_metrics,
         )
 
     @property

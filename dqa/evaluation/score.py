@@ -10,7 +10,7 @@ judged (`Outcome.judged`), nor is a decision where nothing tells what is right.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 from dqa import plugins
@@ -82,6 +82,8 @@ class Assessment:
         By which rule rows were compared, where the question is answered with a statement.
     problem
         Why such an answer gave no rows to compare, or the right one did not.
+    official_metrics
+        The metrics of the set's own evaluation, by name.
     """
 
     outcome: Outcome
@@ -97,6 +99,7 @@ class Assessment:
     goal: Goal | None = None
     match: MatchRule | None = None
     problem: str | None = None
+    official_metrics: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of_ending(cls, decision: Decision) -> Assessment:

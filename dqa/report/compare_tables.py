@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from dqa.core.text import counted
 from dqa.evaluation.statistics.clusters import Estimate
-from dqa.evaluation.statistics.comparing import Comparison, PairComparison, Standing
-from dqa.evaluation.statistics.efficiency import Rate
+from dqa.evaluation.statistics.comparing import Comparison, PairComparison, Rate, Standing
 from dqa.evaluation.statistics.pairs import Difference
 from dqa.report.columns import columns_table
 from dqa.report.tables import model_line

@@ -1,20 +1,17 @@
-"""Means whose observations are no independent draws: their errors by clusters.
+"""Means and ratios with errors by clusters.
 
-Many questions stand on one situation (the content of one database), and every question is asked
-again in every epoch. What such answers share makes them alike, and an interval that takes them for
-independent is too narrow. Epochs and databases are nested in questions, and questions in
-situations, so errors are clustered by situation, which allows for whatever is alike within one
-(Cameron & Miller, 2015, "A Practitioner's Guide to Cluster-Robust Inference", section IV.D; Miller,
-2024, "Adding Error Bars to Evals", section 2.2). Where situations are not known, questions are the
-clusters.
+Many questions are about one situation (the content of one database), and every question is asked
+again in each epoch. Such answers are alike, so an interval that takes them as independent is too
+narrow. Epochs and databases are nested in questions, and questions in situations. Errors are
+therefore clustered by situation (Cameron & Miller, 2015, "A Practitioner's Guide to Cluster-Robust
+Inference", section IV.D; Miller, 2024, "Adding Error Bars to Evals", section 2.2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from math import frexp, fsum, inf, ldexp, sqrt
+from math import fsum, inf, sqrt
 from typing import TYPE_CHECKING, Self
 
 from pydantic import Field
@@ -26,173 +23,43 @@ if TYPE_CHECKING:
 
 NORMAL_975 = 1.959963984540054
 """The quantile of the normal distribution that leaves 2.5 % above it."""
-
-_SAFE_EXPONENT = 400
-"""Of the power of two below which sums of very many observations' squares stay numbers."""
 NO_VARIANCE = 1e-24
 """A variance below this share of the largest observation's square is rounding."""
 
 
 def clusters_of(results: Iterable[Result]) -> tuple[str, ...]:
-    """Return the cluster of every result: the situation that its question stands on.
+    """Return the cluster of every result: the situation of its question.
 
-    Where the situation of any is not known, as in older runs, all are clustered by question.
+    If the situation of any result is unknown, as in older runs, the questions are the clusters.
     """
     found = tuple(results)
     if any(result.situation is None for result in found):
         return tuple(result.question for result in found)
-    # Each scenario names its situations by itself.
     return tuple(f"{result.scenario}/{result.situation}" for result in found)
 
 
 def situations_of(results: Iterable[Result]) -> int | None:
-    """Return how many situations results stand on; None where that is not known of all."""
+    """Return the number of situations of results; None if it is unknown."""
     found = tuple(results)
     if not found or any(result.situation is None for result in found):
         return None
     return len(set(clusters_of(found)))
 
 
-@dataclass(frozen=True, slots=True)
-class ClusteredMean:
-    """A mean with the error that clusters give it.
-
-    Attributes
-    ----------
-    value
-        The mean of all observations, each of which counts the same.
-    variance
-        Of the mean, by the "CR2" estimator; None of a single cluster, or beyond 1e308.
-    degrees_of_freedom
-        Of that estimate (Bell & McCaffrey), for Student's t; None of a single cluster.
-    observations, clusters
-        How many there are.
-    effective_clusters
-        As many clusters of one size would weigh as these do: ``N**2 / sum(n_g**2)`` (Kish, 1965).
-    """
-
-    value: float
-    variance: float | None
-    degrees_of_freedom: float | None
-    observations: int
-    clusters: int
-    effective_clusters: float
-
-    @property
-    def standard_error(self) -> float | None:
-        """The square root of the variance."""
-        return None if self.variance is None else sqrt(self.variance)
-
-    @property
-    def reach(self) -> float | None:
-        """Half the width of the 95 % interval; None of a single cluster, and where nothing varies.
-
-        Observations that are all the same tell nothing of how far others may be from them.
-        """
-        if not self.variance or self.degrees_of_freedom is None:
-            return None
-        return t_quantile(self.degrees_of_freedom) * sqrt(self.variance)
-
-
-def clustered_mean(values: Sequence[float], clusters: Sequence[Hashable]) -> ClusteredMean | None:
-    """Return the mean of `values` with its cluster-robust error, or None of no value.
-
-    The variance is the bias-reduced sandwich "CR2" with the degrees of freedom of Satterthwaite's
-    approximation (Bell & McCaffrey, 2002; Pustejovsky & Tipton, 2018, "Small-Sample Methods for
-    Cluster-Robust Variance Estimation", section 2), which hold up where clusters are few or differ
-    much in size. For a mean, a cluster of ``n_g`` of ``N`` observations has the leverage
-    ``n_g / N``, and both are sums over clusters. With clusters of one size they are the usual
-    (Liang & Zeger, 1986) with G/(G - 1) and G - 1 degrees of freedom.
-
-    Parameters
-    ----------
-    values
-        The observations, in any unit.
-    clusters
-        What each belongs to.
-    """
-    if not values:
-        return None
-    count = len(values)
-    largest = max(map(abs, values))
-    # A power of two changes no digit.
-    shift = max(0, frexp(largest)[1] - _SAFE_EXPONENT)
-    if shift:
-        values, largest = [ldexp(value, -shift) for value in values], ldexp(largest, -shift)
-    mean = fsum(values) / count
-    members: dict[Hashable, list[float]] = {}
-    for value, cluster in zip(values, clusters, strict=True):
-        members.setdefault(cluster, []).append(value - mean)
-    sizes = [len(residuals) for residuals in members.values()]
-    effective = count**2 / sum(size**2 for size in sizes)
-    if len(members) == 1:
-        return ClusteredMean(ldexp(mean, shift), None, None, count, 1, effective)
-    variance = fsum(
-        fsum(residuals) ** 2 / (1.0 - len(residuals) / count) for residuals in members.values()
-    )
-    if variance <= NO_VARIANCE * (count * largest) ** 2:
-        variance = 0.0
-    freedom = _degrees_of_freedom(sizes)
-    of_mean = _shifted(variance / count**2, 2 * shift)
-    return ClusteredMean(ldexp(mean, shift), of_mean, freedom, count, len(members), effective)
-
-
-def _shifted(variance: float, exponent: int) -> float | None:
-    """Return a variance times a power of two; None where no number is as large."""
-    try:
-        return ldexp(variance, exponent)
-    except OverflowError:
-        return None
-
-
-def _degrees_of_freedom(sizes: Sequence[int]) -> float:
-    """Return Satterthwaite's degrees of freedom of CR2 for a mean of clusters of these sizes.
-
-    With ``M[g, h] = cov(e_g, e_h) / sqrt((1 - w_g) (1 - w_h))`` under independence, where ``e_g``
-    is a cluster's sum of residuals and ``w_g`` its weight, they are ``trace(M)**2 / trace(M**2)``.
-    """
-    count = sum(sizes)
-    terms = [(size / count) ** 2 / (1.0 - size / count) for size in sizes]
-    across = fsum(terms) ** 2 - fsum(term**2 for term in terms)
-    found = 1.0 / (fsum((size / count) ** 2 for size in sizes) + across)
-    # 5 clusters of one size have 4, and not a rounding less, which would be few.
-    return round(found, 10)
-
-
-@lru_cache(maxsize=4096)
-def t_quantile(degrees_of_freedom: float) -> float:
-    """Return the quantile of Student's t that leaves 2.5 % above it."""
-    if degrees_of_freedom == inf:
-        return NORMAL_975
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees_of_freedom, 0.975))
-
-
-def t_test(value: float, standard_error: float, degrees_of_freedom: float) -> float:
-    """Return the two-sided p-value of `value` against 0 by Student's t."""
-    if standard_error == 0.0:
-        return 1.0 if value == 0.0 else 0.0
-    from scipy.special import stdtr
-
-    return min(1.0, 2.0 * float(stdtr(degrees_of_freedom, -abs(value) / standard_error)))
-
-
 class Estimate(Record):
-    """A figure with its 95 % interval, clustered by the situations that questions stand on.
+    """A figure with its 95 % interval, clustered by the situations of the questions.
 
     Attributes
     ----------
     value
-        The figure, in the unit of what was measured.
+        The figure, in the unit of the measure.
     low, high
-        Its interval; None where a single situation leaves nothing to tell it from, and where what
-        was measured is the same everywhere.
+        Its interval; None for a single situation, and if every observation is the same.
     observations, clusters
-        What it was taken from: decisions (or questions, or pairs of decisions), and the situations
-        that these stand on; questions where situations are not known.
+        The number of decisions (or questions, or pairs of decisions) and of situations behind it;
+        of questions if situations are unknown.
     degrees_of_freedom
-        Of the interval's Student's t. Below 4 it rests on few situations, and is rough.
+        Of the interval's Student's t. Below 4 the interval rests on few situations and is rough.
     """
 
     value: float
@@ -211,72 +78,125 @@ class Estimate(Record):
         least: float = -inf,
         most: float = inf,
     ) -> Self | None:
-        """Return the mean of values with its interval, or None of no value.
+        """Return the mean of values with its interval, or None without values.
+
+        The variance is the bias-reduced sandwich "CR2" with the degrees of freedom of
+        Satterthwaite's approximation (Bell & McCaffrey, 2002; Pustejovsky & Tipton, 2018,
+        "Small-Sample Methods for Cluster-Robust Variance Estimation", section 2), which hold for
+        few clusters and clusters of different sizes. For clusters of one size they are the usual
+        estimator (Liang & Zeger, 1986) with G/(G - 1) and G - 1 degrees of freedom.
 
         Parameters
         ----------
-        values, clusters
-            As `clustered_mean` takes them.
+        values
+            The observations, in any unit.
+        clusters
+            The cluster of each observation.
         least, most
-            What no such mean can go beyond: ends of the interval are cut there.
+            The limits of such a mean: the interval is cut there.
         """
-        mean = clustered_mean(values, clusters)
-        return None if mean is None else cls.around(mean, least, most)
+        if not values:
+            return None
+        count, mean = len(values), fsum(values) / len(values)
+        groups = _by_cluster([value - mean for value in values], clusters)
+        if len(groups) == 1:
+            return cls(value=mean, observations=count, clusters=1)
+        squares = fsum(fsum(group) ** 2 / (1.0 - len(group) / count) for group in groups)
+        if squares <= NO_VARIANCE * (count * max(map(abs, values))) ** 2:
+            squares = 0.0
+        error, freedom = sqrt(squares / count**2), _degrees_of_freedom(list(map(len, groups)))
+        return cls.around(mean, error, freedom, (count, len(groups)), (least, most))
 
     @classmethod
-    def around(cls, mean: ClusteredMean, least: float = -inf, most: float = inf) -> Self:
-        """Return a mean with the interval of its error by Student's t."""
-        reach = mean.reach
+    def around(
+        cls,
+        value: float,
+        error: float,
+        freedom: float,
+        sizes: tuple[int, int],
+        limits: tuple[float, float] = (-inf, inf),
+    ) -> Self:
+        """Return a figure with the interval of its error by Student's t; none for an error of 0.
+
+        Parameters
+        ----------
+        value, error, freedom
+            The figure, its standard error and the degrees of freedom of that.
+        sizes
+            The number of observations and of clusters.
+        limits
+            The limits of such a figure: the interval is cut there.
+        """
+        reach = t_quantile(freedom) * error
         return cls(
-            value=mean.value,
-            low=None if reach is None else max(least, mean.value - reach),
-            high=None if reach is None else min(most, mean.value + reach),
-            standard_error=mean.standard_error,
-            degrees_of_freedom=mean.degrees_of_freedom,
-            observations=mean.observations,
-            clusters=mean.clusters,
+            value=value,
+            low=max(limits[0], value - reach) if error else None,
+            high=min(limits[1], value + reach) if error else None,
+            standard_error=error,
+            degrees_of_freedom=freedom,
+            observations=sizes[0],
+            clusters=sizes[1],
         )
 
 
 def clustered_ratio(
     amounts: Sequence[float], counts: Sequence[float], clusters: Sequence[Hashable]
 ) -> Estimate | None:
-    """Return how much there is of one thing for one of another, as tokens for a right answer.
+    """Return a ratio of sums, such as tokens per right answer; None if nothing was counted.
 
-    It is the ratio of the sums, with the error of its Taylor linearisation by clusters, G/(G - 1)
-    and G - 1 degrees of freedom (Cochran, 1977, "Sampling Techniques", chapter 6; R's
-    ``survey::svyratio``).
+    The error is that of the Taylor linearisation by clusters, with G/(G - 1) and G - 1 degrees of
+    freedom (Cochran, 1977, "Sampling Techniques", chapter 6; R's ``survey::svyratio``).
 
     Parameters
     ----------
     amounts, counts
-        By observation; none is negative.
+        By observation; not negative.
     clusters
-        What each observation belongs to.
-
-    Returns
-    -------
-    None where nothing was counted.
+        The cluster of each observation.
     """
     total = fsum(counts)
     if not total:
         return None
     ratio = fsum(amounts) / total
-    sums: dict[Hashable, list[float]] = {}
-    for amount, count, cluster in zip(amounts, counts, clusters, strict=True):
-        sums.setdefault(cluster, []).append(amount - ratio * count)
-    found = len(sums)
-    if found == 1:
+    residuals = [amount - ratio * count for amount, count in zip(amounts, counts, strict=True)]
+    groups = _by_cluster(residuals, clusters)
+    if len(groups) == 1:
         return Estimate(value=ratio, observations=len(amounts), clusters=1)
-    squares = fsum(fsum(residuals) ** 2 for residuals in sums.values())
-    error = sqrt(squares * found / (found - 1)) / total
-    reach = t_quantile(found - 1.0) * error
-    return Estimate(
-        value=ratio,
-        low=max(0.0, ratio - reach) if error else None,
-        high=ratio + reach if error else None,
-        standard_error=error,
-        degrees_of_freedom=found - 1.0,
-        observations=len(amounts),
-        clusters=found,
-    )
+    free = len(groups) - 1.0
+    squares = fsum(fsum(group) ** 2 for group in groups)
+    error = sqrt(squares * len(groups) / free) / total
+    return Estimate.around(ratio, error, free, (len(amounts), len(groups)), (0.0, inf))
+
+
+def effective_number(sizes: Iterable[int]) -> float:
+    """Return the number of clusters of one size that weigh as much as these (Kish, 1965)."""
+    found = tuple(sizes)
+    return sum(found) ** 2 / sum(size**2 for size in found) if found else 0.0
+
+
+@lru_cache(maxsize=4096)
+def t_quantile(degrees_of_freedom: float) -> float:
+    """Return the quantile of Student's t that leaves 2.5 % above it."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(degrees_of_freedom, 0.975))
+
+
+def _by_cluster(values: Sequence[float], clusters: Sequence[Hashable]) -> list[list[float]]:
+    groups: dict[Hashable, list[float]] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        groups.setdefault(cluster, []).append(value)
+    return list(groups.values())
+
+
+def _degrees_of_freedom(sizes: Sequence[int]) -> float:
+    """Return Satterthwaite's degrees of freedom of CR2 for a mean of clusters of these sizes.
+
+    With ``M[g, h] = cov(e_g, e_h) / sqrt((1 - w_g) (1 - w_h))`` under independence, where ``e_g``
+    is a cluster's sum of residuals and ``w_g`` its weight, they are ``trace(M)**2 / trace(M**2)``.
+    """
+    count = sum(sizes)
+    terms = [(size / count) ** 2 / (1.0 - size / count) for size in sizes]
+    across = fsum(terms) ** 2 - fsum(term**2 for term in terms)
+    found = 1.0 / (fsum((size / count) ** 2 for size in sizes) + across)
+    return round(found, 10)  # 5 clusters of one size have exactly 4

@@ -1,18 +1,23 @@
-"""Contestants on the same questions: each by itself, every two of them, and all at once."""
+"""Contestants on the same questions: each alone, every two of them, and all at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from pydantic import Field
 
+from dqa.core.decision import Usage
 from dqa.core.records import Record
-from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics.clusters import Estimate, clusters_of, situations_of
-from dqa.evaluation.statistics.contestants import Asked, Contestant, Measure, right
-from dqa.evaluation.statistics.efficiency import Efficiency, measure_efficiency
-from dqa.evaluation.statistics.overall import OverallTest, overall_test
+from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.results import Result
+from dqa.evaluation.statistics.clusters import (
+    Estimate,
+    clustered_ratio,
+    clusters_of,
+    situations_of,
+)
+from dqa.evaluation.statistics.contestants import Asked, Contestant, right, tokens
 from dqa.evaluation.statistics.pairs import (
     Difference,
     Power,
@@ -23,40 +28,67 @@ from dqa.evaluation.statistics.pairs import (
     power_of_pairs,
     sign_test,
 )
-from dqa.evaluation.statistics.shares import clustered_share, share_of_questions
-from dqa.evaluation.statistics.summaries import estimate
+from dqa.evaluation.statistics.shares import clustered_share
+from dqa.evaluation.statistics.summaries import Tally, estimates, tally
 
 
-class Standing(Record):
-    """How one contestant did by itself.
+class Rate(Record):
+    """The cost per judged question, and per right answer with the wrong ones included.
+
+    Attributes
+    ----------
+    per_question, per_right
+        With intervals clustered by situation; None without questions or right answers.
+    """
+
+    per_question: Estimate | None
+    per_right: Estimate | None
+
+
+class Efficiency(Record):
+    """The cost of a contestant's judged decisions; failures and abandoned attempts do not count.
+
+    Attributes
+    ----------
+    tokens
+        Input and output together.
+    money
+        In the currency of the prices; None without prices.
+    seconds
+        From a question's start to its decision, with all waiting; None without traces.
+    """
+
+    judged: int = Field(ge=0)
+    correct: int = Field(ge=0)
+    tokens: Rate
+    money: Rate | None
+    seconds: Rate | None
+
+
+class Standing(Tally):
+    """The figures of one contestant.
 
     Attributes
     ----------
     name, run, decider, model
-        Who it is.
-    judged, correct
-        Decisions that say something about it, and the right ones.
+        The contestant.
     unjudged
-        Decisions that a failing server, a spent budget or a bug ended, or without a known answer.
-    low, high
-        Its 95 % interval by questions (`share_of_questions`), beside the clustered one of
-        `accuracy`.
+        Decisions that ended by a failing server, a spent budget or a bug, or without a known
+        answer.
+    accuracy
+        With the clustered interval; `low` and `high` are by questions.
     regret
-        In the scenario's unit; None where the questions are of several scenarios.
+        In the scenario's unit; None for questions of several scenarios.
     relative_regret, rank
-        Over the decisions that chose something.
+        Over the decisions with a choice.
     """
 
     name: str
     run: str | None
     decider: str
     model: str
-    judged: int = Field(ge=0)
-    correct: int = Field(ge=0)
     unjudged: int = Field(ge=0)
     accuracy: Estimate | None
-    low: float | None = Field(ge=0, le=1)
-    high: float | None = Field(ge=0, le=1)
     regret: Estimate | None
     relative_regret: Estimate | None
     rank: Estimate | None
@@ -69,22 +101,22 @@ class PairComparison(Record):
     Attributes
     ----------
     accuracy
-        The difference of their accuracies, in 0..1, with interval and test clustered by situation.
+        The difference of accuracies, in 0..1, with interval and test clustered by situation.
     newcombe
-        The interval of the same difference where every question counts for independent; None where
-        a question was answered several times.
+        The interval of this difference if every question is independent; None if a question was
+        answered several times.
     by_questions
         On how many questions each was right more often, with McNemar's exact test.
     holm_by_questions, holm_by_situations
-        The p-values of the two tests, corrected for all pairs that are compared (Holm).
+        The p-values of both tests, corrected for all pairs (Holm).
     regret, relative_regret, rank
-        Paired differences over the questions on which both chose something; less is better.
+        Paired differences over the questions with two choices; less is better.
     tokens
         Paired difference of tokens by question.
     left_out
-        Questions on a database that both were asked, and that one or both could not be judged on.
+        Questions on a database that both were asked, without a judged decision of both.
     power
-        How many questions it takes to see 5 points.
+        The number of questions that show 5 points.
     """
 
     first: str
@@ -102,6 +134,27 @@ class PairComparison(Record):
     power: Power
 
 
+class OverallTest(Record):
+    """A test whether any of several contestants differs from the others.
+
+    Attributes
+    ----------
+    test
+        ``cochran`` if each answered every question once, else ``friedman``, its general form. Both
+        take questions as independent.
+    statistic, degrees_of_freedom
+        Of chi-squared.
+    questions
+        The questions that all answered.
+    """
+
+    test: str
+    statistic: float = Field(ge=0)
+    degrees_of_freedom: int = Field(ge=1)
+    p_value: float = Field(ge=0, le=1)
+    questions: int = Field(ge=1)
+
+
 class Comparison(Record):
     """Contestants on the same questions, as ``dqa compare --json`` prints it.
 
@@ -112,14 +165,13 @@ class Comparison(Record):
     questions
         Questions on a database that all were asked.
     only_shared
-        Questions on a database that some were asked and others not, and that are left out.
+        Questions on a database that only some were asked, and that are left out.
     situations
-        What the questions stand on; None where that is not known.
+        The number of situations; None if unknown.
     pairs
-        Every two, the same decider across runs, or everyone and the one that they were compared
-        with.
+        Every two, the same decider across runs, or all with one contestant.
     overall
-        Of three or more.
+        The test of three or more.
     """
 
     version: int = Field(default=1, ge=1, le=1)
@@ -131,149 +183,6 @@ class Comparison(Record):
     standings: tuple[Standing, ...]
     pairs: tuple[PairComparison, ...]
     overall: OverallTest | None
-
-
-def stand(contestant: Contestant) -> Standing:
-    """Return how a contestant did by itself."""
-    judged = [result for result in contestant.results if result.outcome.judged]
-    correct = sum(result.outcome is Outcome.CORRECT for result in judged)
-    rights = list(map(right, judged))
-    low, high = share_of_questions(rights, [r.question for r in judged]) or (None, None)
-    alike = len({result.scenario for result in judged}) == 1
-    return Standing(
-        name=contestant.name,
-        run=contestant.run,
-        decider=contestant.decider,
-        model=contestant.results[0].model,
-        judged=len(judged),
-        correct=correct,
-        unjudged=len(contestant.results) - len(judged),
-        accuracy=clustered_share(rights, clusters_of(judged)),
-        low=low,
-        high=high,
-        regret=estimate(judged, lambda result: result.regret) if alike else None,
-        relative_regret=estimate(judged, lambda result: result.relative_regret),
-        rank=estimate(judged, lambda result: result.rank, least=1.0),
-        efficiency=measure_efficiency(contestant.results, contestant.cost, contestant.seconds),
-    )
-
-
-def compare_pairs(pairs: Iterable[tuple[Contestant, Contestant]]) -> tuple[PairComparison, ...]:
-    """Compare every two contestants; pairs that share no judged question are left out.
-
-    P-values are corrected for all pairs that are compared at once.
-    """
-    found = [one for first, second in pairs if (one := _compare(first, second)) is not None]
-    by_questions = holm([pair.by_questions.p_value for pair in found])
-    known = [pair.accuracy.p_value for pair in found]
-    tested = [p for p in known if p is not None]
-    by_situations = iter(holm(tested))
-    return tuple(
-        pair.changed(
-            holm_by_questions=corrected,
-            holm_by_situations=None if p_value is None else next(by_situations),
-        )
-        for pair, corrected, p_value in zip(found, by_questions, known, strict=True)
-    )
-
-
-def every_two(
-    contestants: Sequence[Contestant], against: Contestant | None, *, same_decider: bool = False
-) -> list[tuple[Contestant, Contestant]]:
-    """Return every two contestants, or each of the others with the one to compare with.
-
-    With `same_decider`, contestants of one decider in several runs are paired with each other
-    alone; where no decider is in several runs, every two are.
-    """
-    if against is None:
-        pairs = list(combinations(contestants, 2))
-        alike = [(one, other) for one, other in pairs if one.decider == other.decider]
-        return alike if same_decider and alike else pairs
-    return [(one, against) for one in contestants if one is not against]
-
-
-def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
-    one, other = first.means(right), second.means(right)
-    shared = [key for key in one if key in other]
-    if not shared:
-        return None
-    situations = dict(zip(shared, _clusters(first, shared), strict=True))
-
-    def difference(
-        measure: Measure, bounds: tuple[float, float] | None = None
-    ) -> Difference | None:
-        ones, others = first.means(measure), second.means(measure)
-        both = [key for key in shared if key in ones and key in others]
-        return paired_difference(
-            [ones[key] - others[key] for key in both], [situations[key] for key in both], bounds
-        )
-
-    accuracy, tokens = difference(right, (-1.0, 1.0)), difference(_tokens)
-    differences = [one[key] - other[key] for key in shared]
-    power = power_of_pairs(differences, list(situations.values()))
-    if accuracy is None or tokens is None or power is None:
-        return None
-    alike = len({key[0].partition("/")[0] for key in shared}) == 1
-    return PairComparison(
-        first=first.name,
-        second=second.name,
-        accuracy=accuracy,
-        newcombe=_newcombe(one, other, shared),
-        by_questions=sign_test(list(_by_question(one, other, shared).values())),
-        holm_by_questions=1.0,
-        holm_by_situations=None,
-        regret=difference(_regret) if alike else None,
-        relative_regret=difference(_relative_regret),
-        rank=difference(_rank),
-        tokens=tokens,
-        left_out=len(first.asked.keys() & second.asked.keys()) - len(shared),
-        power=power,
-    )
-
-
-def _tokens(result: Result) -> float:
-    return float(result.input_tokens + result.output_tokens)
-
-
-def _regret(result: Result) -> float | None:
-    return result.regret
-
-
-def _relative_regret(result: Result) -> float | None:
-    return result.relative_regret
-
-
-def _rank(result: Result) -> float | None:
-    return result.rank
-
-
-def _clusters(contestant: Contestant, keys: Iterable[Asked]) -> tuple[str, ...]:
-    return clusters_of(contestant.asked[key][0] for key in keys)
-
-
-def _by_question(
-    one: Mapping[Asked, float], other: Mapping[Asked, float], shared: Iterable[Asked]
-) -> dict[str, float]:
-    """Return by question how much more often the first was right, over databases and epochs."""
-    found: dict[str, float] = {}
-    for key in shared:
-        found[key[0]] = found.get(key[0], 0.0) + one[key] - other[key]
-    # Thirds and fifths do not add up to nothing exactly where they should.
-    return {question: round(total, 9) for question, total in found.items()}
-
-
-def _newcombe(
-    one: Mapping[Asked, float], other: Mapping[Asked, float], shared: Sequence[Asked]
-) -> tuple[float, float] | None:
-    if len({question for question, _ in shared}) < len(shared):
-        return None
-    counts = {(a, b): 0 for a in (1.0, 0.0) for b in (1.0, 0.0)}
-    for key in shared:
-        answers = one[key], other[key]
-        if answers not in counts:
-            return None
-        counts[answers] += 1
-    return newcombe(counts[1.0, 1.0], counts[1.0, 0.0], counts[0.0, 1.0], counts[0.0, 0.0])
 
 
 def compare_contestants(
@@ -291,13 +200,13 @@ def compare_contestants(
     contestants
         At least two, each with results.
     against
-        The one of them to compare the others with; None compares every two.
+        The contestant to compare the others with; None compares every two.
     only_shared
-        How many questions on a database were left out, as not all were asked them.
+        The number of questions on a database that were left out, because not all were asked them.
     strict_official
-        Whether the official answer alone counted as right.
+        Whether only the official answer was right.
     same_decider
-        Whether to pair a decider with itself across runs alone, where several runs have it.
+        Whether to pair only a decider with itself across runs, if several runs have it.
     """
     asked = [results[0] for results in contestants[0].asked.values()]
     return Comparison(
@@ -309,4 +218,173 @@ def compare_contestants(
         standings=tuple(map(stand, contestants)),
         pairs=compare_pairs(every_two(contestants, against, same_decider=same_decider)),
         overall=overall_test(contestants),
+    )
+
+
+def stand(contestant: Contestant) -> Standing:
+    """Return the figures of a contestant."""
+    judged = [result for result in contestant.results if result.outcome.judged]
+    found = estimates(judged)
+    if len({result.scenario for result in judged}) != 1:
+        found["regret"] = None
+    return Standing(
+        **tally(judged),
+        **found,
+        name=contestant.name,
+        run=contestant.run,
+        decider=contestant.decider,
+        model=contestant.results[0].model,
+        unjudged=len(contestant.results) - len(judged),
+        accuracy=clustered_share(list(map(right, judged)), clusters_of(judged)),
+        efficiency=measure_efficiency(judged, contestant.cost, contestant.seconds),
+    )
+
+
+def measure_efficiency(
+    results: Sequence[Result],
+    cost: Callable[[Usage], float] | None = None,
+    seconds: Mapping[DecisionKey, float] | None = None,
+) -> Efficiency:
+    """Return the cost of the judged results of one contestant.
+
+    Parameters
+    ----------
+    results
+        Its decisions.
+    cost, seconds
+        As in `Contestant`.
+    """
+    judged = [result for result in results if result.outcome.judged]
+    rights, clusters = list(map(right, judged)), clusters_of(judged)
+
+    def rate(amounts: Sequence[float]) -> Rate:
+        return Rate(
+            per_question=Estimate.of(amounts, clusters, least=0.0),
+            per_right=clustered_ratio(amounts, rights, clusters),
+        )
+
+    timed = seconds is not None and all(result.key in seconds for result in judged)
+    return Efficiency(
+        judged=len(judged),
+        correct=int(sum(rights)),
+        tokens=rate(list(map(tokens, judged))),
+        money=None if cost is None else rate([cost(result.usage) for result in judged]),
+        seconds=rate([seconds[result.key] for result in judged]) if seconds and timed else None,
+    )
+
+
+def every_two(
+    contestants: Sequence[Contestant], against: Contestant | None, *, same_decider: bool = False
+) -> list[tuple[Contestant, Contestant]]:
+    """Return every two contestants, or each of the others with `against`.
+
+    With `same_decider`, only contestants of one decider are paired, if several runs have it.
+    """
+    if against is None:
+        pairs = list(combinations(contestants, 2))
+        alike = [(one, other) for one, other in pairs if one.decider == other.decider]
+        return alike if same_decider and alike else pairs
+    return [(one, against) for one in contestants if one is not against]
+
+
+def compare_pairs(pairs: Iterable[tuple[Contestant, Contestant]]) -> tuple[PairComparison, ...]:
+    """Compare every two contestants, with p-values corrected for all pairs.
+
+    Pairs without a shared judged question are left out.
+    """
+    found = [one for first, second in pairs if (one := _compare(first, second)) is not None]
+    by_questions = holm([pair.by_questions.p_value for pair in found])
+    known = [pair.accuracy.p_value for pair in found]
+    by_situations = iter(holm([p_value for p_value in known if p_value is not None]))
+    return tuple(
+        pair.changed(
+            holm_by_questions=corrected,
+            holm_by_situations=None if p_value is None else next(by_situations),
+        )
+        for pair, corrected, p_value in zip(found, by_questions, known, strict=True)
+    )
+
+
+def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
+    one, other = first.means["accuracy"], second.means["accuracy"]
+    shared = [key for key in one if key in other]
+    clusters = clusters_of(first.asked[key][0] for key in shared)
+    situations = dict(zip(shared, clusters, strict=True))
+
+    def difference(name: str, bounds: tuple[float, float] | None = None) -> Difference | None:
+        ones, others = first.means[name], second.means[name]
+        both = [key for key in shared if key in ones and key in others]
+        return paired_difference(
+            [ones[key] - others[key] for key in both], [situations[key] for key in both], bounds
+        )
+
+    accuracy, spent = difference("accuracy", (-1.0, 1.0)), difference("tokens")
+    power = power_of_pairs([one[key] - other[key] for key in shared], clusters)
+    if accuracy is None or spent is None or power is None:
+        return None
+    alike = len({first.asked[key][0].scenario for key in shared}) == 1
+    return PairComparison(
+        first=first.name,
+        second=second.name,
+        accuracy=accuracy,
+        newcombe=_newcombe(one, other, shared),
+        by_questions=sign_test(_by_question(one, other, shared)),
+        holm_by_questions=1.0,
+        holm_by_situations=None,
+        regret=difference("regret") if alike else None,
+        relative_regret=difference("relative_regret"),
+        rank=difference("rank"),
+        tokens=spent,
+        left_out=len(first.asked.keys() & second.asked.keys()) - len(shared),
+        power=power,
+    )
+
+
+def _by_question(
+    one: Mapping[Asked, float], other: Mapping[Asked, float], shared: Iterable[Asked]
+) -> list[float]:
+    """Return by question how much more often the first was right, over databases and epochs."""
+    found: dict[str, float] = {}
+    for key in shared:
+        found[key[0]] = found.get(key[0], 0.0) + one[key] - other[key]
+    return [round(total, 9) for total in found.values()]  # thirds may not add up to 0 exactly
+
+
+def _newcombe(
+    one: Mapping[Asked, float], other: Mapping[Asked, float], shared: Sequence[Asked]
+) -> tuple[float, float] | None:
+    answers = [(one[key], other[key]) for key in shared]
+    repeated = len({question for question, _ in shared}) < len(shared)
+    if repeated or not {*map(max, answers), *map(min, answers)} <= {0.0, 1.0}:
+        return None
+    counts = [answers.count(pair) for pair in ((1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0))]
+    return newcombe(*counts)
+
+
+def overall_test(contestants: Sequence[Contestant]) -> OverallTest | None:
+    """Test whether any of three or more contestants differs from the others.
+
+    Friedman's test over the questions that all answered, corrected for ties. If each answered every
+    question once it is Cochran's Q. None for fewer contestants, and if all were equally right.
+    """
+    if len(contestants) < 3:
+        return None
+    means = [contestant.means["accuracy"] for contestant in contestants]
+    shared = [key for key in means[0] if all(key in other for other in means)]
+    questions: dict[str, list[float]] = {}
+    for key in shared:
+        sums = questions.setdefault(key[0], [0.0] * len(means))
+        questions[key[0]] = [round(s + mean[key], 9) for s, mean in zip(sums, means, strict=True)]
+    if all(len(set(sums)) == 1 for sums in questions.values()):
+        return None
+    from scipy.stats import friedmanchisquare
+
+    found = friedmanchisquare(*zip(*questions.values(), strict=True))
+    whole = all(mean[key] in {0.0, 1.0} for mean in means for key in shared)
+    return OverallTest(
+        test="cochran" if whole and len(questions) == len(shared) else "friedman",
+        statistic=max(0.0, float(found.statistic)),
+        degrees_of_freedom=len(means) - 1,
+        p_value=float(found.pvalue),
+        questions=len(questions),
     )

@@ -1,11 +1,12 @@
-"""Contestants: deciders with what they decided, paired by what they were asked."""
+"""Contestants: deciders with their decisions, which are paired by question and database."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import fsum, isfinite
+from operator import attrgetter
 from typing import TypeAlias
 
 from dqa.core.decision import Usage
@@ -13,28 +14,46 @@ from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome, Result
 
 Asked: TypeAlias = tuple[str, str]
-"""A question and the database that it was asked on: what two contestants are paired by. Epochs are
-averaged first, since the third attempt of one has nothing to do with the third of another."""
+"""A question and its database, by which contestants are paired. Epochs are averaged first, because
+the third attempt of one has no relation to the third attempt of another."""
 
-Measure: TypeAlias = Callable[[Result], float | None]
+
+def right(result: Result) -> float:
+    """Return 1 for a right decision and 0 for any other."""
+    return float(result.outcome is Outcome.CORRECT)
+
+
+def tokens(result: Result) -> float:
+    """Return the input and output tokens of a decision."""
+    return float(result.input_tokens + result.output_tokens)
+
+
+MEASURES: Mapping[str, Callable[[Result], float | None]] = {
+    "accuracy": right,
+    "tokens": tokens,
+    "regret": attrgetter("regret"),
+    "relative_regret": attrgetter("relative_regret"),
+    "rank": attrgetter("rank"),
+}
+"""The measures of a comparison, by the name of their field."""
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A decider of a run, with what it decided.
+    """A decider of a run with its decisions.
 
     Attributes
     ----------
     name
-        What tells it from the others.
+        Its name in the comparison.
     results
         Its decisions, all of one decider.
     run
-        What the run is called, where there are several.
+        The name of the run, if there are several.
     cost
-        What usage costs in money, where prices are known.
+        Returns the cost of usage in money, if prices are known.
     seconds
-        How long each decision took, by its result's key, where traces tell.
+        The duration of each decision by its key, if traces have been read.
     """
 
     name: str
@@ -42,13 +61,10 @@ class Contestant:
     run: str | None = None
     cost: Callable[[Usage], float] | None = None
     seconds: Mapping[DecisionKey, float] | None = None
-    _means: dict[Measure, Mapping[Asked, float]] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
 
     @property
     def decider(self) -> str:
-        """The decider, which others of several runs may be, too."""
+        """The decider, which may take part in several runs."""
         return self.results[0].decider
 
     @cached_property
@@ -59,22 +75,19 @@ class Contestant:
             found.setdefault((result.question, result.database), []).append(result)
         return {key: tuple(results) for key, results in found.items()}
 
-    def means(self, measure: Measure) -> Mapping[Asked, float]:
-        """Return a measure by question and database, as the mean over judged epochs."""
-        if measure not in self._means:
-            self._means[measure] = {
+    @cached_property
+    def means(self) -> Mapping[str, Mapping[Asked, float]]:
+        """By measure, its mean over the judged epochs of each question and database."""
+        return {
+            name: {
                 key: fsum(known) / len(known)
                 for key, results in self.asked.items()
                 if (known := _known(results, measure))
             }
-        return self._means[measure]
+            for name, measure in MEASURES.items()
+        }
 
 
-def _known(results: Iterable[Result], measure: Measure) -> list[float]:
+def _known(results: Iterable[Result], measure: Callable[[Result], float | None]) -> list[float]:
     values = [measure(result) for result in results if result.outcome.judged]
     return [value for value in values if value is not None and isfinite(value)]
-
-
-def right(result: Result) -> float:
-    """Return 1 for a right decision and 0 for any other."""
-    return float(result.outcome is Outcome.CORRECT)

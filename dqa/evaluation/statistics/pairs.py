@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from math import ceil, copysign, inf, sqrt
 
 from pydantic import Field
 
 from dqa.core.records import Record
-from dqa.evaluation.statistics.clusters import (
-    NORMAL_975,
-    ClusteredMean,
-    clustered_mean,
-    t_test,
-)
+from dqa.evaluation.statistics.clusters import NORMAL_975, Estimate, effective_number
 from dqa.evaluation.statistics.shares import score_interval
 
 SMALLEST_DIFFERENCE = 0.05
-"""The difference in accuracy that `power_of_pairs` asks about: 5 points."""
+"""The difference in accuracy of `power_of_pairs`: 5 points."""
 
 _NORMAL_80 = 0.8416212335729143
 """The quantile of the normal distribution that leaves 20 % above it: a power of 80 %."""
@@ -29,9 +25,10 @@ class SignTest(Record):
     Attributes
     ----------
     better, worse, equal
-        Questions on which the first was right more often than the second, less often, and as often.
+        The questions on which the first was right more often than the second, less often, and
+        equally often.
     p_value
-        Two-sided and exact: with one answer to a question this is McNemar's exact test.
+        Two-sided and exact: for one answer per question this is McNemar's exact test.
     """
 
     better: int = Field(ge=0)
@@ -43,28 +40,19 @@ class SignTest(Record):
 def sign_test(differences: Sequence[float]) -> SignTest:
     """Test by question whether two contestants are right equally often.
 
-    Where each answered every question once, `differences` are -1, 0 and 1, and the test is
-    McNemar's in its exact form: of the questions that one alone got right, each is as likely to be
-    the one's as the other's (McNemar, 1947; Fagerland, Lydersen & Laake, 2013). Over several
-    databases or epochs a question still counts once, by the sign of its difference.
-
     Parameters
     ----------
     differences
-        By question: how much more often the first was right, in -1..1.
+        By question, how much more often the first was right, in -1..1. Over several databases or
+        epochs a question counts once, by the sign of its difference.
     """
-    from scipy.special import bdtr
+    from statsmodels.stats.contingency_tables import mcnemar
 
     better = sum(difference > 0.0 for difference in differences)
     worse = sum(difference < 0.0 for difference in differences)
-    discordant = better + worse
-    tail = float(bdtr(min(better, worse), discordant, 0.5)) if discordant else 1.0
-    return SignTest(
-        better=better,
-        worse=worse,
-        equal=len(differences) - discordant,
-        p_value=min(1.0, 2.0 * tail),
-    )
+    equal = len(differences) - better - worse
+    p_value = float(mcnemar([[equal, better], [worse, 0]], exact=True).pvalue)
+    return SignTest(better=better, worse=worse, equal=equal, p_value=min(1.0, p_value))
 
 
 def newcombe(both: float, first: float, second: float, neither: float) -> tuple[float, float]:
@@ -72,18 +60,13 @@ def newcombe(both: float, first: float, second: float, neither: float) -> tuple[
 
     It is the score-based "method 10" of Newcombe (1998, "Improved confidence intervals for the
     difference between binomial proportions based on paired data"), which Fagerland, Lydersen &
-    Laake (2014, "Recommended tests and confidence intervals for paired binomial proportions")
-    recommend. It takes questions for independent of each other.
+    Laake (2014) recommend. It takes questions as independent.
 
     Parameters
     ----------
     both, first, second, neither
-        Questions that both got right, the first alone, the second alone, and neither; together more
-        than 0.
-
-    Returns
-    -------
-    The ends of the interval of (share of the first) - (share of the second), in -1..1.
+        The questions that both got right, only the first, only the second, and neither; at least
+        one together.
     """
     count = both + first + second + neither
     one, other = (both + first) / count, (both + second) / count
@@ -102,25 +85,25 @@ def newcombe(both: float, first: float, second: float, neither: float) -> tuple[
 
 
 class Difference(Record):
-    """By how much the first of two contestants is above the second, on the same questions.
+    """How much the first of two contestants is above the second, on the same questions.
 
     Attributes
     ----------
     value
-        Mean of the first minus mean of the second, over the pairs.
+        The mean of the first minus the mean of the second, over the pairs.
     low, high
-        Its 95 % interval, clustered by situation; None where all pairs stand on a single one, and
-        where all differ by the same amount of something without bounds.
+        Its 95 % interval, clustered by situation; None for a single situation, and if all pairs
+        differ equally in a measure without bounds.
     p_value
         Of no difference, two-sided, by Student's t with clustered errors; None as the interval is,
-        but 1 where no pair differs at all.
+        but 1 if no pair differs at all.
     pairs, clusters
-        Questions on a database that both answered, and the situations that these stand on
-        (questions where situations are not known).
+        The questions on a database that both answered, and their situations (questions if
+        situations are unknown).
     degrees_of_freedom
-        Below 4 the interval and the test rest on few situations, and are rough.
+        Below 4 the interval and the test rest on few situations and are rough.
     design_effect
-        How many times the variance is that of independent pairs; None where nothing varies.
+        The variance divided by that of independent pairs; None if nothing varies.
     """
 
     value: float
@@ -139,35 +122,35 @@ def paired_difference(
     clusters: Sequence[Hashable],
     bounds: tuple[float, float] | None = None,
 ) -> Difference | None:
-    """Return the mean of paired differences with its interval and test, or None of no pair.
+    """Return the mean of paired differences with its interval and test, or None without pairs.
 
-    Errors are those of `clustered_mean` (Miller, 2024, "Adding Error Bars to Evals", section 4.2).
-    Where nothing differs at all, there is no variance to take an interval from; shares then get
-    `newcombe`'s for as many independent questions as there are effective clusters.
+    Errors are those of `Estimate.of` (Miller, 2024, "Adding Error Bars to Evals", section 4.2). If
+    nothing varies, shares get an interval for as many independent questions as there are effective
+    clusters.
 
     Parameters
     ----------
     differences
         By pair, the first minus the second.
     clusters
-        The situation that each stands on.
+        The situation of each pair.
     bounds
-        What no such mean can go beyond; of shares (-1, 1).
+        The limits of such a mean; (-1, 1) for shares.
     """
-    mean = clustered_mean(differences, clusters)
+    mean = Estimate.of(differences, clusters, *(bounds or (-inf, inf)))
     if mean is None:
         return None
-    reach, error, freedom = mean.reach, mean.standard_error, mean.degrees_of_freedom
-    low = high = p_value = None
-    if reach is not None and error is not None and freedom is not None:
-        least, most = bounds or (-inf, inf)
-        low, high = max(least, mean.value - reach), min(most, mean.value + reach)
-        p_value = t_test(mean.value, error, freedom)
-    elif error == 0.0:
-        # Pairs that all differ by the same tell nothing of how much they vary.
+    low, high, p_value = mean.low, mean.high, None
+    if mean.standard_error and mean.degrees_of_freedom:
+        from scipy.special import stdtr
+
+        t = -abs(mean.value) / mean.standard_error
+        p_value = min(1.0, 2.0 * float(stdtr(mean.degrees_of_freedom, t)))
+    elif mean.standard_error == 0.0:
         p_value = None if mean.value else 1.0
         if bounds is not None:
-            low, high, p_value = _of_equals(mean)
+            count = effective_number(Counter(clusters).values())
+            low, high, p_value = _of_equals(mean.value, count)
     return Difference(
         value=mean.value,
         low=low,
@@ -175,53 +158,50 @@ def paired_difference(
         p_value=p_value,
         pairs=mean.observations,
         clusters=mean.clusters,
-        standard_error=error,
-        degrees_of_freedom=freedom,
-        design_effect=design_effect(differences, mean),
+        standard_error=mean.standard_error,
+        degrees_of_freedom=mean.degrees_of_freedom,
+        design_effect=_design_effect(differences, mean),
     )
 
 
-def _of_equals(mean: ClusteredMean) -> tuple[float, float, float]:
-    """Return interval and p-value where every pair differs by the same."""
-    count = mean.effective_clusters
-    if mean.value == 0.0:
-        # With nothing known of how often both are right, the interval is widest at a half.
+def _of_equals(value: float, count: float) -> tuple[float, float, float]:
+    """Return interval and p-value if every pair differs equally."""
+    if value == 0.0:
+        # How often both are right is unknown here, and the interval is widest at a half.
         low, high = newcombe(count / 2.0, 0.0, 0.0, count / 2.0)
         return low, high, 1.0
-    low, high = score_interval(abs(mean.value), count)
-    ends = sorted((copysign(low, mean.value), copysign(high, mean.value)))
+    low, high = score_interval(abs(value), count)
+    ends = sorted((copysign(low, value), copysign(high, value)))
     return ends[0], ends[1], 0.5 ** max(0.0, count - 1.0)
 
 
-def design_effect(values: Sequence[float], mean: ClusteredMean) -> float | None:
-    """Return how many times a mean's clustered variance is that of independent observations."""
-    if mean.variance is None or mean.observations < 2:
+def _design_effect(values: Sequence[float], mean: Estimate) -> float | None:
+    if mean.standard_error is None:
         return None
     squares = sum((value - mean.value) ** 2 for value in values)
-    alone = squares / (mean.observations - 1) / mean.observations
-    return mean.variance / alone if alone > 0.0 else None
+    independent = squares / (len(values) - 1) / len(values)
+    return mean.standard_error**2 / independent if independent > 0.0 else None
 
 
 class Power(Record):
-    """How many questions it takes to see a difference, given the discordance seen.
+    """The number of questions that show a difference, for the discordance of the answers.
 
     Attributes
     ----------
     difference
         The smallest difference in accuracy that matters, in 0..1.
     power
-        The probability of seeing it at the 5 % level.
+        The probability of a significant result at the 5 % level.
     discordance
-        The mean square of the differences seen: with one answer to a question, the share that one
-        contestant alone got right.
+        The mean square of the differences: for one answer per question, the share that only one
+        contestant got right.
     questions
-        How many such questions on a database are needed, on as many times more situations.
+        The number of such questions on a database, on proportionally more situations.
     questions_seen
-        How many there are.
+        The number of questions at hand.
     detectable
-        The smallest difference that the questions at hand show with that power; None where all
-        stand on a single situation, or every pair differs by the same, so that nothing tells how
-        much they vary.
+        The smallest difference that the questions at hand show with that power; None for a single
+        situation, and if every pair differs equally.
     """
 
     difference: float = Field(gt=0, lt=1)
@@ -237,31 +217,28 @@ def power_of_pairs(
     clusters: Sequence[Hashable],
     difference: float = SMALLEST_DIFFERENCE,
 ) -> Power | None:
-    """Return how many questions it takes to see a difference with a power of 80 %.
+    """Return the number of questions that show a difference with a power of 80 %.
 
-    By Connor (1987, "Sample size for testing differences in proportions for the paired-sample
-    design"): ``(z_a sqrt(d) + z_b sqrt(d - delta**2))**2 / delta**2`` for a discordance ``d``,
-    times the design effect of the pairs at hand, where that is above 1. A difference needs at least
-    as much discordance, so less than that is taken for it.
+    It is the number of `questions_needed`, times the design effect of the pairs if that is above 1.
 
     Parameters
     ----------
     differences, clusters
-        By pair, as `paired_difference` takes them; each in -1..1.
+        By pair, as in `paired_difference`; each in -1..1.
     difference
-        What is to be seen, in 0..1.
+        The difference to detect, in 0..1.
     """
-    mean = clustered_mean(differences, clusters)
+    mean = Estimate.of(differences, clusters)
     if mean is None:
         return None
-    seen = sum(value**2 for value in differences) / len(differences)
-    inflated = max(1.0, design_effect(differences, mean) or 1.0)
+    discordance = sum(value**2 for value in differences) / len(differences)
+    inflation = max(1.0, _design_effect(differences, mean) or 1.0)
     error = mean.standard_error
     return Power(
         difference=difference,
         power=0.8,
-        discordance=seen,
-        questions=ceil(questions_needed(seen, difference) * inflated),
+        discordance=discordance,
+        questions=ceil(questions_needed(discordance, difference) * inflation),
         questions_seen=len(differences),
         detectable=(NORMAL_975 + _NORMAL_80) * error if error else None,
     )
@@ -270,10 +247,14 @@ def power_of_pairs(
 def questions_needed(discordance: float, difference: float) -> float:
     """Return how many independent questions show a difference with a power of 80 %.
 
+    By Connor (1987, "Sample size for testing differences in proportions for the paired-sample
+    design"): ``(z_a sqrt(d) + z_b sqrt(d - delta**2))**2 / delta**2`` for a discordance ``d``,
+    which is at least the difference.
+
     Parameters
     ----------
     discordance, difference
-        As in `power_of_pairs`.
+        As in `Power`.
     """
     spread = max(discordance, difference)
     root = NORMAL_975 * sqrt(spread) + _NORMAL_80 * sqrt(spread - difference**2)
@@ -281,15 +262,9 @@ def questions_needed(discordance: float, difference: float) -> float:
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return p-values corrected for how many there are, in the same order.
+    """Return p-values corrected for their number (Holm, 1979), in the same order."""
+    from statsmodels.stats.multitest import multipletests
 
-    By Holm (1979, "A simple sequentially rejective multiple test procedure"): the chance of any
-    wrong rejection stays below the level, whatever the tests share.
-    """
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    corrected = [0.0] * len(p_values)
-    reached = 0.0
-    for rank, place in enumerate(order):
-        reached = max(reached, min(1.0, (len(p_values) - rank) * p_values[place]))
-        corrected[place] = reached
-    return tuple(corrected)
+    if not p_values:
+        return ()
+    return tuple(map(float, multipletests(p_values, method="holm")[1]))

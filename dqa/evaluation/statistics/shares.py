@@ -3,105 +3,78 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from math import fsum, sqrt
+from collections.abc import Hashable, Sequence
+from math import fsum
 from typing import TypeAlias
 
-from dqa.evaluation.statistics.clusters import (
-    NORMAL_975,
-    ClusteredMean,
-    Estimate,
-    clustered_mean,
-    t_quantile,
-)
+from dqa.evaluation.statistics.clusters import Estimate, effective_number, t_quantile
 
 Interval: TypeAlias = tuple[float, float]
-"""The two ends, both in 0..1."""
+"""Both ends of an interval, in 0..1."""
 
 
-def wilson(correct: int, judged: int) -> Interval | None:
+def wilson(correct: float, judged: int, size: float | None = None) -> Interval | None:
     """Return the 95 % Wilson score interval of `correct` in `judged`, or None for 0 judged.
 
-    By formulas of Newcombe (1998, "Two-sided confidence intervals for the single proportion"),
-    method 3. SciPy has them too, behind an import that takes longer than many a run.
+    Parameters
+    ----------
+    correct, judged
+        The right answers, and all of them.
+    size
+        The number of independent answers that they count for; None for all.
     """
-    return interval_of(correct, judged, judged)
+    return score_interval(correct / judged, judged if size is None else size) if judged else None
+
+
+def score_interval(share: float, size: float, level: float = 0.05) -> Interval:
+    """Return the Wilson interval of a share of `size` answers, which need not be a whole number."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(share * size, size, alpha=level, method="wilson")
+    # Exact if nothing or everything is right.
+    return (
+        0.0 if share == 0.0 else max(0.0, float(low)),
+        1.0 if share == 1.0 else min(1.0, float(high)),
+    )
 
 
 def share_of_questions(right: Sequence[float], questions: Sequence[Hashable]) -> Interval | None:
-    """Return the 95 % interval of a share that takes questions, and nothing else, for independent.
+    """Return the 95 % interval of a share that takes only different questions as independent.
 
-    It is Wilson's of as many answers as there are questions: a question that was asked in several
-    epochs or on several databases is one, however often it was. Answers to one question differ by
-    at most as much as answers to different ones do, so this is never too narrow on their account.
-    Where questions were answered unequally often, they count by Kish's effective number.
+    It is the Wilson interval for the number of questions: a question that was asked in several
+    epochs or on several databases counts once. If questions were answered unequally often, Kish's
+    effective number counts. None without answers.
 
     Parameters
     ----------
     right
         1 for a right answer, 0 for any other.
     questions
-        What each answers.
-
-    Returns
-    -------
-    None of no answer.
+        The question of each answer.
     """
-    counts = Counter(questions)
-    return interval_of(fsum(right), len(right), effective_number(counts.values()))
-
-
-def effective_number(sizes: Iterable[int]) -> float:
-    """Return how many clusters of one size would weigh as those of these sizes (Kish, 1965)."""
-    found = tuple(sizes)
-    return sum(found) ** 2 / sum(size**2 for size in found) if found else 0.0
-
-
-def interval_of(correct: float, judged: int, size: float) -> Interval | None:
-    """Return the interval of `correct` in `judged` that count as `size`; None of 0 judged."""
-    if not judged:
-        return None
-    low, high = score_interval(correct / judged, size)
-    # To the last bit where nothing or everything is right, whatever rounding says.
-    return (0.0 if correct == 0 else low), (1.0 if correct == judged else high)
-
-
-def score_interval(share: float, size: float, quantile: float = NORMAL_975) -> tuple[float, float]:
-    """Return the score interval of a share of `size` answers, which may be no whole number."""
-    squared = quantile**2
-    scale = 2.0 * (size + squared)
-    centre = (2.0 * size * share + squared) / scale
-    reach = quantile / scale * sqrt(4.0 * size * share * (1.0 - share) + squared)
-    return max(0.0, centre - reach), min(1.0, centre + reach)
+    return wilson(fsum(right), len(right), effective_number(Counter(questions).values()))
 
 
 def clustered_share(right: Sequence[float], clusters: Sequence[Hashable]) -> Estimate | None:
     """Return the share of right answers with an interval that allows for clusters.
 
-    It is Wilson's interval of the *effective* number of answers: as many independent ones as would
-    know the share as exactly as these do, ``share (1 - share) / variance``, with the cluster-robust
-    variance of `clustered_mean` and Student's t of its degrees of freedom. In surveys, intervals of
-    this kind keep their coverage best among the usual ones (Franco, Little, Louis & Slud, 2019,
-    "Comparative Study of Confidence Intervals for Proportions in Complex Sample Surveys"; Korn &
-    Graubard, 1998). Unlike the share plus or minus two errors it stays within 0 and 1.
+    It is the Wilson interval of the *effective* number of answers: the number of independent
+    answers with the same variance, ``share (1 - share) / variance``, with the cluster-robust
+    variance of `Estimate.of` and Student's t. In surveys such intervals keep their coverage best
+    (Franco, Little, Louis & Slud, 2019, "Comparative Study of Confidence Intervals for Proportions
+    in Complex Sample Surveys"; Korn & Graubard, 1998). They stay within 0 and 1.
 
-    - Clusters never count for more than their answers, so the interval is no narrower than
-      Wilson's.
-    - Where all are right or all wrong, nothing tells how much clusters differ; each is then taken
-      for one answer, by Kish's effective number of clusters.
-    - Where every answer is a cluster of its own, it is Wilson's.
-    - A single cluster has no interval.
+    - The effective number is at most the number of answers.
+    - If all are right, or all wrong, each cluster counts as one answer, by Kish's number.
+    - If every answer is its own cluster, it is the plain Wilson interval.
+    - A single cluster has no interval; no answer gives None.
 
     Parameters
     ----------
     right
         1 for a right answer, 0 for any other.
     clusters
-        What each belongs to.
-
-    Returns
-    -------
-    None of no answer.
+        The cluster of each answer.
     """
     return clustered_chance(right, clusters, len(right))
 
@@ -111,66 +84,52 @@ def clustered_chance(
 ) -> Estimate | None:
     """Return the mean of chances in 0..1 with the interval of `clustered_share`.
 
-    A chance that several answers told of, as that of a question over its epochs, varies less than
-    one answer does, so the effective number may be above that of the chances.
+    A chance from several answers, such as that of a question over its epochs, varies less than one
+    answer does, so the effective number may exceed the number of chances.
 
     Parameters
     ----------
     chances
-        In 0..1, as of questions to be solved.
+        In 0..1, such as the chance that a question is solved.
     clusters
-        What each belongs to.
+        The cluster of each.
     answers
-        How many independent answers all of them can count for at most.
-
-    Returns
-    -------
-    None of no chance.
+        The most independent answers that all of them can count for.
     """
-    mean = clustered_mean(chances, clusters)
-    if mean is None:
-        return None
-    low, high = _interval(mean, answers) or (None, None)
-    return Estimate(
-        value=mean.value,
-        low=low,
-        high=high,
-        standard_error=mean.standard_error,
-        degrees_of_freedom=mean.degrees_of_freedom,
-        observations=mean.observations,
-        clusters=mean.clusters,
-    )
+    mean = Estimate.of(chances, clusters)
+    if mean is None or mean.standard_error is None or mean.degrees_of_freedom is None:
+        return mean
+    low, high = _interval(mean, clusters, answers, mean.standard_error**2, mean.degrees_of_freedom)
+    return mean.changed(low=low, high=high)
 
 
-def _interval(mean: ClusteredMean, answers: float) -> tuple[float, float] | None:
-    if mean.variance is None or mean.degrees_of_freedom is None:
-        return None
+def _interval(
+    mean: Estimate, clusters: Sequence[Hashable], answers: float, variance: float, freedom: float
+) -> Interval:
     if mean.clusters == mean.observations == answers:
-        return wilson(round(mean.value * mean.observations), mean.observations)
-    spread = mean.value * (1.0 - mean.value)
+        return score_interval(mean.value, answers)
     if mean.value in {0.0, 1.0}:
-        low, high = score_interval(mean.value, mean.effective_clusters)
-        return (0.0 if mean.value == 0.0 else low), (1.0 if mean.value == 1.0 else high)
+        return score_interval(mean.value, effective_number(Counter(clusters).values()))
+    from scipy.special import ndtr
+
     size = answers
-    if mean.variance > 0.0:
-        size = min(size, spread / mean.variance)
-    return score_interval(mean.value, size, t_quantile(mean.degrees_of_freedom))
+    if variance > 0.0:
+        size = min(size, mean.value * (1.0 - mean.value) / variance)
+    return score_interval(mean.value, size, 2.0 * float(ndtr(-t_quantile(freedom))))
 
 
 def normalised_utility(value: float | None, best: float) -> float:
     """Return the share of the best outcome that a decision reached (DeLLMa, appendix B).
 
+    It is at most 1, negative for a loss, and 0 without a choice. If even the best outcome is not a
+    gain, it is 1 for the best choice and 0 for any other.
+
     Parameters
     ----------
     value
-        What the choice led to, counted from nothing; None where nothing was chosen.
+        The outcome of the choice; None without a choice.
     best
-        What the best choice would have led to.
-
-    Returns
-    -------
-    At most 1, and below 0 for a loss. 0 without a choice: that leads to nothing. Of a best outcome
-    that is no gain there are no shares: then 1 for the best choice, and 0 for any other.
+        The outcome of the best choice.
     """
     if value is None:
         return 0.0

@@ -1,10 +1,12 @@
-"""Counting judged decisions: accuracy with its interval, and the means beside it."""
+"""Counts of judged decisions: accuracy with its interval, and means."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import fsum, inf, isfinite, sqrt
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from pydantic import Field, computed_field
 
@@ -12,51 +14,77 @@ from dqa.core.database import Kind
 from dqa.core.records import Record
 from dqa.core.truth import MatchRule
 from dqa.evaluation.results import OF_QUESTIONS, Outcome, Result
-from dqa.evaluation.statistics.clusters import Estimate, clusters_of, situations_of
+from dqa.evaluation.statistics.clusters import (
+    Estimate,
+    clusters_of,
+    effective_number,
+    situations_of,
+)
 from dqa.evaluation.statistics.shares import (
     clustered_share,
-    effective_number,
-    interval_of,
     normalised_utility,
     share_of_questions,
+    wilson,
 )
+
+_KINDS: tuple[Kind, Kind] = ("graph", "relational")
+_Item = TypeVar("_Item")
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+class Tally(Record):
+    """Judged and right answers.
+
+    Attributes
+    ----------
+    low, high
+        95 % interval of the share of right answers by questions (`share_of_questions`), in 0..1;
+        None if nothing was judged.
+    """
+
+    judged: int = Field(ge=0)
+    correct: int = Field(ge=0)
+    low: float | None = Field(ge=0, le=1, default=None)
+    high: float | None = Field(ge=0, le=1, default=None)
 
 
 class Summary(Record):
-    """How one decider did on one scenario and one database.
+    """The figures of one decider on one scenario and one database.
 
-    Decisions that a failing server, a spent budget or a crash ended are counted and not judged, nor
-    those of which nothing tells what is right: no share and no mean has them.
+    Decisions that a failing server, a spent budget or a crash ended are counted but not judged, and
+    so are those without a known answer: no share and no mean includes them.
 
     Attributes
     ----------
     with_ties, by_label
-        Right answers where every tie of the best counts, and where the official label alone does;
-        one of the two is `correct`.
+        Right answers if every tie of the best counts, and if only the official label counts; one of
+        the two is `correct`.
     low, high
-        95 % interval of the accuracy, both in 0..1; None where nothing could be judged. It takes
-        questions for independent, so it speaks of these situations alone. Where each was asked
-        once it is Wilson's; asked several times it counts as one (`share_of_questions`).
+        95 % interval of the accuracy, in 0..1, for the given situations; None if nothing was
+        judged. Questions are independent, and one that was asked several times counts once
+        (`share_of_questions`).
     effective_questions
-        As how many questions, answered equally often, the judged ones count; in older files 0.
+        The number of equally often answered questions; 0 in older files.
     clustered_low, clustered_high
-        95 % interval that allows for the situations which questions share, and for questions asked
-        several times (`clustered_share`); None where all stand on a single one.
+        95 % interval that allows for shared situations and repeated questions (`clustered_share`);
+        None for a single situation.
     situations
-        How many situations the judged questions stand on; None where that is not known.
+        The number of situations of the judged questions; None if unknown.
     degrees_of_freedom
         Of the clustered interval; below 4 it rests on few situations.
     regret, relative_regret, rank
         `mean_regret`, `mean_relative_regret` and the mean rank of the choice (1 for the best), each
         with its clustered interval.
     mean_regret, mean_relative_regret
-        Over the decisions that chose a candidate, in the scenario's unit and as a share; an
-        infinite share is left out. None where there is none.
+        Over the decisions that chose a candidate, in the scenario's unit and as a share without
+        infinite ones; None if there are none.
     normalised_utility
-        Mean of `normalised_utility` over the judged questions whose outcomes count from nothing,
-        and of which more is better; None where there is none.
+        Mean of `normalised_utility` over the judged questions whose outcomes count from nothing and
+        should be high; None if there are none.
     mean_tokens, mean_steps
         Over all judged questions.
+    official_metrics
+        Means of `Result.official_metrics` over the judged questions, by name.
     """
 
     decider: str
@@ -105,12 +133,14 @@ class Summary(Record):
     match: MatchRule | None = Field(
         default=None, description="how rows were compared, where statements are the answers"
     )
+    official_metrics: dict[str, float] = Field(
+        default_factory=dict, description="means of the set's own metrics, where it has any"
+    )
 
     @property
-    def counts(self) -> Mapping[Outcome, int]:
-        """Decisions by outcome, every outcome named."""
-        line = self.model_dump()
-        return {outcome: line[outcome.value] for outcome in OF_QUESTIONS}
+    def counts(self) -> dict[Outcome, int]:
+        """Decisions by outcome, with every outcome."""
+        return {outcome: getattr(self, outcome.value) for outcome in OF_QUESTIONS}
 
     @property
     def judged(self) -> int:
@@ -119,7 +149,7 @@ class Summary(Record):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """What a table prints: the clustered interval, or that by questions of one situation."""
+        """The interval for tables: the clustered one, or else the one by questions."""
         if self.clustered_low is not None and self.clustered_high is not None:
             return self.clustered_low, self.clustered_high
         return None if self.low is None or self.high is None else (self.low, self.high)
@@ -133,34 +163,56 @@ class Summary(Record):
 
 
 def summarise(results: Iterable[Result]) -> tuple[Summary, ...]:
-    """Count results by decider, scenario and database, in the order they first appear."""
-    groups: dict[tuple[str, str, str], list[Result]] = {}
-    for result in results:
-        groups.setdefault((result.decider, result.scenario, result.database), []).append(result)
-    return tuple(_summary(group) for group in groups.values())
+    """Count results by decider, scenario and database, in order of their first appearance."""
+    groups = grouped(results, lambda r: (r.decider, r.scenario, r.database))
+    return tuple(map(_summary, groups.values()))
+
+
+def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
+    """Return items by key, in order of their first appearance."""
+    groups: dict[_Key, list[_Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def tally(results: Iterable[Result]) -> dict[str, Any]:
+    """Return the judged and right answers among results, with their interval by questions."""
+    judged = [result for result in results if result.outcome.judged]
+    right = [float(result.outcome is Outcome.CORRECT) for result in judged]
+    low, high = share_of_questions(right, [r.question for r in judged]) or (None, None)
+    return {"judged": len(judged), "correct": int(fsum(right)), "low": low, "high": high}
+
+
+def estimates(judged: Sequence[Result]) -> dict[str, Any]:
+    """Return the estimates of regret, relative regret and rank, by the name of their field."""
+    return {
+        "regret": estimate(judged, attrgetter("regret")),
+        "relative_regret": estimate(judged, attrgetter("relative_regret")),
+        "rank": estimate(judged, attrgetter("rank"), least=1.0),
+    }
 
 
 def _summary(results: Sequence[Result]) -> Summary:
     first = results[0]
-    counts = {o.value: sum(r.outcome is o for r in results) for o in OF_QUESTIONS}
     reached = [r for r in results if r.outcome.judged]
+    counts = tally(reached)
+    judged = counts.pop("judged")
     right = [float(r.outcome is Outcome.CORRECT) for r in reached]
-    interval = share_of_questions(right, [r.question for r in reached])
     share = clustered_share(right, clusters_of(reached))
+    of_first = ("decider", "scenario", "database", "kind", "model", "match")
+    outcomes = {o.value: sum(r.outcome is o for r in results) for o in OF_QUESTIONS}
+    metrics = dict.fromkeys(name for r in reached for name in r.official_metrics)
     return Summary(
-        decider=first.decider,
-        scenario=first.scenario,
-        database=first.database,
-        kind=first.kind,
-        model=first.model,
+        **{name: getattr(first, name) for name in of_first},
+        **(outcomes | counts),
+        **estimates(reached),
         questions=len(results),
         with_ties=sum(r.choice in r.ties for r in reached),
         by_label=sum(
             r.choice in (r.ties if r.official is None else (r.official,)) for r in reached
         ),
-        accuracy=counts[Outcome.CORRECT] / len(reached) if reached else None,
-        low=interval[0] if interval else None,
-        high=interval[1] if interval else None,
+        accuracy=counts["correct"] / judged if judged else None,
         clustered_low=share.low if share else None,
         clustered_high=share.high if share else None,
         effective_questions=effective_number(Counter(r.question for r in reached).values()),
@@ -168,15 +220,14 @@ def _summary(results: Sequence[Result]) -> Summary:
         degrees_of_freedom=share.degrees_of_freedom if share else None,
         mean_regret=_mean(r.regret for r in reached),
         mean_relative_regret=_mean(r.relative_regret for r in reached),
-        regret=estimate(reached, lambda r: r.regret),
-        relative_regret=estimate(reached, lambda r: r.relative_regret),
-        rank=estimate(reached, lambda r: r.rank, least=1.0),
-        normalised_utility=_mean(_share(r) for r in reached),
+        normalised_utility=_mean(map(_utility, reached)),
         mean_tokens=_mean(float(r.input_tokens + r.output_tokens) for r in reached),
         mean_steps=_mean(float(r.steps) for r in reached),
-        match=first.match,
         ended_by_budget=sum(r.ended_by is not None for r in results),
-        **counts,
+        official_metrics={
+            name: fsum(r.official_metrics.get(name, 0.0) for r in reached) / judged
+            for name in metrics
+        },
     )
 
 
@@ -186,113 +237,63 @@ def estimate(
     least: float = 0.0,
     most: float = inf,
 ) -> Estimate | None:
-    """Return the mean of what is measured of results, with an interval that clusters situations.
+    """Return the mean of a measure of results, with an interval clustered by situation.
 
-    Results without that measure, or with an infinite one, are left out.
+    Results without the measure, or with an infinite one, are left out.
 
     Parameters
     ----------
     results
         Judged ones.
     measured
-        Takes the figure from a result.
+        Returns the measure of a result.
     least, most
-        What it cannot go beyond.
+        Its limits.
     """
-    known = [
-        (result, value)
-        for result in results
-        if (value := measured(result)) is not None and isfinite(value)
-    ]
+    pairs = [(result, measured(result)) for result in results]
+    known = [(result, float(v)) for result, v in pairs if v is not None and isfinite(v)]
     clusters = clusters_of(result for result, _ in known)
-    return Estimate.of([float(value) for _, value in known], clusters, least, most)
+    return Estimate.of([value for _, value in known], clusters, least, most)
 
 
-class Total(Record):
-    """How often a decider's statements match, on all databases together.
-
-    Attributes
-    ----------
-    low, high
-        95 % interval of the share by questions (`share_of_questions`); None where nothing could be
-        judged.
-    """
+class Total(Tally):
+    """How often a decider's statements match, on all databases together."""
 
     decider: str
-    judged: int = Field(ge=0)
-    correct: int = Field(ge=0)
-    low: float | None = Field(ge=0, le=1)
-    high: float | None = Field(ge=0, le=1)
 
 
 def total_matches(summaries: Iterable[Summary]) -> tuple[Total, ...]:
     """Return the totals of deciders whose answers are statements, in their order."""
-    groups: dict[str, list[Summary]] = {}
-    for summary in summaries:
-        if summary.match is not None:
-            groups.setdefault(summary.decider, []).append(summary)
     found = []
-    for decider, of_one in groups.items():
+    matched = (summary for summary in summaries if summary.match is not None)
+    for decider, of_one in grouped(matched, lambda s: s.decider).items():
         correct, judged = sum(s.correct for s in of_one), sum(s.judged for s in of_one)
-        low, high = interval_of(correct, judged, _questions_of(of_one)) or (None, None)
+        # Kish's number of questions: a group counts as N**2 / sum(n**2), and the questions of a
+        # scenario are the same on each of its databases.
+        roots: dict[str, float] = {}
+        for one in of_one:
+            root = one.judged / sqrt(one.effective_questions or one.judged or 1.0)
+            roots[one.scenario] = roots.get(one.scenario, 0.0) + root
+        squares = fsum(root**2 for root in roots.values())
+        low, high = wilson(correct, judged, judged**2 / (squares or 1.0)) or (None, None)
         found.append(Total(decider=decider, judged=judged, correct=correct, low=low, high=high))
     return tuple(found)
 
 
-def _questions_of(summaries: Iterable[Summary]) -> float:
-    """Return as how many questions those of several scenarios and databases count together.
-
-    The questions of a scenario are the same on each of its databases.
-    """
-    roots: dict[str, float] = {}
-    judged = [summary for summary in summaries if summary.judged]
-    for one in judged:
-        # A group counts as N**2 / sum(n**2): this is the root of that sum.
-        root = one.judged / sqrt(one.effective_questions or one.judged)
-        roots[one.scenario] = roots.get(one.scenario, 0.0) + root
-    squares = fsum(root**2 for root in roots.values())
-    return sum(one.judged for one in judged) ** 2 / squares if judged else 0.0
-
-
-class TagCount(Record):
-    """How a decider did on the questions of a tag, on all databases together.
-
-    Attributes
-    ----------
-    low, high
-        95 % interval of the share by questions (`share_of_questions`); None where nothing could be
-        judged.
-    """
+class TagCount(Tally):
+    """The figures of a decider on the questions of a tag, on all databases together."""
 
     tag: str
     decider: str
-    judged: int = Field(ge=0)
-    correct: int = Field(ge=0)
-    low: float | None = Field(ge=0, le=1, default=None)
-    high: float | None = Field(ge=0, le=1, default=None)
 
 
 def count_tags(results: Iterable[Result]) -> tuple[TagCount, ...]:
-    """Count results by tag and decider, in the order they first appear."""
-    groups: dict[tuple[str, str], list[Result]] = {}
-    for result in results:
-        for tag in result.tags:
-            groups.setdefault((tag, result.decider), []).append(result)
-    return tuple(_tag_count(tag, decider, tagged) for (tag, decider), tagged in groups.items())
-
-
-def _tag_count(tag: str, decider: str, tagged: Sequence[Result]) -> TagCount:
-    judged = [result for result in tagged if result.outcome.judged]
-    right = [float(result.outcome is Outcome.CORRECT) for result in judged]
-    interval = share_of_questions(right, [result.question for result in judged])
-    low, high = interval or (None, None)
-    return TagCount(
-        tag=tag,
-        decider=decider,
-        judged=len(judged),
-        correct=int(fsum(right)),
-        low=low,
-        high=high,
+    """Count results by tag and decider, in order of their first appearance."""
+    tagged = ((tag, result) for result in results for tag in result.tags)
+    groups = grouped(tagged, lambda pair: (pair[0], pair[1].decider))
+    return tuple(
+        TagCount(tag=tag, decider=decider, **tally(result for _, result in found))
+        for (tag, decider), found in groups.items()
     )
 
 
@@ -302,9 +303,7 @@ class KindMean(Record):
     Attributes
     ----------
     relational, graph
-        Accuracy on the databases of that kind; of several the mean.
-    accuracy
-        The mean of the two.
+        Accuracy on the databases of that kind; the mean of several.
     """
 
     decider: str
@@ -320,29 +319,24 @@ class KindMean(Record):
 
 
 def kind_means(summaries: Iterable[Summary]) -> tuple[KindMean, ...]:
-    """Return the means over both kinds of database, where a decider was judged on both.
+    """Return the means over both kinds of database, if a decider was judged on both.
 
-    So are the figures of PlanRAG's Table 4.
+    These are the figures of PlanRAG's Table 4.
     """
-    groups: dict[tuple[str, str], dict[Kind, list[float]]] = {}
-    for summary in summaries:
-        if summary.accuracy is not None:
-            kinds = groups.setdefault((summary.decider, summary.scenario), {})
-            kinds.setdefault(summary.kind, []).append(summary.accuracy)
-    return tuple(
-        KindMean(
-            decider=decider,
-            scenario=scenario,
-            relational=fsum(kinds["relational"]) / len(kinds["relational"]),
-            graph=fsum(kinds["graph"]) / len(kinds["graph"]),
-        )
-        for (decider, scenario), kinds in groups.items()
-        if {"relational", "graph"} <= kinds.keys()
-    )
+    known = (summary for summary in summaries if summary.accuracy is not None)
+    found = []
+    for (decider, scenario), group in grouped(known, lambda s: (s.decider, s.scenario)).items():
+        kinds = grouped(group, lambda s: s.kind)
+        graph, relational = (_mean(s.accuracy for s in kinds.get(k, ())) for k in _KINDS)
+        if graph is not None and relational is not None:
+            found.append(
+                KindMean(decider=decider, scenario=scenario, relational=relational, graph=graph)
+            )
+    return tuple(found)
 
 
-def _share(result: Result) -> float | None:
-    """Return a result's normalised utility, or None where its outcomes have none."""
+def _utility(result: Result) -> float | None:
+    """Return a result's normalised utility, or None if its outcomes have none."""
     if result.best_value is None or result.baseline != 0.0 or result.goal != "maximise":
         return None
     return normalised_utility(result.value, result.best_value)

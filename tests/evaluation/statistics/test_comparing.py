@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from dqa.core.decision import Usage
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics import (
-    Contestant,
-    compare_contestants,
+from dqa.evaluation.statistics import Contestant
+from dqa.evaluation.statistics.comparing import compare_contestants, measure_efficiency
+from dqa.evaluation.statistics.pairs import (
     holm,
-    measure_efficiency,
     newcombe,
     paired_difference,
     power_of_pairs,

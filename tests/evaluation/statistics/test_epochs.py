@@ -13,13 +13,12 @@ from dqa.evaluation.statistics import (
     Contestant,
     count_epochs,
     count_tags,
-    pass_all,
-    pass_at,
     summarise,
     total_matches,
     wilson,
 )
 from dqa.evaluation.statistics.comparing import stand
+from dqa.evaluation.statistics.epochs import pass_all, pass_at
 from dqa.report.run_report.totals import total_of
 from tests.evaluation.statistics.results import result
 

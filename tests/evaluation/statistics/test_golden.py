@@ -9,24 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import friedmanchisquare, t
+from scipy.stats import friedmanchisquare, norm
 
-from dqa.evaluation.statistics import (
-    Estimate,
-    clustered_mean,
-    clustered_ratio,
-    clustered_share,
-    holm,
-    newcombe,
-    pass_all,
-    pass_at,
-    sign_test,
-    wilson,
-)
-from dqa.evaluation.statistics.clusters import t_quantile, t_test
-from dqa.evaluation.statistics.contestants import Contestant
-from dqa.evaluation.statistics.overall import friedman, overall_test
-from dqa.evaluation.statistics.shares import score_interval
+from dqa.evaluation.statistics import Contestant, Estimate, wilson
+from dqa.evaluation.statistics.clusters import clustered_ratio, t_quantile
+from dqa.evaluation.statistics.comparing import overall_test
+from dqa.evaluation.statistics.epochs import pass_all, pass_at
+from dqa.evaluation.statistics.pairs import holm, newcombe, paired_difference, sign_test
+from dqa.evaluation.statistics.shares import clustered_share, score_interval
 from tests.evaluation.statistics.results import result
 
 GOLDEN: dict[str, Any] = json.loads(
@@ -49,10 +39,9 @@ def test_clustered_means_are_those_of_r(case: dict[str, Any]) -> None:
     assert found.standard_error == close(wanted["cr2_error"])
     assert found.degrees_of_freedom == close(wanted["degrees_of_freedom"])
     assert (found.low, found.high) == (close(wanted["low"]), close(wanted["high"]))
-    assert found.standard_error is not None
-    assert found.degrees_of_freedom is not None
-    tested = t_test(found.value, found.standard_error, found.degrees_of_freedom)
-    assert tested == close(wanted["p_value"])
+    tested = paired_difference(case["values"], case["clusters"])
+    assert tested is not None
+    assert tested.p_value == close(wanted["p_value"])
 
 
 @pytest.mark.parametrize("name", ["equal", "alone"])
@@ -88,7 +77,8 @@ def test_the_interval_of_an_effective_size_is_wilsons() -> None:
     """With any size, and Student's t for the normal's quantile."""
     for case in GOLDEN["effective_shares"]:
         assert t_quantile(case["degrees_of_freedom"]) == close(case["quantile"])
-        found = score_interval(case["share"], case["size"], case["quantile"])
+        level = 2.0 * float(norm.sf(case["quantile"]))
+        found = score_interval(case["share"], case["size"], level)
         wanted = case["statsmodels"]
         assert found == (close(wanted["low"]), close(wanted["high"]))
 
@@ -97,14 +87,13 @@ def test_a_clustered_share_has_the_effective_size_of_its_variance() -> None:
     """Put together from golden parts: R's variance and degrees of freedom, Wilson's formula."""
     (case,) = (case for case in GOLDEN["means"] if case["name"] == "one large")
     right = [float(count) for count in case["counts"]]
-    found, mean = clustered_share(right, case["clusters"]), clustered_mean(right, case["clusters"])
+    found = clustered_share(right, case["clusters"])
     assert found is not None
-    assert mean is not None
-    assert mean.variance is not None
-    assert mean.degrees_of_freedom == close(case["R"]["degrees_of_freedom"])
-    size = min(len(right), mean.value * (1 - mean.value) / mean.variance)
-    quantile = float(t.ppf(0.975, float(case["R"]["degrees_of_freedom"])))
-    assert (found.low, found.high) == pytest.approx(score_interval(mean.value, size, quantile))
+    assert found.standard_error is not None
+    assert found.degrees_of_freedom == close(case["R"]["degrees_of_freedom"])
+    size = min(len(right), found.value * (1 - found.value) / found.standard_error**2)
+    level = 2.0 * float(norm.sf(t_quantile(float(case["R"]["degrees_of_freedom"]))))
+    assert (found.low, found.high) == pytest.approx(score_interval(found.value, size, level))
 
 
 def test_mcnemars_exact_test_is_that_of_both() -> None:
@@ -148,9 +137,23 @@ def test_friedmans_test_is_scipys() -> None:
     """With scores of several answers to a question, ties within and over questions."""
     random = np.random.default_rng(16)
     for count in (3, 5):
-        blocks = random.integers(0, 4, (25, count)).astype(float)
-        wanted = friedmanchisquare(*blocks.T)
-        assert friedman(blocks.tolist()) == close(float(wanted.statistic))
+        blocks = random.integers(0, 4, (25, count))
+        contestants = [
+            Contestant(
+                f"c{place}",
+                tuple(
+                    result(n, bool(epoch <= score), epoch=epoch)
+                    for n, score in enumerate(column)
+                    for epoch in (1, 2, 3)
+                ),
+            )
+            for place, column in enumerate(blocks.T)
+        ]
+        wanted, found = friedmanchisquare(*blocks.T), overall_test(contestants)
+        assert found is not None
+        assert (found.test, found.questions) == ("friedman", 25)
+        assert found.statistic == close(float(wanted.statistic))
+        assert found.p_value == close(float(wanted.pvalue))
 
 
 def test_newcombes_interval_is_the_published_one() -> None:

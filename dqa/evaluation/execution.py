@@ -1,40 +1,54 @@
-"""Scoring statements by execution: what was decided and what is right run, rows are compared.
+"""Score statements by execution: run the answer and the right statements, and compare their rows.
 
-Both run on the same database, read-only and behind the guard. A right statement that cannot run is
-a fault of the data: nothing is scored then, and the result says what is wrong.
+All run on the same database, read-only and behind the guard. A right statement that cannot run is
+a fault of the data: the answer is not scored then, and the result reports the problem.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+
+from sqlglot import TokenType, tokenize
 
 from dqa.core.database import Database, Limits, Rows
 from dqa.core.errors import QueryError, UsageError
 from dqa.core.question import Question
 from dqa.core.truth import Truth
-from dqa.evaluation.matching import rows_match, sorts_rows
+from dqa.evaluation.matching import (
+    efficiency_reward,
+    rows_match,
+    soft_f1,
+    sorts_rows,
+    table_matches,
+)
 from dqa.evaluation.targets import Place
 
 SCORING = Limits(rows=200_000, bytes=128_000_000, seconds=30.0, cell=16_000_000)
-"""What each of the two statements may cost; BIRD's evaluation gives both together 30 seconds."""
+"""The limits of each statement; BIRD's evaluation gives both together 30 seconds."""
+_HEXADECIMAL = re.compile(r"0x([0-9a-f]{2})*")
+_THIS_YEAR = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What came of comparing two statements.
+    """The result of comparing two statements.
 
     Attributes
     ----------
     right
-        Whether their rows match; None where the right statement gave no rows to compare with.
+        Whether their rows match; None if a right statement gave no rows to compare with.
     problem
         Why one of them gave none.
+    metrics
+        The metrics of the set's own evaluation: ``EX`` and ``Soft-F1`` of BIRD, ``Spider EX``.
     """
 
     right: bool | None
     problem: str | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 class Executor:
@@ -52,28 +66,58 @@ class Executor:
         self._lock = threading.Lock()
 
     def compare(self, question: Question, truth: Truth, statement: str) -> Match:
-        """Compare the rows of a statement with those of the right one.
+        """Compare the rows of a statement with those of every right one, until one matches.
 
         Raises
         ------
         InfrastructureError
-            The database failed, which says nothing about either.
+            The database failed, which is neither statement's fault.
         """
-        if truth.match is None or truth.official is None:
+        if truth.match is None or not truth.is_known:
             raise UsageError(f"Question '{question.key}' has no statement to compare with.")
-        gold = str(truth.official)
         database = self._database_of(question)
+        golds = {str(gold): _rows_of(database, str(gold)) for gold in truth.answers}
+        usable = {gold: rows for gold, rows in golds.items() if not isinstance(rows, str)}
         where = f" ({truth.source})" if truth.source else ""
-        right = _rows_of(database, gold)
-        if isinstance(right, str):
-            return Match(None, f"The gold statement of '{question.key}'{where} {right}")
-        if statement.strip() == gold.strip():
-            return Match(right=True)
-        given = _rows_of(database, statement)
+        failed = [
+            f"The gold statement of '{question.key}'{where} {rows}"
+            for rows in golds.values()
+            if isinstance(rows, str)
+        ]
+        if not usable and not truth.tables:
+            return Match(None, failed[0])
+        given = usable.get(statement.strip()) or _rows_of(database, statement)
+        metrics = _metrics(database, truth, (statement, given), usable)
         if isinstance(given, str):
-            return Match(right=False, problem=f"The statement that was decided {given}")
-        ordered = sorts_rows(gold)
-        return Match(rows_match(given.rows, right.rows, truth.match, ordered=ordered))
+            return Match(False, f"The statement that was decided {given}", metrics)
+        right = any(
+            rows_match(given.rows, rows.rows, truth.match, ordered=sorts_rows(gold))
+            for gold, rows in usable.items()
+        ) or any(table_matches(given.rows, table) for table in truth.tables)
+        if failed and not right:
+            return Match(None, failed[0])
+        return Match(right, metrics=metrics)
+
+    def efficiency(
+        self, question: Question, truth: Truth, statement: str, repetitions: int = 100
+    ) -> float:
+        """Return BIRD's R-VES of a statement, in 0..1.25; 0 for a wrong one.
+
+        Both statements run several times and take turns, so the figure differs from run to run.
+
+        Raises
+        ------
+        InfrastructureError
+            The database failed.
+        """
+        if not self.compare(question, truth, statement).right:
+            return 0.0
+        database, ratios = self._database_of(question), []
+        for _ in range(repetitions):
+            answer = database.query(statement, SCORING).seconds
+            gold = database.query(str(truth.official), SCORING).seconds
+            ratios.append(gold / max(answer, 1e-9))
+        return efficiency_reward(ratios)
 
     def close(self) -> None:
         """Close the databases."""
@@ -90,11 +134,74 @@ class Executor:
 
 
 def _rows_of(database: Database, statement: str) -> Rows | str:
-    """Return all rows of a statement, or in a few words why there are none to compare."""
+    """Return all rows of a statement, or the reason why there are none to compare."""
     try:
         rows = database.query(statement, SCORING)
     except QueryError as error:
         return f"cannot run: {error}"
     if rows.cut is not None:
         return f"returns more than is compared (a limit on {rows.cut})."
-    return rows
+    return _with_binaries(database, statement, rows)
+
+
+def _with_binaries(database: Database, statement: str, rows: Rows) -> Rows:
+    """Mark binary values, which a result shows as hexadecimal text: their length tells them apart.
+
+    A binary value has half as many bytes as its text has digits.
+    """
+    found = list(map(list, rows.rows))
+    names = [f"c{place}" for place in range(len(rows.columns))]
+    answer = f"WITH answer ({', '.join(names)}) AS (\n{statement.strip().rstrip(';')}\n)"
+    for place, name in enumerate(names):
+        if not any(_HEXADECIMAL.fullmatch(str(row[place])) for row in found):
+            continue
+        lengths = f"{answer} SELECT DISTINCT {name}, LENGTH({name}) FROM answer"  # noqa: S608
+        try:
+            measured = database.query(lengths, SCORING).rows
+        except QueryError:  # an engine that does not measure binary values compares their text
+            continue
+        binary = {cell for cell, length in measured if length == len(str(cell)) // 2 - 1}
+        for row in found:
+            if row[place] in binary:
+                row[place] = {"binary": row[place]}
+    return replace(rows, rows=tuple(map(tuple, found)))
+
+
+def _metrics(
+    database: Database, truth: Truth, answer: tuple[str, Rows | str], golds: Mapping[str, Rows]
+) -> dict[str, float]:
+    """Return the metrics of the set's own evaluation; the best of several right statements."""
+    statement, given = answer
+    if truth.match == "set":
+        found = () if isinstance(given, str) else given.rows
+        failed = isinstance(given, str)
+        same = any(rows_match(found, gold.rows, "set") for gold in golds.values())
+        soft = max((soft_f1(found, gold.rows) for gold in golds.values()), default=0.0)
+        return {"EX": float(same and not failed), "Soft-F1": 0.0 if failed else soft}
+    if truth.match == "table":
+        these = _normalised_rows(database, statement, given)
+        pairs = [(gold, _normalised_rows(database, gold, rows)) for gold, rows in golds.items()]
+        same = not isinstance(these, str) and any(
+            rows_match(these.rows, those.rows, "table", ordered="order by" in gold.lower())
+            for gold, those in pairs
+            if not isinstance(those, str)
+        )
+        return {"Spider EX": float(same)}
+    return {}
+
+
+def _normalised_rows(database: Database, statement: str, rows: Rows | str) -> Rows | str:
+    """Return the rows of a statement as Spider's evaluation runs it, if that is not as it is."""
+    normalised = _normalised(statement)
+    return rows if normalised == statement else _rows_of(database, normalised)
+
+
+def _normalised(statement: str) -> str:
+    """Return a statement without DISTINCT and with 2020 for the current year."""
+    for operator in (">", "<", "!"):
+        statement = statement.replace(f"{operator} =", f"{operator}=")
+    statement = _THIS_YEAR.sub("2020", statement)
+    for token in reversed(tokenize(statement, read="sqlite")):
+        if token.token_type is TokenType.DISTINCT:
+            statement = statement[: token.start] + statement[token.end + 1 :]
+    return statement

@@ -197,18 +197,19 @@ class Judge:
         truth = self._set.truth_of(question)
         known = Assessment(Outcome.NO_CANDIDATE, ties=truth.answers, match=truth.match)
         if decision.ending is not Ending.ANSWERED:
-            made = not truth.answers and _is_made(decision)
+            made = not truth.is_known and _is_made(decision)
             outcome = Outcome.UNLABELLED if made else Outcome(decision.ending.value)
             return replace(known, outcome=outcome)
         statement = str(decision.answer if decision.choice is None else decision.choice)
-        decided = replace(known, choice=statement)
-        if not truth.answers:
-            return replace(decided, outcome=Outcome.UNLABELLED)
+        decided = replace(known, choice=statement, outcome=Outcome.UNLABELLED)
+        if not truth.is_known:
+            return decided
         found = self._executor.compare(question, truth, statement)
+        decided = replace(decided, problem=found.problem, official_metrics=dict(found.metrics))
         if found.right is None:
-            return replace(decided, outcome=Outcome.UNLABELLED, problem=found.problem)
+            return decided
         if not found.right:
-            return replace(decided, outcome=Outcome.WRONG, problem=found.problem)
+            return replace(decided, outcome=Outcome.WRONG)
         ties = tuple(dict.fromkeys((*truth.answers, statement)))
         return replace(decided, outcome=Outcome.CORRECT, ties=ties)
 

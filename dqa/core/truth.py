@@ -14,8 +14,8 @@ MatchRule: TypeAlias = Literal["set", "table", "columns", "subset"]
 
 ``set``: the same rows, in any order and however often. ``table``: the same rows equally often,
 columns in any order, and rows in order if the right statement sorts them. ``columns``: every right
-column is among the answer's, numbers within 0.01. ``subset``: the same distinct rows, and the
-answer may have more columns.
+column is among the answer's, numbers within 0.01. ``subset``: the same distinct rows, or
+the same rows equally often with further columns; numbers to five digits.
 """
 
 

@@ -49,6 +49,8 @@ def rows_match(given: _Rows, right: _Rows, rule: MatchRule, *, ordered: bool = F
     these, those = _hashable(given, rounded=rounded), _hashable(right, rounded=rounded)
     if rule == "set":
         return set(these) == set(those)
+    if rounded and len({*map(len, these), *map(len, those)}) == 1:
+        these, those = list(dict.fromkeys(these)), list(dict.fromkeys(those))
     columns, wanted = list(zip(*these, strict=True)), list(zip(*those, strict=True))
     more = len(columns) - len(wanted)
     if len(these) != len(those) or more < 0 or (more and not rounded):

@@ -21,6 +21,10 @@ _RULES: Mapping[MatchRule, str] = {
     "table": "where it returns the same rows as the gold statement, each as often, with columns in "
     "any order, and in its order of rows where that has an ORDER BY (as Spider's evaluation "
     "counts)",
+    "columns": "where every column of the gold table is among its columns (as Spider 2's "
+    "evaluation counts)",
+    "subset": "where it returns the rows of a gold statement, and perhaps more columns (as Defog's "
+    "evaluation counts)",
 }
 
 
@@ -51,7 +55,12 @@ def match_table(summaries: Sequence[Summary]) -> Table:
 def match_lines(summaries: Sequence[Summary]) -> list[str]:
     """Return what counts as a match in the table."""
     rules = dict.fromkeys(s.match for s in summaries if s.match is not None)
-    return [f"A statement is right {_RULES[rule]}." for rule in rules]
+    lines = [f"A statement is right {_RULES[rule]}." for rule in rules]
+    for total in total_matches(summaries):
+        if total.official_metrics:
+            shown = (f"{name} {100 * mean:.1f}" for name, mean in total.official_metrics.items())
+            lines.append(f"Official metrics of {spelt_out(total.decider)}: {', '.join(shown)}.")
+    return lines
 
 
 def _of(total: Total) -> str:

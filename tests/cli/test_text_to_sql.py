@@ -55,7 +55,9 @@ def test_the_commands_serve_such_a_folder(dqa: Command, bird: Path, tmp_path: Pa
         "correct": 12,
         "low": pytest.approx(0.7575, abs=1e-4),
         "high": 1.0,
+        "official_metrics": {"EX": 1.0, "Soft-F1": 1.0},
     }
+    assert "Official metrics of oracle: EX 100.0, Soft-F1 100.0." in ran.out
 
 
 @pytest.mark.parametrize("protocol", ["react", "tools"])

@@ -257,9 +257,16 @@ def estimate(
 
 
 class Total(Tally):
-    """How often a decider's statements match, on all databases together."""
+    """How often a decider's statements match, on all databases together.
+
+    Attributes
+    ----------
+    official_metrics
+        As in `Summary`.
+    """
 
     decider: str
+    official_metrics: dict[str, float] = Field(default_factory=dict)
 
 
 def total_matches(summaries: Iterable[Summary]) -> tuple[Total, ...]:
@@ -276,7 +283,20 @@ def total_matches(summaries: Iterable[Summary]) -> tuple[Total, ...]:
             roots[one.scenario] = roots.get(one.scenario, 0.0) + root
         squares = fsum(root**2 for root in roots.values())
         low, high = wilson(correct, judged, judged**2 / (squares or 1.0)) or (None, None)
-        found.append(Total(decider=decider, judged=judged, correct=correct, low=low, high=high))
+        found.append(
+            Total(
+                decider=decider,
+                judged=judged,
+                correct=correct,
+                low=low,
+                high=high,
+                official_metrics={
+                    name: fsum(s.official_metrics.get(name, 0.0) * s.judged for s in of_one)
+                    / judged
+                    for name in dict.fromkeys(name for s in of_one for name in s.official_metrics)
+                },
+            )
+        )
     return tuple(found)
 
 

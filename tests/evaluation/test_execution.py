@@ -1,0 +1,85 @@
+"""Statements that are scored by their rows: our score next to those of the published programs.
+
+``pairs.json`` holds answers with their right statements or tables, the scores of the programs of
+BIRD (``evaluation_ex.py``, ``evaluation_f1.py``), Spider (``exec_eval.py`` of the test suite),
+Spider 2 and Defog on them, and the reason for each difference.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa.core.question import Question
+from dqa.core.truth import GoldTable, MatchRule, Truth
+from dqa.evaluation.execution import Executor
+from dqa.evaluation.matching import efficiency_reward
+from dqa.evaluation.targets import places_of
+
+FILE: dict[str, Any] = json.loads((Path(__file__).parent / "pairs.json").read_text("utf-8"))
+QUESTION = Question("custom", "1", "?", "", situation="harbour", answer_form="statement")
+
+
+@pytest.fixture(scope="module")
+def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
+    """Return what runs statements on the small database of the pairs."""
+    file = tmp_path_factory.mktemp("pairs") / "harbour.sqlite"
+    with closing(sqlite3.connect(file)) as database:
+        database.executescript("\n".join(FILE["schema"]))
+    executor = Executor(places_of({"harbour": str(file)}))
+    yield executor
+    executor.close()
+
+
+def truth_of(pair: dict[str, Any]) -> Truth:
+    """Return the truth of a pair."""
+    rule: MatchRule = pair["rule"]
+    tables = tuple(
+        GoldTable(tuple(map(tuple, rows)), tuple(pair["columns"]), pair["ordered"])
+        for rows in pair.get("tables", ())
+    )
+    return Truth(tuple(pair["gold"]), match=rule, tables=tables)
+
+
+def test_scores_are_the_official_ones_or_their_difference_is_explained(executor: Executor) -> None:
+    """Ours, and the official metrics that stand next to it."""
+    wrong = []
+    for pair in FILE["pairs"]:
+        found = executor.compare(QUESTION, truth_of(pair), pair["answer"])
+        official = dict(pair["official"])
+        score = official.pop("score", official.get("EX", official.get("Spider EX")))
+        explained = (found.right == bool(score)) is ("why" not in pair)
+        if found.right is not pair["right"] or not explained:
+            wrong.append((pair, found))
+        if found.metrics != pytest.approx(official):
+            wrong.append((pair, found))
+    assert not wrong
+    assert len(FILE["pairs"]) >= 60
+
+
+def test_an_answer_may_match_any_right_statement(executor: Executor) -> None:
+    """One that cannot run is a fault of the data, unless another matches."""
+    truth = Truth(("SELECT nme FROM ship", "SELECT id FROM ship"), match="set", source="dev.json")
+    assert executor.compare(QUESTION, truth, "SELECT id FROM ship ORDER BY 1").right
+    unknown = executor.compare(QUESTION, truth, "SELECT name FROM ship")
+    assert unknown.right is None
+    assert unknown.problem is not None
+    assert "(dev.json) cannot run" in unknown.problem
+
+
+def test_efficiency_is_rewarded_as_by_bird(executor: Executor) -> None:
+    """The square root of the reward: of twice as fast statements, equal ones and slower ones."""
+    ratios = {4.0: 1.25, 2.0: 1.25, 1.5: 1.0, 1.0: 1.0, 0.9: 0.75, 0.3: 0.5, 0.1: 0.25}
+    for ratio, reward in ratios.items():
+        assert efficiency_reward([ratio] * 5) == pytest.approx(reward**0.5)
+    assert efficiency_reward([1.2] * 50 + [1000.0]) == 1.0, "an outlier does not count"
+    truth = Truth(("SELECT name FROM ship",), match="set")
+    found = executor.efficiency(QUESTION, truth, "SELECT name FROM ship ORDER BY 1", repetitions=3)
+    assert 0.5 <= found <= 1.25**0.5
+    assert executor.efficiency(QUESTION, truth, "SELECT id FROM ship", repetitions=3) == 0.0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from dqa.api.reading import read_run
 from dqa.api.runs import Run
@@ -14,6 +16,7 @@ from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics.comparing import Comparison, compare_contestants
 from dqa.evaluation.statistics.contestants import Asked, Contestant
+from dqa.evaluation.statistics.summaries import grouped
 
 
 def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -27,8 +30,9 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
 ) -> Comparison:
     """Compare deciders, of one run or of several, on the questions that they share.
 
-    With several runs every contestant is called ``RUN:DECIDER``, and where they share deciders the
-    same decider is compared across runs.
+    With several runs every contestant is called ``RUN:DECIDER``, and if they share deciders the
+    same decider is compared across runs. Questions are the same if their text, rules, candidates
+    and data are the same, whatever their names and files.
 
     Parameters
     ----------
@@ -60,14 +64,15 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     for run in read:
         require_questions(run.spec, _place(run), _NO_COMPARISON)
     _require_one_scoring(read)
-    found = _contestants(read, deciders, scenario, times=times)
+    names, differing = _names_by_content(read)
+    found = _contestants(read, names, deciders, scenario, times=times)
     if len(found) < 2:
         raise UsageError(
             f"There is nothing to compare: {_named(found)} took part. Name a run with several "
             "deciders, or several runs."
         )
     _require_one_truth(found)
-    found, left_out = _on_shared_questions(found, only_shared=only_shared)
+    found, left_out = _on_shared_questions(found, differing, only_shared=only_shared)
     compared = compare_contestants(
         found,
         None if against is None else _one_named(found, against),
@@ -82,6 +87,8 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     return compared
 
 
+_SHOWN = 3
+"""Questions that a message names."""
 _NO_COMPARISON = (
     "what is compared are right decisions; 'dqa results' prints every player against every "
     "opponent, on the same deals."
@@ -106,40 +113,97 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
         )
 
 
+_Content: TypeAlias = tuple[str | None, str | None]
+"""The content of a question: digests of text, rules and candidates, and its data."""
+
+
+def _names_by_content(runs: Sequence[Run]) -> tuple[list[dict[str, str]], list[str]]:
+    """Return each run's new names of questions, and how questions of one name differ.
+
+    A question has the name that the first run with its content gives it. Results of older versions
+    have no contents, and their names stay.
+    """
+    known: dict[_Content, list[str]] = {}
+    contents: dict[str, _Content] = {}
+    renamed, differing = [], []
+    for run, label in zip(runs, _labels(runs), strict=True):
+        own: dict[_Content, list[str]] = {}
+        for result in {result.question: result for result in run.results}.values():
+            if result.content is not None:
+                own.setdefault((result.content, result.situation), []).append(result.question)
+        names: dict[str, str] = {}
+        for content, asked in own.items():
+            before = known.setdefault(content, [])
+            names |= zip(asked, before, strict=False)
+            for name in asked[len(before) :]:
+                names[name] = name
+                if name in contents:
+                    differing.append(
+                        f"{name} has {_difference(contents[name], content)} in {label}"
+                    )
+                    names[name] = f"{name} ({label})"
+                before.append(names[name])
+                contents[names[name]] = content
+        renamed.append(names)
+    return renamed, differing
+
+
+def _difference(one: _Content, other: _Content) -> str:
+    parts = [*zip((one[0] or "").split("."), (other[0] or "").split("."), strict=True)]
+    named = zip(("text", "rules", "candidates", "data"), [*parts, (one[1], other[1])], strict=True)
+    return " and ".join(f"other {part}" for part, (mine, its) in named if mine != its)
+
+
+def _renamed(result: Result, names: Mapping[str, str]) -> Result:
+    name = names.get(result.question, result.question)
+    if name == result.question:
+        return result
+    return result.model_copy(update={"question": name, "scenario": name.partition("/")[0]})
+
+
 def _place(run: Run) -> str:
     return "the run" if run.place is None else str(run.place)
 
 
 def _contestants(
-    runs: Sequence[Run], deciders: Sequence[str], scenario: str | None, *, times: bool
+    runs: Sequence[Run],
+    names: Sequence[Mapping[str, str]],
+    deciders: Sequence[str],
+    scenario: str | None,
+    *,
+    times: bool,
 ) -> list[Contestant]:
-    known = {result.decider for run in runs for result in run.results}
+    decided = [
+        [_renamed(r, new) for r in run.results] for run, new in zip(runs, names, strict=True)
+    ]
+    known = {result.decider for results in decided for result in results}
     for name in deciders:
         if name not in known:
             raise UnknownNameError("decider", name, known)
-    scenarios = {result.scenario for run in runs for result in run.results}
+    scenarios = {result.scenario for results in decided for result in results}
     if scenario is not None and scenario not in scenarios:
         raise UnknownNameError("scenario", scenario, scenarios)
     found = []
-    for run, label in zip(runs, _labels(runs), strict=True):
-        decided: dict[str, list[Result]] = {}
-        for result in run.results:
-            wanted = scenario in {None, result.scenario}
-            if wanted and (not deciders or result.decider in deciders):
-                decided.setdefault(result.decider, []).append(result)
+    for run, label, new, results in zip(runs, _labels(runs), names, decided, strict=True):
+        wanted = [r for r in results if scenario in {None, r.scenario}]
+        seconds = {
+            key._replace(question=new.get(key.question, key.question)): took
+            for key, took in (run.seconds if times else {}).items()
+        }
         found += [
             Contestant(
-                name=decider,
-                results=tuple(results),
+                name=decider if label is None else f"{label}:{decider}",
+                results=tuple(of_decider),
                 run=label,
                 cost=None if run.prices is None else run.prices.cost,
-                seconds=run.seconds if times else None,
+                seconds=seconds if times else None,
             )
-            for decider, results in decided.items()
+            for decider, of_decider in grouped(wanted, lambda r: r.decider).items()
+            if not deciders or decider in deciders
         ]
     if deciders:
-        found.sort(key=lambda one: deciders.index(one.name))
-    return found if len(runs) == 1 else [_with_run(one) for one in found]
+        found.sort(key=lambda one: deciders.index(one.decider))
+    return found
 
 
 def _labels(runs: Sequence[Run]) -> list[str | None]:
@@ -150,10 +214,6 @@ def _labels(runs: Sequence[Run]) -> list[str | None]:
     if len(set(names)) == len(names):
         return list(names)
     return [f"{number}-{name}" for number, name in enumerate(names, 1)]
-
-
-def _with_run(one: Contestant) -> Contestant:
-    return Contestant(f"{one.run}:{one.name}", one.results, one.run, one.cost, one.seconds)
 
 
 def _one_named(found: Sequence[Contestant], name: str) -> Contestant:
@@ -187,7 +247,7 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
 
 
 def _is_another(result: Result, other: Result) -> bool:
-    if None not in {result.situation, other.situation} and result.situation != other.situation:
+    if result.situation != other.situation and None not in {result.situation, other.situation}:
         return True
     if not (result.ties and other.ties):
         return False  # what a failing server ended was judged by nobody
@@ -199,29 +259,26 @@ def _is_another(result: Result, other: Result) -> bool:
 
 
 def _on_shared_questions(
-    found: Sequence[Contestant], *, only_shared: bool
+    found: Sequence[Contestant], differing: Sequence[str], *, only_shared: bool
 ) -> tuple[list[Contestant], int]:
     """Return the contestants with the questions that all were asked, and how many others had."""
     asked = [set(one.asked) for one in found]
     shared, every = set.intersection(*asked), set.union(*asked)
     if shared == every:
         return list(found), 0
+    reason = f"{_where(found)}{_examples(differing)}"
     if not shared:
-        raise UsageError(
-            f"They share no question on one database: {_counted(found)}.{_where(found)}"
-        )
+        raise UsageError(f"They share no question on one database: {_counted(found)}.{reason}")
     if not only_shared:
         raise UsageError(
             f"They were asked different questions: {_counted(found)}, of which all share "
-            f"{_questions(shared)}. --shared (only_shared=True) compares on these.{_where(found)}"
+            f"{_questions(shared)}. --shared (only_shared=True) compares on these.{reason}"
         )
-    kept = [_limited(one, shared) for one in found]
-    return kept, len(every) - len(shared)
-
-
-def _limited(one: Contestant, shared: set[Asked]) -> Contestant:
-    results = tuple(r for r in one.results if (r.question, r.database) in shared)
-    return Contestant(one.name, results, one.run, one.cost, one.seconds)
+    limited = [
+        replace(one, results=tuple(r for r in one.results if (r.question, r.database) in shared))
+        for one in found
+    ]
+    return limited, len(every) - len(shared)
 
 
 def _counted(found: Iterable[Contestant]) -> str:
@@ -241,6 +298,12 @@ def _where(found: Iterable[Contestant]) -> str:
     if len(set(databases.values())) == 1:
         return ""
     return f" Databases: {'; '.join(f'{name} on {on}' for name, on in databases.items())}."
+
+
+def _examples(differing: Sequence[str]) -> str:
+    """Return how some questions of one name differ."""
+    more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+    return f" {'; '.join(differing[:_SHOWN])}{more}." if differing else ""
 
 
 def _named(found: Iterable[Contestant]) -> str:

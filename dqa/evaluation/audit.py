@@ -156,8 +156,8 @@ def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
     simulated = plugins.names("simulator")
     for scenario in dict.fromkeys(q.scenario for q in question_set.questions):
         asked = question_set.select((scenario,))
-        known = scenario in simulated
-        for rules in plugins.simulator(scenario).rule_sets if known else ("",):
+        rule_sets = plugins.simulator(scenario).rule_sets if scenario in simulated else ("",)
+        for rules in rule_sets:
             for question, outcomes in zip(asked.questions, simulate_all(asked, rules), strict=True):
                 found[question.key][rules] = outcomes
     return found
@@ -181,24 +181,20 @@ def _label(
 ) -> LabelAudit:
     question, official = labelled.question, labelled.truth.official
     first = next(iter(by_rules.values()))
-    if official is None or official not in first.candidates:
-        return LabelAudit(
-            scenario=question.scenario,
-            question=question.id,
-            official=official,
-            verdict=DATA_DEFECT,
-            reason=(
-                "The question has no official answer."
-                if official is None
-                else f"The label {official} is no candidate of this question."
-            ),
-            defects=defects,
-        )
-    verdict = _verdict(official, by_rules, counting)
-    return LabelAudit(
+    unknown = LabelAudit(
         scenario=question.scenario,
         question=question.id,
         official=official,
+        verdict=DATA_DEFECT,
+        reason="The question has no official answer.",
+        defects=defects,
+    )
+    if official is None:
+        return unknown
+    if official not in first.candidates:
+        return unknown.changed(reason=f"The label {official} is no candidate of this question.")
+    verdict = _verdict(official, by_rules, counting)
+    return unknown.changed(
         verdict=verdict,
         reason=_reason(verdict, official, by_rules, counting),
         best={name: outcomes.answer for name, outcomes in by_rules.items()},
@@ -207,7 +203,6 @@ def _label(
         rank={name: outcomes.rank(official) for name, outcomes in by_rules.items()},
         tie_of=len(first.ties),
         decided_by_last_bit=first.decided_by_last_bit,
-        defects=defects,
     )
 
 
@@ -219,15 +214,12 @@ def _verdict(
         some = len(first.ties) < len(first.candidates)
         return LAST_BIT if some and first.decided_by_last_bit else TIE
     agreeing, others = _parted(official, by_rules)
-    if not agreeing:
-        return NONE
-    if not others:
-        return EVERY
+    if not agreeing or not others:
+        return EVERY if agreeing else NONE
     if counting is None:
         return f"only {' and '.join(agreeing)}"
-    if counting.text in agreeing:
-        return BY_TEXT
-    return f"rests on {_grounds(agreeing, others, counting)}"
+    text = counting.text in agreeing
+    return BY_TEXT if text else f"rests on {_grounds(agreeing, others, counting)}"
 
 
 def _parted(

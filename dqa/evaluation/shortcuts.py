@@ -6,11 +6,10 @@ says little about decisions as long as a heuristic reaches it on the same questi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from math import fsum, isfinite
-from typing import Literal, Self, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 from pydantic import Field
 
@@ -25,20 +24,20 @@ from dqa.core.records import Record
 from dqa.deciders.base import Settings
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
+from dqa.evaluation.statistics.summaries import grouped
 from dqa.evaluation.targets import Place, places_of
 from dqa.scenarios.generation import CountsSteps
 
 
-@dataclass(frozen=True, slots=True)
-class RightAnswers:
-    """What is right in a question, by both ways of counting.
+class RightAnswers(NamedTuple):
+    """The right answers to a question, by both ways of counting.
 
     Attributes
     ----------
     with_ties
         Every tie of the best.
     by_label
-        The official label alone; of a question without one, the ties.
+        Only the official label; the ties of a question without one.
     """
 
     with_ties: Sequence[Candidate]
@@ -46,16 +45,12 @@ class RightAnswers:
 
     @classmethod
     def of(cls, official: Candidate | None, ties: Sequence[Candidate]) -> Self:
-        """Return what is right of an official label, if there is one, and the ties."""
+        """Return the right answers of an official label, if there is one, and the ties."""
         return cls(ties, ties if official is None else (official,))
-
-    def counting(self, *, strict_official: bool) -> Sequence[Candidate]:
-        """Return what counts."""
-        return self.by_label if strict_official else self.with_ties
 
 
 Right: TypeAlias = Mapping[str, RightAnswers]
-"""By a question's key, what is right in it."""
+"""The right answers by a question's key."""
 
 
 class ShortcutChoices(Record):
@@ -134,21 +129,16 @@ class Chance(Record):
 def choose_by_shortcuts(
     question_set: QuestionSet, places: Mapping[str, Place] | None = None
 ) -> tuple[ShortcutChoices, ...]:
-    """Let every heuristic answer the questions of its scenario.
+    """Let every heuristic answer the questions of its scenario, in the order of the set.
 
-    Questions about a database of the user's own are answered there, others on SQLite in memory.
+    Questions about a user's own database are answered there, others on SQLite in memory.
 
     Parameters
     ----------
     question_set
-        What is asked.
+        The questions.
     places
-        The databases of the user's own, by name; None to open those of the set.
-
-    Returns
-    -------
-    tuple of ShortcutChoices
-        One a question, in the order of the set.
+        The user's own databases, by name; None to open those of the set.
 
     Raises
     ------
@@ -157,57 +147,53 @@ def choose_by_shortcuts(
     PluginError
         Two deciders have a heuristic's name.
     InfrastructureError
-        A database of the user's own failed.
+        A user's own database failed.
     """
-    by_situation: dict[tuple[str, int | str], list[Question]] = {}
-    for question in question_set.questions:
+
+    def data(question: Question) -> tuple[str, int | str]:
         in_place = question_set.is_in_place(question)
-        about = question.situation if in_place else id(question_set.situation_of(question))
-        by_situation.setdefault((question.scenario, about), []).append(question)
+        content = question.situation if in_place else id(question_set.situation_of(question))
+        return question.scenario, content
+
     found: dict[str, ShortcutChoices] = {}
-    for (scenario, _), asked in by_situation.items():
-        for question, choices in _chosen(question_set, scenario, asked, places):
-            found[question.key] = ShortcutChoices(
-                question=question.key,
-                scenario=scenario,
-                candidates=len(question.candidates) if question.candidates else None,
-                choices=choices,
-            )
+    for (scenario, _), asked in grouped(question_set.questions, data).items():
+        known = plugins.find_scenario(scenario)
+        names = [] if known is None else [heuristic.name for heuristic in known.heuristics]
+        deciders = {name: plugins.decider(name)(None, Settings()) for name in names}
+        with ExitStack() as stack:
+            database = None
+            if deciders:
+                database = stack.enter_context(closing(_opened(question_set, asked[0], places)))
+            for question in asked:
+                found[question.key] = ShortcutChoices(
+                    question=question.key,
+                    scenario=scenario,
+                    candidates=len(question.candidates) if question.candidates else None,
+                    choices={} if database is None else _choices(deciders, question, database),
+                )
     return tuple(found[question.key] for question in question_set.questions)
 
 
-def _chosen(
-    question_set: QuestionSet,
-    scenario: str,
-    asked: Sequence[Question],
-    places: Mapping[str, Place] | None,
-) -> Iterator[tuple[Question, dict[str, Candidate | None]]]:
-    """Yield what the heuristics choose in the questions about one situation."""
-    known = plugins.find_scenario(scenario)
-    names = () if known is None else tuple(found.name for found in known.heuristics)
-    deciders: dict[str, Decider] = {name: plugins.decider(name)(None, Settings()) for name in names}
-    if not deciders:
-        yield from ((question, {}) for question in asked)
-        return
-    with closing(_opened(question_set, asked[0], places)) as database:
-        for question in asked:
-            decided = {name: made.decide(question, database) for name, made in deciders.items()}
-            for one in decided.values():
-                if one.ending is Ending.INFRASTRUCTURE:  # which says nothing of the heuristic
-                    raise InfrastructureError(one.error or f"{database.name} failed.")
-            yield question, {name: one.choice for name, one in decided.items()}
+def _choices(
+    deciders: Mapping[str, Decider], question: Question, database: Database
+) -> dict[str, Candidate | None]:
+    choices = {}
+    for name, decider in deciders.items():
+        decision = decider.decide(question, database)
+        if decision.ending is Ending.INFRASTRUCTURE:  # not the fault of the heuristic
+            raise InfrastructureError(decision.error or f"{database.name} failed.")
+        choices[name] = decision.choice
+    return choices
 
 
 def _opened(
     question_set: QuestionSet, question: Question, places: Mapping[str, Place] | None
 ) -> Database:
-    """Return the database of the user's own that a question is about, or a copy in memory."""
-    if not question_set.is_in_place(question):
-        return plugins.backend("sqlite").load(question_set.situation_of(question))
-    if places is None:
-        place = question.situation
-        places = places_of({place: question_set.places[place]})
-    return places[question.situation].open()
+    """Open the user's own database of a question, or load its situation into memory."""
+    if question_set.is_in_place(question):
+        name = question.situation
+        return (places or places_of({name: question_set.places[name]}))[name].open()
+    return plugins.backend("sqlite").load(question_set.situation_of(question))
 
 
 def right_answers(results: Iterable[Result]) -> dict[str, RightAnswers]:
@@ -247,21 +233,20 @@ def count_shortcuts(
     answered: dict[tuple[str, str], dict[str, tuple[bool, bool]]] = {}
     for line in choices:
         if line.question in right:
-            known = right[line.question]
+            ties, label = right[line.question]
             for name, choice in line.choices.items():
-                both = choice in known.with_ties, choice in known.by_label
+                both = choice in ties, choice in label
                 answered.setdefault((line.scenario, name), {})[line.question] = both
     return tuple(
         Shortcut(
             name=name,
             scenario=scenario,
             questions=len(found),
-            right=sum(both[int(strict_official)] for both in found.values()),
-            with_ties=sum(with_ties for with_ties, _ in found.values()),
-            by_label=sum(by_label for _, by_label in found.values()),
+            right=sum(both[strict_official] for both in found.values()),
+            with_ties=sum(ties for ties, _ in found.values()),
+            by_label=sum(label for _, label in found.values()),
             by_steps=_by_steps(
-                {question: both[int(strict_official)] for question, both in found.items()},
-                steps or {},
+                {question: both[strict_official] for question, both in found.items()}, steps or {}
             ),
         )
         for (scenario, name), found in answered.items()
@@ -271,13 +256,11 @@ def count_shortcuts(
 def _by_steps(
     counted: Mapping[str, bool], steps: Mapping[str, int | None]
 ) -> tuple[StepCount, ...]:
-    groups: dict[int | None, list[bool]] = {}
-    for question, is_right in counted.items():
-        if question in steps:
-            groups.setdefault(steps[question], []).append(is_right)
+    known = (item for item in counted.items() if item[0] in steps)
+    groups = grouped(known, lambda item: steps[item[0]])
     return tuple(
-        StepCount(steps=away, questions=len(groups[away]), right=sum(groups[away]))
-        for away in sorted(groups, key=lambda away: (away is None, away))
+        StepCount(steps=away, questions=len(found), right=sum(right for _, right in found))
+        for away, found in sorted(groups.items(), key=lambda one: (one[0] is None, one[0]))
     )
 
 
@@ -288,7 +271,7 @@ def count_chance(
     shares: dict[str, list[float]] = {}
     for line in choices:
         if line.question in right and line.candidates is not None:
-            answers = right[line.question].counting(strict_official=strict_official)
+            answers = right[line.question][strict_official]
             share = min(1.0, len(answers) / line.candidates)
             shares.setdefault(line.scenario, []).append(share)
     return tuple(
@@ -299,12 +282,8 @@ def count_chance(
 
 def best_shortcuts(shortcuts: Iterable[Shortcut]) -> dict[str, Shortcut]:
     """Return the shortcut that is right most often, by scenario; of equals the first."""
-    best: dict[str, Shortcut] = {}
-    for found in shortcuts:
-        before = best.get(found.scenario)
-        if before is None or found.share > before.share:
-            best[found.scenario] = found
-    return best
+    by_scenario = grouped(shortcuts, lambda found: found.scenario)
+    return {name: max(found, key=lambda one: one.share) for name, found in by_scenario.items()}
 
 
 def measure_shortcuts(
@@ -334,10 +313,8 @@ def measure_shortcuts(
         A heuristic's statement cannot run.
     """
     judge = Judge(question_set, rule_set, strict_official)
-    right: dict[str, RightAnswers] = {}
-    for question in question_set.questions:
-        known = judge.unchosen(question)
-        right[question.key] = RightAnswers.of(known.official, known.ties)
+    known = {question.key: judge.unchosen(question) for question in question_set.questions}
+    right = {key: RightAnswers.of(one.official, one.ties) for key, one in known.items()}
     return count_shortcuts(
         choose_by_shortcuts(question_set),
         right,

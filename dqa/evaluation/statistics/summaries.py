@@ -56,6 +56,8 @@ class Summary(Record):
 
     Attributes
     ----------
+    questions
+        Questions asked.
     with_ties, by_label
         Right answers if every tie of the best counts, and if only the official label counts; one of
         the two is `correct`.
@@ -72,6 +74,10 @@ class Summary(Record):
         The number of situations of the judged questions; None if unknown.
     degrees_of_freedom
         Of the clustered interval; below 4 it rests on few situations.
+    unlabelled
+        Questions without a known answer.
+    no_decision, ended_by_budget
+        Questions whose own budget was spent before a decision, and those that it ended at all.
     regret, relative_regret, rank
         `mean_regret`, `mean_relative_regret` and the mean rank of the choice (1 for the best), each
         with its clustered interval.
@@ -83,6 +89,8 @@ class Summary(Record):
         should be high; None if there are none.
     mean_tokens, mean_steps
         Over all judged questions.
+    match
+        The rule by which rows were compared, if statements are the answers.
     official_metrics
         Means of `Result.official_metrics` over the judged questions, by name.
     """
@@ -92,11 +100,11 @@ class Summary(Record):
     database: str
     kind: Kind
     model: str
-    questions: int = Field(ge=0, description="questions asked")
+    questions: int = Field(ge=0)
     correct: int = Field(ge=0)
-    with_ties: int = Field(ge=0, description="right where every tie of the best counts")
-    by_label: int = Field(ge=0, description="right where the official label alone counts")
-    accuracy: float | None = Field(ge=0, le=1, description="share of the judged questions")
+    with_ties: int = Field(ge=0)
+    by_label: int = Field(ge=0)
+    accuracy: float | None = Field(ge=0, le=1)
     low: float | None = Field(ge=0, le=1)
     high: float | None = Field(ge=0, le=1)
     clustered_low: float | None = Field(default=None, ge=0, le=1)
@@ -113,29 +121,19 @@ class Summary(Record):
     budget: int = Field(ge=0)
     stopped: int = Field(default=0, ge=0)
     crashed: int = Field(ge=0)
-    unlabelled: int = Field(ge=0, default=0, description="where nothing tells what is right")
-    no_decision: int = Field(
-        ge=0, default=0, description="whose own budget was spent before anything was stated"
-    )
-    ended_by_budget: int = Field(
-        ge=0, default=0, description="whose own budget ended them, with a decision or without"
-    )
+    unlabelled: int = Field(default=0, ge=0)
+    no_decision: int = Field(default=0, ge=0)
+    ended_by_budget: int = Field(default=0, ge=0)
     mean_regret: float | None
     mean_relative_regret: float | None
     regret: Estimate | None = None
     relative_regret: Estimate | None = None
     rank: Estimate | None = None
-    normalised_utility: float | None = Field(
-        le=1, description="mean share of the best outcome that was reached, 0 without a choice"
-    )
+    normalised_utility: float | None = Field(le=1)
     mean_tokens: float | None
     mean_steps: float | None
-    match: MatchRule | None = Field(
-        default=None, description="how rows were compared, where statements are the answers"
-    )
-    official_metrics: dict[str, float] = Field(
-        default_factory=dict, description="means of the set's own metrics, where it has any"
-    )
+    match: MatchRule | None = None
+    official_metrics: dict[str, float] = Field(default_factory=dict)
 
     @property
     def counts(self) -> dict[Outcome, int]:
@@ -202,7 +200,6 @@ def _summary(results: Sequence[Result]) -> Summary:
     share = clustered_share(right, clusters_of(reached))
     of_first = ("decider", "scenario", "database", "kind", "model", "match")
     outcomes = {o.value: sum(r.outcome is o for r in results) for o in OF_QUESTIONS}
-    metrics = dict.fromkeys(name for r in reached for name in r.official_metrics)
     return Summary(
         **{name: getattr(first, name) for name in of_first},
         **(outcomes | counts),
@@ -224,10 +221,7 @@ def _summary(results: Sequence[Result]) -> Summary:
         mean_tokens=_mean(float(r.input_tokens + r.output_tokens) for r in reached),
         mean_steps=_mean(float(r.steps) for r in reached),
         ended_by_budget=sum(r.ended_by is not None for r in results),
-        official_metrics={
-            name: fsum(r.official_metrics.get(name, 0.0) for r in reached) / judged
-            for name in metrics
-        },
+        official_metrics=_means((r.official_metrics, 1) for r in reached),
     )
 
 
@@ -290,11 +284,7 @@ def total_matches(summaries: Iterable[Summary]) -> tuple[Total, ...]:
                 correct=correct,
                 low=low,
                 high=high,
-                official_metrics={
-                    name: fsum(s.official_metrics.get(name, 0.0) * s.judged for s in of_one)
-                    / judged
-                    for name in dict.fromkeys(name for s in of_one for name in s.official_metrics)
-                },
+                official_metrics=_means((s.official_metrics, s.judged) for s in of_one),
             )
         )
     return tuple(found)
@@ -353,6 +343,14 @@ def kind_means(summaries: Iterable[Summary]) -> tuple[KindMean, ...]:
                 KindMean(decider=decider, scenario=scenario, relational=relational, graph=graph)
             )
     return tuple(found)
+
+
+def _means(weighted: Iterable[tuple[dict[str, float], int]]) -> dict[str, float]:
+    """Return the weighted means of metrics, which are 0 if an answer lacks them."""
+    found = list(weighted)
+    names = dict.fromkeys(name for metrics, _ in found for name in metrics)
+    total = sum(weight for _, weight in found)
+    return {name: fsum(m.get(name, 0.0) * w for m, w in found) / total for name in names}
 
 
 def _utility(result: Result) -> float | None:

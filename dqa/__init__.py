@@ -134,9 +134,9 @@ if TYPE_CHECKING:
     from dqa.core.truth import Truth
     from dqa.deciders.answers import choice_of
     from dqa.deciders.base import DeciderFactory, Settings
-    from dqa.evaluation.analysis.analyse import Analysis
     from dqa.evaluation.annotate import Annotation, annotate
     from dqa.evaluation.audit import ReleaseAudit, audit
+    from dqa.evaluation.findings import Analysis
     from dqa.evaluation.observers import observe_decisions
     from dqa.evaluation.options import CallOptions, RunOptions
     from dqa.evaluation.play import Played, play_episode
@@ -427,7 +427,7 @@ _MODULES = {
     "dqa.core.truth": ("Truth",),
     "dqa.worlds.world": ("Episode", "Move", "World"),
     "dqa.deciders.base": ("DeciderFactory", "Settings"),
-    "dqa.evaluation.analysis.analyse": ("Analysis",),
+    "dqa.evaluation.findings": ("Analysis",),
     "dqa.evaluation.annotate": ("Annotation", "annotate"),
     "dqa.evaluation.audit": ("ReleaseAudit", "audit"),
     "dqa.evaluation.shortcuts": ("Shortcut", "measure_shortcuts"),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from dqa.core.simulator import Simulator
     from dqa.databases.base import Backend
     from dqa.deciders.base import DeciderFactory, Settings
+    from dqa.evaluation.findings import Analyse
     from dqa.evaluation.publications import Publication
     from dqa.evaluation.traces import Trace
     from dqa.loaders.base import QuestionReader
@@ -210,6 +211,22 @@ def format_class(name: str) -> type[Record]:
     """Return the class of what a method writes for others to read."""
     loaded: type[Record] = _load("format", name)
     return loaded
+
+
+def analyse() -> Analyse:
+    """Return the function that analyses runs, which a publication names.
+
+    Raises
+    ------
+    UsageError
+        No installed package has one.
+    """
+    for name in names("publication"):
+        function = publication(name).analysis
+        if function is not None:
+            found: Analyse = resolve_name(function)
+            return found
+    raise UsageError("No installed package analyses runs: install the package of a method.")
 
 
 def publication(name: str) -> Publication:

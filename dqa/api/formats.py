@@ -12,7 +12,7 @@ from dqa.core.records import Record
 from dqa.scenarios.document import Part
 
 _OWN: Mapping[str, str] = {
-    "analysis": "dqa.evaluation.analysis.analyse:Analysis",
+    "analysis": "dqa.evaluation.findings:Analysis",
     "annotation": "dqa.evaluation.annotate:Annotation",
     "audit": "dqa.evaluation.audit:ReleaseAudit",
     "checked_statement": "dqa.api.checking:CheckedStatement",

@@ -10,9 +10,9 @@ from dqa.api.reading import read_run
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.analysis import Analysis, read_cases
-from dqa.evaluation.analysis import analyse as analyse_cases
+from dqa.core.text import counted
 from dqa.evaluation.audit import ReleaseAudit
+from dqa.evaluation.findings import Analysis, read_cases
 from dqa.evaluation.folders import RUN, register_scenarios, require_questions
 from dqa.evaluation.paper_views import PaperView
 from dqa.evaluation.paper_views import view_paper as compare_with_paper
@@ -68,7 +68,15 @@ def analyse(
         usual = (name for name in default_deciders("reference") if name in took_part)
         reference = next(usual, None)
     given = questions if isinstance(questions, QuestionSet) else None
-    return analyse_cases(cases, reference, given, lacking)
+    found = plugins.analyse()(cases, reference, given)
+    notes = [*found.notes, *cases.notes()]
+    if found.without_data:
+        notes.append(
+            f"{counted(found.without_data, 'run')} whose questions are not available, so that the "
+            f"values of any node count. {lacking or ''} Name their folder (--questions)."
+        )
+    models = dict.fromkeys(case.result.model for case in cases.judged)
+    return found.changed(lacking=lacking, models=tuple(models), notes=tuple(notes))
 
 
 def view_paper(

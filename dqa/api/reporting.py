@@ -298,10 +298,7 @@ def _reported(run: Run, name: str, asked: QuestionSet | None, *, analysis: bool)
     classes = None
     if analysis and run.place is not None:
         measured = analyse(run.place, questions=asked).runs
-        classes = {
-            one.case.result.key: None if one.failure is None else one.failure.value
-            for one in measured
-        }
+        classes = {one.key: one.failure for one in measured}
     intervals, epochs = interval_lines(run.summaries), epoch_lines(run.epochs)
     return ReportedRun(
         name=name,

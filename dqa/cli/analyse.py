@@ -1,4 +1,4 @@
-"""``dqa analyse``: what the PlanRAG paper measures about runs, taken from their traces."""
+"""``dqa analyse``: what a paper measures about runs, taken from their traces."""
 
 from __future__ import annotations
 
@@ -63,12 +63,14 @@ def analyse(
         echo_json(found.to_json())
         return
     from dqa.api.reading import read_run
-    from dqa.report.analyse_tables import notes, tables
+    from dqa.report.analyse_tables import finding_table
+    from dqa.report.tables import model_line
 
-    for title, table in tables(found):
-        echo(title)
-        echo_table(table)
-    for line in (*read_run(run).scoring(), *notes(found)):
+    for measured in found.tables:
+        if measured.rows:
+            echo(measured.title)
+            echo_table(finding_table(measured))
+    for line in (*read_run(run).scoring(), *found.notes, *map(model_line, found.models)):
         echo(line)
 
 

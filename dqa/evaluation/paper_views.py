@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from typing import TypeAlias
 
 from pydantic import Field
 
 from dqa.core.records import Record
-from dqa.evaluation.analysis.analyse import MOST_REPLANNINGS, Analysis
-from dqa.evaluation.analysis.cases import Share
+from dqa.evaluation.findings import Analysis, FindingTable
 from dqa.evaluation.publications import (
-    PaperMeasure,
     Publication,
     PublishedFigure,
     PublishedRow,
@@ -31,7 +29,7 @@ class OwnFigure(Record):
     Attributes
     ----------
     share
-        In 0..1; kinds of re-planning are counted by re-planned question.
+        In 0..1.
     count, of
         What it is a share of; None of a mean of shares.
     low, high
@@ -97,7 +95,7 @@ class PaperTable(Record):
 
     name: str
     title: str
-    measure: PaperMeasure
+    measure: str
     drawn: bool
     note: str | None
     rows: tuple[PaperRow, ...]
@@ -147,7 +145,7 @@ def view_paper(
     measured = {
         "accuracy": _by_kind(summaries),
         "mean_accuracy": _means(summaries),
-        **{measure: measure_of(analysis) for measure, measure_of in _ANALYSED.items()},
+        **{table.measure: _figures(table) for table in analysis.tables},
     }
     return PaperView(
         paper=publication.name,
@@ -156,7 +154,7 @@ def view_paper(
         same_scoring=publication.strict_official == strict_official,
         models=tuple(dict.fromkeys(models.values())),
         tables=tuple(
-            _table(table, measured[table.measure], models) for table in publication.tables
+            _table(table, measured.get(table.measure, {}), models) for table in publication.tables
         ),
     )
 
@@ -260,68 +258,13 @@ def _means(summaries: Sequence[Summary]) -> _Figures:
     return found
 
 
-def _share(share: Share) -> OwnFigure:
-    return OwnFigure(
-        share=share.rate, count=share.count, of=share.of, low=share.low, high=share.high
-    )
-
-
-def _types(analysis: Analysis) -> _Figures:
+def _figures(table: FindingTable) -> _Figures:
+    """Return the shares of an analysis's table by decider and place."""
     found: _Figures = {}
-    for row in analysis.accuracy:
-        if row.correct.of:
-            found.setdefault(row.decider, {})["", row.type.value] = _share(row.correct)
+    for row in table.rows:
+        for column, share in row.shares.items():
+            places = found.setdefault(row.decider, {})
+            places[row.scenario, column] = OwnFigure(
+                share=share.rate, count=share.count, of=share.of, low=share.low, high=share.high
+            )
     return found
-
-
-def _missed(analysis: Analysis) -> _Figures:
-    found: _Figures = {}
-    for row in analysis.missed:
-        found.setdefault(row.decider, {})[row.scenario, ""] = _share(row.missed)
-    return found
-
-
-def _failures(analysis: Analysis) -> _Figures:
-    found: _Figures = {}
-    for row in analysis.failures:
-        places = found.setdefault(row.decider, {})
-        shares = {
-            "CAN": row.can,
-            "MIS": row.mis,
-            "DEEP": row.deep,
-            "QUR": row.qur,
-            "OTH": row.oth,
-            "failed": row.failed,
-        }
-        for column, share in shares.items():
-            places[row.scenario, column] = _share(share)
-    return found
-
-
-def _replannings(analysis: Analysis) -> _Figures:
-    found: _Figures = {}
-    for row in analysis.replannings:
-        places = found.setdefault(row.decider, {})
-        for number in range(MOST_REPLANNINGS + 1):
-            places[row.scenario, str(number)] = _share(row.correct[number])
-        places[row.scenario, "total"] = _share(row.total)
-    return found
-
-
-def _kinds(analysis: Analysis) -> _Figures:
-    found: _Figures = {}
-    for row in analysis.kinds:
-        places = found.setdefault(row.decider, {})
-        places[row.scenario, f"{row.group}: {row.kind.value}"] = OwnFigure(
-            share=row.per_question, count=row.times, of=row.questions.of
-        )
-    return found
-
-
-_ANALYSED: Mapping[PaperMeasure, Callable[[Analysis], _Figures]] = {
-    "question_types": _types,
-    "missed": _missed,
-    "failures": _failures,
-    "replannings": _replannings,
-    "kinds": _kinds,
-}

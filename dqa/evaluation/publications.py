@@ -10,13 +10,6 @@ from pydantic import Field, model_validator
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 
-PaperMeasure: TypeAlias = Literal[
-    "accuracy", "mean_accuracy", "question_types", "missed", "failures", "replannings", "kinds"
-]
-"""What a table measures: accuracy by kind of database, its mean over both kinds, accuracy by how
-often a reference retrieved, missed data, failures by class, accuracy by number of re-plannings, and
-kinds of re-planning. ``docs/evaluation.md`` says how each is taken from a run."""
-
 
 class PublishedFigure(Record):
     """One printed figure.
@@ -66,6 +59,9 @@ class PublishedTable(Record):
         Such as ``Table 5``.
     title
         What it measures, in our words.
+    measure
+        ``accuracy`` by kind of database, ``mean_accuracy`` over both kinds, or a measure of the
+        paper's analysis (`dqa.evaluation.findings.FindingTable`).
     drawn
         Whether it is a figure, to be drawn as bars.
     note
@@ -74,7 +70,7 @@ class PublishedTable(Record):
 
     name: str
     title: str
-    measure: PaperMeasure
+    measure: str
     drawn: bool = False
     note: str | None = None
     rows: tuple[PublishedRow, ...]
@@ -229,6 +225,9 @@ class Publication(Record):
         What its figures were measured with: models, databases, questions.
     strict_official
         Whether the official label alone counted as right.
+    analysis
+        The function that measures what its tables hold, a `dqa.evaluation.findings.Analyse`, as
+        ``package.module:function``.
     tables, games, episodes
         Its tables of decided questions, those of games, and those of games that one player plays
         alone.
@@ -238,6 +237,7 @@ class Publication(Record):
     citation: str
     setting: str
     strict_official: bool = True
+    analysis: str | None = None
     tables: tuple[PublishedTable, ...] = ()
     games: tuple[PublishedGames, ...] = ()
     episodes: tuple[PublishedEpisodes, ...] = ()

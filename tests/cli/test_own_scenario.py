@@ -60,7 +60,7 @@ def test_a_strangers_scenario_is_evaluated_scored_shown_and_analysed(
 
     catalogue._registered.clear()  # as in another process, which finds the folder in the run
     analysed = json.loads(dqa("analyse", run, "--json").out)
-    missed = {run["question"]: run["critical_values"] for run in analysed["runs"]}
+    missed = {run["question"]: run["measures"]["critical_values"] for run in analysed["runs"]}
     assert missed["suppliers/1"] == {"price": "shown", "shipping": "missed"}
     assert "bill" in dqa("trace", run, "suppliers/1", "--decider", "iterrag").out
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dqa.core.decision import Ending, Usage
-from dqa.core.events import PromptEvent
+from dqa.core.events import PlanEvent, PromptEvent
 from dqa.core.evidence import Evidence
-from dqa.evaluation.analysis import Case
+from dqa.evaluation.findings import Case
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 
@@ -66,6 +66,9 @@ def make_case(*evidence: Evidence, plans: tuple[str, ...] = (), **of_result: Any
         outage=None,
         plans=plans,
         evidence=evidence,
-        events=(PromptEvent(),),
+        events=(
+            PromptEvent(),
+            *(PlanEvent(kind="replan" if k else "plan", text=p) for k, p in enumerate(plans)),
+        ),
     )
     return Case(result, trace)

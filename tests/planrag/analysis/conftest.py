@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from dqa import plugins
-from tests.evaluation.analysis.golden_runs import Databases, worlds
+from tests.planrag.analysis.golden_runs import Databases, worlds
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,265 @@
+"""What an analysis finds in the runs of a folder or store: measures of each run, and tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Self
+
+from pydantic import Field
+
+from dqa.core.distribution import shell_command
+from dqa.core.errors import UsageError
+from dqa.core.events import ENDING_KINDS
+from dqa.core.question_set import QuestionSet
+from dqa.core.records import Record
+from dqa.core.text import counted
+from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.statistics import share_of_questions
+from dqa.evaluation.stores.places import FolderPlace
+from dqa.evaluation.stores.reading import FolderReader, RunReader
+from dqa.evaluation.traces import Trace
+
+
+class Share(Record):
+    """A part of a whole, such as the correct runs among the judged ones.
+
+    Attributes
+    ----------
+    rate
+        The share, in 0..1; None of nothing.
+    low, high
+        Its 95 % interval, which counts a question once, however many epochs and databases it was
+        asked in and on (`share_of_questions`).
+    """
+
+    count: int = Field(ge=0)
+    of: int = Field(ge=0)
+    rate: float | None = Field(ge=0, le=1)
+    low: float | None = Field(ge=0, le=1)
+    high: float | None = Field(ge=0, le=1)
+
+    @classmethod
+    def among(cls, runs: Sequence[tuple[str, bool]]) -> Self:
+        """Return the share of runs that have something; each is a question and whether it has."""
+        having = [float(has) for _, has in runs]
+        low, high = share_of_questions(having, [question for question, _ in runs]) or (None, None)
+        count, of = int(sum(having)), len(runs)
+        return cls(count=count, of=of, rate=count / of if of else None, low=low, high=high)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One judged decision: its result, and the trace that led to it."""
+
+    result: Result
+    trace: Trace
+
+    @property
+    def correct(self) -> bool:
+        """Whether it was right."""
+        return self.result.outcome is Outcome.CORRECT
+
+    @cached_property
+    def told(self) -> bool:
+        """Whether the trace says how the decision was made; a baseline's does not."""
+        kinds = {event.kind for event in self.trace.events}
+        return bool(self.trace.evidence) or not kinds <= ENDING_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The runs to analyse, in the order of their results.
+
+    Attributes
+    ----------
+    judged
+        Decisions that say something about their decider, each with its trace.
+    unjudged
+        Decisions that a failing server or a spent budget ended.
+    without_trace, without_result
+        Judged decisions without a trace, and traces without a result.
+    """
+
+    judged: tuple[Case, ...]
+    unjudged: int = 0
+    without_trace: int = 0
+    without_result: int = 0
+
+    def notes(self) -> list[str]:
+        """Return what an analysis leaves out, a line each."""
+        untold = Counter(case.result.decider for case in self.judged if not case.told)
+        deciders = ", ".join(f"{decider} {count}" for decider, count in untold.items())
+        left_out = (
+            (
+                "run",
+                "without a judgement (a failure, a spent budget, no known answer)",
+                self.unjudged,
+            ),
+            ("result", "without a trace: counted nowhere", self.without_trace),
+            ("trace", "without a result: counted nowhere", self.without_result),
+            (
+                "run",
+                (
+                    "whose traces do not tell how they decided, counted in no table but accuracies "
+                    f"({deciders})"
+                ),
+                untold.total(),
+            ),
+        )
+        return [f"{counted(count, what)} {words}." for what, words, count in left_out if count]
+
+
+def read_cases(run: RunReader | Path) -> Cases:
+    """Join a run's results and traces by question, database, decider and epoch.
+
+    Raises
+    ------
+    UsageError
+        The folder holds no run, or none of its decisions has a result yet.
+    ParseError
+        A line is not a result, or not a trace. A half-written last line is left out.
+    """
+    reader = FolderReader(FolderPlace(run)) if isinstance(run, Path) else run
+    results = reader.results()
+    traces = {trace.key: trace for trace in reader.traces()}
+    if not results:
+        resume = shell_command("eval", "--resume", str(reader.place))
+        raise UsageError(f"{reader.place} holds no finished decision: '{resume}' goes on.")
+    judged = [result for result in results if result.outcome.judged]
+    return Cases(
+        judged=tuple(Case(r, traces[r.key]) for r in judged if r.key in traces),
+        unjudged=len(results) - len(judged),
+        without_trace=sum(result.key not in traces for result in judged),
+        without_result=len(set(traces) - {result.key for result in results}),
+    )
+
+
+class Finding(NamedTuple):
+    """Whether a run has what a column of a table counts; a scenario of "" is all together."""
+
+    scenario: str
+    decider: str
+    column: str
+    question: str
+    holds: bool
+
+
+class FindingRow(Record):
+    """One decider in a scenario, with its share for each column."""
+
+    scenario: str
+    decider: str
+    shares: dict[str, Share]
+
+
+class FindingTable(Record):
+    """One measure of all runs.
+
+    Attributes
+    ----------
+    measure
+        Its name, which a paper's tables refer to.
+    title
+        What its shares are of.
+    """
+
+    measure: str
+    title: str
+    rows: tuple[FindingRow, ...]
+
+    @classmethod
+    def of(cls, measure: str, title: str, findings: Iterable[Finding]) -> Self:
+        """Count findings by scenario and decider as they first appear, and by column in order."""
+        found: dict[tuple[str, str], dict[str, list[tuple[str, bool]]]] = {}
+        for one in findings:
+            columns = found.setdefault((one.scenario, one.decider), {})
+            columns.setdefault(one.column, []).append((one.question, one.holds))
+        rows = tuple(
+            FindingRow(
+                scenario=scenario,
+                decider=decider,
+                shares={column: Share.among(runs) for column, runs in sorted(columns.items())},
+            )
+            for (scenario, decider), columns in found.items()
+        )
+        return cls(measure=measure, title=title, rows=rows)
+
+
+class AnalysedRun(Record):
+    """One judged run and what is measured of it.
+
+    Attributes
+    ----------
+    failure, reason
+        The class of its failure and the rule that chose it; None where it did not fail.
+    measures
+        Everything else, by name.
+    """
+
+    question: str
+    scenario: str
+    database: str
+    decider: str
+    epoch: int
+    model: str
+    outcome: Outcome
+    failure: str | None = None
+    reason: str | None = None
+    measures: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def key(self) -> DecisionKey:
+        """Its question, database, decider and epoch."""
+        return DecisionKey(self.question, self.database, self.decider, self.epoch)
+
+
+class Analysis(Record):
+    """What is measured of a run's folder or store.
+
+    Attributes
+    ----------
+    reference
+        The decider whose retrievals tell the types of questions; None without one.
+    without_data
+        Runs whose questions are not available, so that all data count as relevant.
+    lacking
+        Why the questions are not available.
+    models
+        Everything that answered.
+    tables
+        Every measure of all runs.
+    notes
+        What the tables leave out, a line each.
+    runs
+        Every judged run with a trace, in the order of the results.
+    """
+
+    reference: str | None = None
+    without_data: int = Field(ge=0, default=0)
+    lacking: str | None = None
+    models: tuple[str, ...] = ()
+    tables: tuple[FindingTable, ...]
+    notes: tuple[str, ...] = ()
+    runs: tuple[AnalysedRun, ...]
+
+
+class Analyse(Protocol):
+    """Analyses runs; a `Publication` names one as ``package.module:function``."""
+
+    def __call__(
+        self, cases: Cases, reference: str | None, questions: QuestionSet | None
+    ) -> Analysis:
+        """Measure runs, with the questions and their data where these are available.
+
+        Raises
+        ------
+        UnknownNameError
+            The reference decided nothing here.
+        UsageError
+            The reference's traces do not say how often it retrieved.
+        """

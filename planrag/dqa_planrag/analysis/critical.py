@@ -1,0 +1,346 @@
+"""Which critical values a run looked at (PlanRAG, section 5.2, Table 6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from dqa import plugins
+from dqa.core.evidence import QUERY, SIMULATING, Evidence
+from dqa.core.question import Question
+from dqa.core.situation import Cell, Situation
+from dqa.evaluation.traces import Trace
+from dqa.scenarios.base import Scenario
+from dqa.scenarios.document import Computed, CriticalValue
+from dqa_planrag.analysis.cypher import read_cypher
+from dqa_planrag.analysis.reading import Class, Leaf, Reading, Term, Value, keys_of
+from dqa_planrag.analysis.sql import read_sql
+
+Values: TypeAlias = frozenset[Any]
+
+_DIALECTS = {"ansi": "", "mariadb": "mysql"}
+"""sqlglot's names of dialects, where they differ."""
+_DEEPEST = 3
+"""Steps from one table to the next that are followed to learn whose value a number is."""
+_DIGITS = 5e-6
+"""The relative error of a number that is shown with six significant digits."""
+
+
+class Found(StrEnum):
+    """How a run came by a critical value, the most direct way first."""
+
+    SHOWN = "shown"
+    WORKED_OUT = "worked out"
+    PARTS = "parts"
+    NOT_NEEDED = "not needed"
+    SIMULATED = "simulated"
+    MISSED = "missed"
+
+
+class Data:
+    """A situation's rows, found by what results show of them."""
+
+    def __init__(self, situation: Situation) -> None:
+        self.schema = situation.schema
+        self._columns = {
+            (name, column): cells
+            for name, table in situation.tables.items()
+            for column, cells in table.columns.items()
+        }
+        self._found: dict[tuple[str, str, str], set[int]] = {}
+
+    def column(self, table: str, name: str) -> list[Cell]:
+        """Return a column's cells."""
+        cells: list[Cell] = self._columns[table, name].tolist()
+        return cells
+
+    def cells(self, table: str, name: str, rows: Collection[int]) -> Values | None:
+        """Return what some rows have in a column; None where there is no such column."""
+        cells = self._columns.get((table, name))
+        return None if cells is None else frozenset(cells[sorted(rows)].tolist())
+
+    def rows(self, table: str, facts: Mapping[str, Values]) -> set[int]:
+        """Return the rows whose columns have one of these values each.
+
+        A value that fits no row was changed on the way, and chooses none.
+        """
+        found: set[int] | None = None
+        for name, values in facts.items():
+            rows = set[int]().union(*(self._with(table, name, value) for value in values))
+            found = rows if found is None else (found & rows or found)
+        return found or set()
+
+    def _with(self, table: str, name: str, value: Any) -> set[int]:  # noqa: ANN401  (any cell)
+        place, cells = (table, name, str(value)), self._columns.get((table, name))
+        if place not in self._found and cells is not None:
+            near = cells == value
+            if cells.dtype.kind == "f" and isinstance(value, int | float):
+                decimals = len(repr(value).partition(".")[2])
+                near = abs(cells - value) <= max(0.5 * 10**-decimals, _DIGITS * abs(value))
+            self._found[place] = set(near.nonzero()[0].tolist())
+        return self._found.get(place, set())
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The texts and whole numbers that the data hold."""
+        columns = (cells for cells in self._columns.values() if cells.dtype.kind in "Oi")
+        return frozenset(str(cell).strip() for cells in columns for cell in cells.tolist())
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """What a question turns on.
+
+    Attributes
+    ----------
+    data
+        The content of its database; None where it is unknown.
+    keys
+        By node table, the keys of the nodes that matter. A table that is absent does not decide.
+    """
+
+    data: Data | None = None
+    keys: Mapping[str, frozenset[Cell]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, question: Question, scenario: Scenario, data: Data) -> Relevance:
+        """Return what a question turns on, by its scenario's ``[matters]``.
+
+        These are the node that its parameter names, and all from which edges lead there.
+        """
+        part = scenario.document.matters
+        if part is None or part.parameter not in question.target:
+            return cls(data)
+        given = scenario.document.parameters[part.parameter]
+        table, column = str(given.table), str(given.column)
+        key = next(iter(keys_of(data.schema)[table]))
+        named = zip(data.column(table, key), data.column(table, column), strict=True)
+        keys = {table: {k for k, name in named if str(name) == question.target[part.parameter]}}
+        tables = {node.label: node.table for node in data.schema.nodes}
+        edges = [
+            (tables[edge.source[0]], begin, tables[edge.target[0]], end)
+            for edge in data.schema.edges
+            if edge.label in part.along
+            for begin, end in zip(
+                data.column(edge.table, edge.source[1]),
+                data.column(edge.table, edge.target[1]),
+                strict=True,
+            )
+        ]
+        before = -1
+        while before != (before := sum(map(len, keys.values()))):
+            for source, begin, target, end in edges:
+                if end in keys.setdefault(target, set()):
+                    keys.setdefault(source, set()).add(begin)
+        return cls(data, {name: frozenset(found) for name, found in keys.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A statement with what came back, and how each part of its union is read."""
+
+    evidence: Evidence
+    readings: tuple[Reading, ...] = ()
+
+    def views(self, relevance: Relevance) -> Iterator[RowView]:
+        """Yield the rows that a reader saw; a list in a cell is a row for each of its items."""
+        rows = self.evidence.rows
+        header = json.loads(self.evidence.observation.partition("\n")[0]) if rows else []
+        for reading in self.readings:
+            # The statement does not tell the order of the columns of a star.
+            named = {name.lower(): reading.outputs.get(name.lower()) for name in map(str, header)}
+            made = list(named.values() if None not in named.values() else reading.outputs.values())
+            for cells in rows:
+                columns = list(zip(made, map(_items, cells), strict=False))
+                for k in range(max(len(items) for _, items in columns)):
+                    row = [(v, items[min(k, len(items) - 1)]) for v, items in columns if items]
+                    yield RowView(reading, row, relevance)
+
+
+def read_statements(trace: Trace, scenario: Scenario | None) -> list[Asked]:
+    """Read the statements of a run that ran, in the dialect of its database."""
+    known = trace.database in plugins.names("database")
+    dialect = plugins.backend(trace.database).dialect if known else "sqlite"
+    found = []
+    for one in trace.evidence:
+        readings: list[Reading] = []
+        if scenario is not None and one.error is None and one.tool == QUERY:
+            text = one.translated or one.statement
+            if trace.kind == "graph":
+                readings = read_cypher(text, scenario.schema)
+            else:
+                readings = read_sql(text, _DIALECTS.get(dialect, dialect), scenario.schema)
+        found.append(Asked(one, tuple(readings)))
+    return found
+
+
+def _items(cell: Any) -> list[Any]:  # noqa: ANN401  (any cell)
+    return cell if isinstance(cell, list) else [cell]
+
+
+class RowView:
+    """One row of a result, and which rows of the data its numbers are of.
+
+    Attributes
+    ----------
+    cells
+        The cells, each with what it is made of; of a node, a relationship or a map, its parts.
+    shown
+        What the row shows of each term.
+    """
+
+    def __init__(
+        self, reading: Reading, row: Sequence[tuple[Value, Any]], relevance: Relevance
+    ) -> None:
+        self.reading, self._relevance = reading, relevance
+        self.cells: list[tuple[Value, Any]] = []
+        for value, cell in row:
+            fields = reading.fields(value)
+            if fields is None or not isinstance(cell, dict):
+                self.cells.append((value, cell))
+                continue
+            parts = {name.lower(): part for name, part in cell.items()}
+            self.cells += [(fields[name], part) for name, part in parts.items() if name in fields]
+        self.shown = {v.term: c for v, c in self.cells if v.term is not None and c is not None}
+        self._found: dict[Class, Values | None] = {}
+
+    def possible(self, term: Term, deep: int = _DEEPEST) -> Values | None:
+        """Return the values that a term can have in this row; None for any.
+
+        The statement's constants tell them, the row itself, and the data behind both.
+        """
+        same, data = self.reading.same(term), self._relevance.data
+        if same not in self._found:
+            shown = frozenset(self.shown[one] for one in same.terms if one in self.shown)
+            found = self._found[same] = _both(same.constants, shown or None)
+            for instance, column in tuple(same.terms) if deep and data is not None else ():
+                rows = self.rows(instance, deep - 1, column)
+                table = self.reading.tables[instance] or ""
+                if rows is not None and (found is None or len(found) > 1) and data is not None:
+                    found = _both(found, data.cells(table, column, rows))
+            self._found[same] = found
+        return self._found[same]
+
+    def rows(self, instance: int, deep: int = _DEEPEST, but: str = "") -> set[int] | None:
+        """Return the rows of the data that an instance can be; None where nothing is known."""
+        data, table = self._relevance.data, self.reading.tables[instance]
+        if data is None or table is None:
+            return None
+        columns = {column for i, column in (*self.reading.classes, *self.shown) if i == instance}
+        known = {c: self.possible((instance, c), deep) for c in sorted(columns - {but})}
+        facts = {column: values for column, values in known.items() if values is not None}
+        return data.rows(table, facts) if facts else None
+
+    def wanted(self, instance: int) -> dict[str, frozenset[Cell]]:
+        """Return the keys that matter, by the key columns of an instance."""
+        keys, ends = self._relevance.keys, self.reading.ends(instance)
+        return {column: keys[table] for column, table in ends.items() if table in keys}
+
+    def has(self, leaves: Iterable[Leaf], table: str, column: str) -> bool:
+        """Whether values of a column are among some leaves, of something that matters."""
+        tables = self.reading.tables
+        same = (leaf for leaf in leaves if (tables[leaf.instance], leaf.column) == (table, column))
+        return any(map(self._matters, same))
+
+    def _matters(self, leaf: Leaf) -> bool:
+        """Whether a value can be of something that matters; a sum has to be of nothing else."""
+        wanted, ends = self.wanted(leaf.instance), self.reading.ends(leaf.instance)
+        if not wanted:
+            return leaf.summed is None or not leaf.summed.chosen.isdisjoint(ends)
+        known = [(self.possible((leaf.instance, column)), keys) for column, keys in wanted.items()]
+        told = [(values, keys) for values, keys in known if values is not None]
+        if leaf.summed is not None and not any(values <= keys for values, keys in told):
+            return False
+        return all(values & keys for values, keys in told)
+
+    def sums(self, leaves: Iterable[Leaf], computed: Computed) -> bool:
+        """Whether a sum or mean is over all parts of the value of something that matters."""
+        for leaf in leaves:
+            summed = leaf.summed
+            is_same = summed is not None and (
+                (self.reading.tables[leaf.instance], summed.function, summed.columns)
+                == (computed.table, computed.function, computed.columns)
+            )
+            if summed is None or not is_same or not summed.chosen <= {computed.by}:
+                continue
+            matter = self.wanted(leaf.instance).get(computed.by)
+            of = self.possible((leaf.instance, computed.by))
+            if (computed.by in summed.chosen) if matter is None else (of and of <= matter):
+                return True
+        return False
+
+    def is_beside(self, computed: Computed) -> bool:
+        """Whether the row has the other column that a sum or mean needs."""
+        leaves = [leaf for made, _ in self.cells for leaf in made.shown]
+        return computed.beside is None or self.has(leaves, *computed.beside)
+
+    def holds(self, made: Value, value: CriticalValue) -> bool:
+        """Whether a value went into a number: its column, its sum or mean, or its equation."""
+        if self.has(made.shown, value.table, value.column):
+            return True
+        if value.computed is not None and self.sums(made.shown, value.computed):
+            return self.is_beside(value.computed)
+        return bool(value.solved) and all(self.has(made.shown, *place) for place in value.solved)
+
+
+def _both(one: Values | None, other: Values | None) -> Values | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+def found_values(
+    asked: Sequence[Asked], values: Sequence[CriticalValue], relevance: Relevance
+) -> dict[str, Found]:
+    """Return how a run came by each critical value, by its name.
+
+    What counts is what the rows show of what the question turns on: the value itself, all its
+    parts, or a number that it went into. A simulation works every value out.
+    """
+    simulated = any(a.evidence.tool in SIMULATING and a.evidence.error is None for a in asked)
+    views = [view for one in asked for view in one.views(relevance)] if values else []
+    order, found = list(Found), {}
+    for value in values:
+        ways = {Found.SIMULATED if simulated else Found.MISSED}
+        ways.update(*(_ways(view, value, values) for view in views))
+        if value.computed is not None and _has_parts(value.computed, views, relevance.data):
+            ways.add(Found.PARTS)
+        found[value.name] = min(ways, key=order.index)
+    return found
+
+
+def _ways(view: RowView, value: CriticalValue, values: Sequence[CriticalValue]) -> Iterator[Found]:
+    """Yield the ways in which a row gives a critical value."""
+    for made, cell in (*view.cells, *((made, 0) for made in view.reading.order)):
+        if cell is None:  # a sum of nothing is an answer where the thing exists
+            if value.computed is not None and view.sums(made.shown, value.computed):
+                yield Found.WORKED_OUT
+        elif made.term is not None and view.has(made.shown, value.table, value.column):
+            yield Found.SHOWN
+        elif view.holds(made, value):
+            yield Found.WORKED_OUT
+        elif value.spared is not None and made.term is None:
+            (by,) = (other for other in values if other.name == value.spared.by)
+            others = (view.has(made.shown, *place) for place in value.spared.beside)
+            if view.holds(made, by) and any(others):
+                yield Found.NOT_NEEDED
+
+
+def _has_parts(computed: Computed, views: Sequence[RowView], data: Data | None) -> bool:
+    """Whether the rows list all that a sum or mean is over, for something that matters."""
+    if data is None or not any(view.is_beside(computed) for view in views):
+        return False
+    owners = data.column(computed.table, computed.by)
+    listed, matter = set[int](), frozenset(owners)
+    for view in views:
+        for instance, table in enumerate(view.reading.tables):
+            shown = {column for i, column in view.shown if i == instance}
+            if table == computed.table and shown >= computed.columns:
+                listed |= view.rows(instance) or set()
+                matter = view.wanted(instance).get(computed.by, matter)
+    missing = {owner for row, owner in enumerate(owners) if row not in listed}
+    return not matter & {owners[row] for row in listed} <= missing

@@ -1,0 +1,94 @@
+"""Why runs failed: CAN, MIS, DEEP, QUR or OTH (PlanRAG, section 5.2, Figure 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dqa.evaluation.findings import Case
+from dqa.evaluation.results import Outcome, Result
+from dqa_planrag.analysis.critical import Asked, Found, Relevance
+
+CLASSES = ("CAN", "MIS", "DEEP", "QUR", "OTH")
+
+_WORTHLESS = 1.0 - 1e-9
+"""The relative regret of a choice that is not better than deciding nothing."""
+_QUOTES = " \t\r\n.,;:!?'\"`*"
+
+
+def failure_of(
+    case: Case, found: Mapping[str, Found], asked: Sequence[Asked], relevance: Relevance
+) -> tuple[str, str] | None:
+    """Return the class of a failed run and the reason; None where it did not fail.
+
+    The first rule that fits decides; ``docs/analysis.md`` has them.
+
+    Parameters
+    ----------
+    case
+        A judged run.
+    found
+        How it came by its scenario's critical values.
+    asked
+        Its statements.
+    relevance
+        What the question turns on, with the data.
+    """
+    result = case.result
+    if case.correct or not case.told:
+        return None
+    missed = [name for name, how in found.items() if how is Found.MISSED]
+    vain = sum(not brought_data(one, relevance) for one in asked)
+    lacks_data = bool(missed) if found else vain == len(asked)
+    if asked and 2 * vain >= len(asked) and lacks_data:
+        return "QUR", f"{vain} of {len(asked)} statements brought nothing"
+    is_known = _is_known(result.answer.strip(_QUOTES).casefold(), asked, relevance)
+    if result.outcome is Outcome.NO_CANDIDATE and is_known:
+        return "CAN", "answered with something that is no candidate"
+    if result.outcome is not Outcome.WRONG:
+        return "OTH", f"no decision to judge: {result.outcome.value}"
+    if _gains_nothing(result):
+        return "CAN", "chose a candidate that gains nothing"
+    if missed:
+        return "MIS", f"never looked at: {', '.join(missed)}"
+    return "DEEP", "chose a worse candidate with the data at hand"
+
+
+def brought_data(asked: Asked, relevance: Relevance) -> bool:
+    """Whether a statement ran and brought data.
+
+    Sums and counts that are all null or zero say only that nothing exists, unless everything that
+    the statement names exists.
+    """
+    cells = [cell for row in asked.evidence.rows for cell in row]
+    if any(cells):
+        return True
+    columns = [value for reading in asked.readings for value in reading.outputs.values()]
+    if relevance.data is None or any(value.term for value in columns):
+        return any(cell is not None for cell in cells)
+    classes = {same for reading in asked.readings for same in reading.classes.values()}
+    named = [same.constants for same in classes if same.constants]
+    return bool(cells) and all(
+        not relevance.data.names.isdisjoint(map(str, constants)) for constants in named
+    )
+
+
+def _gains_nothing(result: Result) -> bool:
+    """Whether a choice is not better than deciding nothing, as far as that is known."""
+    if result.relative_regret is not None:
+        return result.relative_regret >= _WORTHLESS
+    if result.value is None or result.baseline is None or result.goal is None:
+        return False
+    gain = result.value - result.baseline
+    return gain <= 0.0 if result.goal == "maximise" else gain >= 0.0
+
+
+def _is_known(name: str, asked: Sequence[Asked], relevance: Relevance) -> bool:
+    """Whether an answer is a name in the database, or without the data in what came back."""
+    if relevance.data is not None:
+        return name in map(str.casefold, relevance.data.names)
+    return any(
+        name == str(cell).strip().casefold()
+        for one in asked
+        for row in one.evidence.rows
+        for cell in row
+    )

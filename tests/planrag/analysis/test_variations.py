@@ -1,0 +1,93 @@
+"""The rules on runs that they were not made for, labelled as ``docs/analysis.md`` says.
+
+The worlds are the golden ones; nodes, goods and the shapes of statements are others
+(``variations.json``: of each run its statements, and how it came by IV and TP_total, or CO and PD).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dqa import plugins
+from dqa.core.database import Limits
+from dqa.core.evidence import Evidence
+from dqa.deciders.tools import observe
+from dqa_planrag.analysis.critical import Relevance, found_values, read_statements
+from tests.planrag.analysis.golden_runs import Databases, relevance
+from tests.planrag.analysis.runs import empty, failed, make_case, ran
+
+RUNS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("variations.json").read_text())
+POWER = "SELECT total_power FROM trade_node WHERE trade_node = 'ulmen'"
+
+
+def values_of(
+    scenario: str, turning: Relevance, database: str, evidence: list[Evidence]
+) -> list[str]:
+    """Return how a run came by its scenario's critical values."""
+    known = plugins.scenario(scenario)
+    kind = "graph" if database == "ladybug" else "relational"
+    asked = read_statements(make_case(*evidence, database=database, kind=kind).trace, known)
+    return [how.value for how in found_values(asked, known.critical_values, turning).values()]
+
+
+def test_values(databases: Databases) -> None:
+    """Shown, worked out, in parts, not needed or missed."""
+    found = {}
+    for run in RUNS:
+        database = databases[run["world"], run["database"]]
+        evidence = [observe(database, statement, Limits()) for statement in run["statements"]]
+        turning = relevance(run["scenario"], run["world"], run["about"])
+        found[run["id"]] = values_of(run["scenario"], turning, run["database"], evidence)
+    assert found == {run["id"]: run["values"] for run in RUNS}
+
+
+@pytest.mark.parametrize(
+    ("evidence", "values"),
+    [
+        ([], ["missed", "missed"]),
+        ([ran(POWER, "[21.5]")], ["missed", "shown"]),
+        ([failed(POWER), empty(POWER)], ["missed", "missed"]),
+        ([ran(POWER, "[null]")], ["missed", "missed"]),
+        (
+            [ran("SELECT SUM(flow) FROM flow WHERE dest = 'velm'", "[null]")],
+            ["worked out", "missed"],
+        ),
+        ([ran("SELECT SUM(flow) FROM flow WHERE dest = 'Velm'", "[null]")], ["missed", "missed"]),
+        (
+            [ran("SELECT source, flow FROM flow WHERE dest = 'corrin'", '["velm", 0.0]')],
+            ["missed", "missed"],
+        ),
+        ([ran("all", tool="compare")], ["simulated", "simulated"]),
+        ([ran(POWER, "[21.5]"), ran("a", tool="simulate")], ["simulated", "shown"]),
+        ([failed("nowhere", tool="simulate")], ["missed", "missed"]),
+        ([ran("no statement at all", "[21.5]")], ["missed", "missed"]),
+    ],
+)
+def test_only_what_rows_show_of_what_matters_counts(
+    evidence: list[Evidence], values: list[str]
+) -> None:
+    """Lomar is at home in corrin, where value arrives from velm, ulmen and north_pass."""
+    about = relevance("locating", "straits", "Lomar")
+    assert values_of("locating", about, "sqlite", evidence) == values
+
+
+def test_without_the_data_any_node_counts() -> None:
+    """No one knows then which of them matter; parts cannot be complete."""
+    shown = ran("SELECT ingoing FROM trade_node", "[11.918]")
+    part = ran("SELECT flow FROM flow WHERE dest = 'x'", "[1]")
+    mean = ran("SELECT AVG(ingoing) FROM trade_node", "[4.0]")
+    for evidence, how in ((shown, "shown"), (part, "missed"), (mean, "missed")):
+        assert values_of("locating", Relevance(), "sqlite", [evidence]) == [how, "missed"]
+
+
+def test_what_matters_is_all_that_leads_to_the_thing_asked_about() -> None:
+    """Nodes from which value reaches home; goods, what goes into them, and the makers of all."""
+    nodes = relevance("locating", "straits", "Lomar").keys
+    assert nodes == {"trade_node": frozenset({"corrin", "velm", "ulmen", "north_pass"})}
+    fish = relevance("building", "harbour", "fish").keys
+    assert fish["goods"] == frozenset({18, 19, 13, 16, 17, 15})
+    assert fish["building"] == frozenset({312, 313, 314, 315, 304, 305, 309, 310, 311, 308})

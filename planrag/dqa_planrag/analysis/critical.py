@@ -152,10 +152,10 @@ class Asked:
         header = json.loads(self.evidence.observation.partition("\n")[0]) if rows else []
         for reading in self.readings:
             # The statement does not tell the order of the columns of a star.
-            named = {name.lower(): reading.outputs.get(name.lower()) for name in map(str, header)}
-            made = list(named.values() if None not in named.values() else reading.outputs.values())
-            for cells in rows:
-                columns = list(zip(made, map(_items, cells), strict=False))
+            names, outputs = [str(name).lower() for name in header], reading.outputs
+            made = [outputs[name] for name in (names if set(names) == set(outputs) else outputs)]
+            for cells in rows if rows and len(rows[0]) == len(made) else ():
+                columns = list(zip(made, map(_items, cells), strict=True))
                 for k in range(max(len(items) for _, items in columns)):
                     row = [(v, items[min(k, len(items) - 1)]) for v, items in columns if items]
                     yield RowView(reading, row, relevance)

@@ -109,10 +109,9 @@ class _CypherReader(Expressions):
         return value
 
     def _property(self, value: Value, name: str) -> Value:
-        tables, schema = self.reading.tables, self.reading.schema
+        tables, owners = self.reading.tables, self.reading.properties().items()
         if value.whole is not None and tables[value.whole] is None:
-            owners = (*schema.nodes, *schema.edges)
-            having = [o.table for o in owners if name in {n.lower() for n, _ in o.properties}]
+            having = [table for table, columns in owners if name in columns]
             tables[value.whole] = having[0] if len(having) == 1 else None
         fields = self.reading.fields(value)
         return Value(value.leaves) if fields is None else fields.get(name, NOTHING)
@@ -189,10 +188,10 @@ def _parsed(text: str) -> exp.Select:
     for pattern, spelled in _SPELLINGS:
         text = pattern.sub(spelled, text)
     try:
-        found = sqlglot.parse_one(f"SELECT {text}", read="mysql")
+        found = sqlglot.parse_one(f"SELECT {text}", read="mysql").transform(_translated)
     except SqlglotError:
         return exp.select("NULL")
-    return found.transform(_translated) if isinstance(found, exp.Select) else exp.select("NULL")
+    return found if isinstance(found, exp.Select) else exp.select("NULL")
 
 
 def _translated(node: exp.Expr) -> exp.Expr:

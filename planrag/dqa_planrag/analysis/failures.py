@@ -39,18 +39,21 @@ def failure_of(
     missed = [name for name, how in found.items() if how is Found.MISSED]
     vain = sum(not brought_data(one, relevance) for one in asked)
     lacks_data = bool(missed) if found else vain == len(asked)
-    if asked and 2 * vain >= len(asked) and lacks_data:
-        return "QUR", f"{vain} of {len(asked)} statements brought nothing"
     is_known = _is_known(result.answer.strip(_QUOTES).casefold(), asked, relevance)
-    if result.outcome is Outcome.NO_CANDIDATE and is_known:
-        return "CAN", "answered with something that is no candidate"
-    if result.outcome is not Outcome.WRONG:
-        return "OTH", f"no decision to judge: {result.outcome.value}"
-    if _gains_nothing(result):
-        return "CAN", "chose a candidate that gains nothing"
-    if missed:
-        return "MIS", f"never looked at: {', '.join(missed)}"
-    return "DEEP", "chose a worse candidate with the data at hand"
+    improper = result.outcome is Outcome.NO_CANDIDATE and is_known
+    rules = (
+        (
+            "QUR",
+            bool(asked) and 2 * vain >= len(asked) and lacks_data,
+            f"{vain} of {len(asked)} statements brought nothing",
+        ),
+        ("CAN", improper, "answered with something that is no candidate"),
+        ("OTH", result.outcome is not Outcome.WRONG, f"no decision to judge: {result.outcome}"),
+        ("CAN", _gains_nothing(result), "chose a candidate that gains nothing"),
+        ("MIS", bool(missed), f"never looked at: {', '.join(missed)}"),
+        ("DEEP", True, "chose a worse candidate with the data at hand"),
+    )
+    return next((name, reason) for name, holds, reason in rules if holds)
 
 
 def brought_data(asked: Asked, relevance: Relevance) -> bool:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from dqa.core.situation import Cell, Schema
+from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Schema
 
 Term: TypeAlias = tuple[int, str]
 """An instance, and one of its columns."""
@@ -201,14 +201,17 @@ class Reading:
         found = {c for c, same in classes.items() if same in grouping or same.constants is not None}
         return found | self.conditions.get(instance, set())
 
+    def properties(self) -> dict[str, dict[str, str]]:
+        """Return the column of each property in small letters, by table."""
+        owners: list[NodeSchema | EdgeSchema] = [*self.schema.nodes, *self.schema.edges]
+        return {o.table: {name.lower(): column for name, column in o.properties} for o in owners}
+
     def fields(self, value: Value) -> Mapping[str, Value] | None:
         """Return the parts of a map, or of a node or relationship, by name in small letters."""
         if value.whole is None:
             return value.fields
-        owners = (*self.schema.nodes, *self.schema.edges)
-        table = self.tables[value.whole]
-        columns = next((owner.properties for owner in owners if owner.table == table), ())
-        return {name.lower(): Value.of((value.whole, column)) for name, column in columns}
+        columns = self.properties().get(self.tables[value.whole] or "", {})
+        return {name: Value.of((value.whole, column)) for name, column in columns.items()}
 
 
 def keys_of(schema: Schema) -> dict[str, dict[str, str]]:
@@ -244,7 +247,7 @@ class Expressions:
         """Return the columns of a subquery."""
         raise NotImplementedError
 
-    def value(self, node: exp.Expr) -> Value:
+    def value(self, node: exp.Expr) -> Value:  # noqa: PLR0911
         """Return what an expression is made of."""
         if isinstance(node, exp.Column):
             return self.column(node)

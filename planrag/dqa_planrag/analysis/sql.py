@@ -114,7 +114,7 @@ class _SqlReader(Expressions):
                 self.condition(condition)
         group = select.args.get("group")
         self.groups = [self.value(key) for key in group.expressions] if group else []
-        for item in select.selects:
+        for item in select.expressions:
             name = item.alias_or_name.lower()
             while name in frame.columns:
                 name += "'"

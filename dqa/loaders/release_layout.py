@@ -14,9 +14,8 @@ from typing import Any, Literal, TypeAlias
 
 from dqa.core.errors import DataError
 from dqa.core.situation import Schema, Situation
-from dqa.loaders.assembly import Parsed
-from dqa.loaders.cypher_text import parse_cypher, render_cypher
-from dqa.loaders.sql_text import parse_sql, render_sql
+from dqa.loaders.release_rendering import render_cypher, render_sql
+from dqa.loaders.release_scripts import Parsed, parse_cypher, parse_sql
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import scenarios
 from dqa.scenarios.document import ReleasePart

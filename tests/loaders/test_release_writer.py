@@ -13,11 +13,11 @@ from dqa.core.errors import DataError, UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell, Situation, Table
 from dqa.core.truth import LabelledQuestion, Truth
-from dqa.loaders.cypher_text import parse_cypher, render_cypher
 from dqa.loaders.release import read_release
 from dqa.loaders.release_layout import FORMS
+from dqa.loaders.release_rendering import render_cypher, render_sql
+from dqa.loaders.release_scripts import parse_cypher, parse_sql
 from dqa.loaders.release_writer import write_release
-from dqa.loaders.sql_text import parse_sql, render_sql
 from tests.loaders.scripts import BUILDING, LOCATING, locating_entry, write_locating
 
 TEXTS = st.text(max_size=12) | st.sampled_from(

@@ -1,0 +1,168 @@
+"""Situations as the SQL and Cypher scripts of a release."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from dqa.core.errors import DataError
+from dqa.core.schema import quoted
+from dqa.core.situation import Cell, Column, Situation, Table
+
+_TYPES = {"text": "VARCHAR(255)", "float": "DOUBLE", "integer": "BIGINT", "boolean": "BOOLEAN"}
+_LONGEST_TEXT = 255
+_SQL_ESCAPES = str.maketrans(
+    {"\\": "\\\\", "'": "''", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\x1a": "\\Z"}
+)
+
+
+def render_sql(situation: Situation) -> str:
+    """Return the script that makes `situation` in MySQL or MariaDB, in their default SQL mode.
+
+    Floats are written so that they are read back bit for bit (columns are DOUBLE: the release's
+    FLOAT keeps seven digits), names compare by code point, and single quotes hold the strings,
+    which ``ANSI_QUOTES`` does not change.
+
+    Raises
+    ------
+    DataError
+        A value that no MySQL column of these types holds: an infinity, or a text of more than 255
+        characters in a key.
+    """
+    parts = [_create_table(situation[table.name]) for table in situation.schema.tables]
+    parts.append("")
+    for table in situation.schema.tables:
+        names = ", ".join(_sql_name(name) for name in table.column_names)
+        head = f"INSERT INTO {_sql_name(table.name)}({names}) VALUES ("  # noqa: S608 (a script, not run here)
+        columns = [
+            [_sql_literal(value, column) for value in situation[table.name][column.name].tolist()]
+            for column in table.columns
+        ]
+        parts += [f"{head}{', '.join(row)});" for row in zip(*columns, strict=True)]
+    return "\n".join(parts) + "\n"
+
+
+def _create_table(table: Table) -> str:
+    schema = table.schema
+    columns = "".join(f"{_sql_name(c.name)} {_type(table, c)}, " for c in schema.columns)
+    key = ", ".join(_sql_name(name) for name in schema.key)
+    return (
+        f"CREATE TABLE {_sql_name(schema.name)}({columns}PRIMARY KEY ({key})) "
+        "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;"
+    )
+
+
+def _type(table: Table, column: Column) -> str:
+    """Return a column's type: texts that ``VARCHAR(255)`` has no room for are ``LONGTEXT``."""
+    if column.stored != "text":
+        return _TYPES[column.stored]
+    longest = max(map(len, table[column.name].tolist()), default=0)
+    if longest <= _LONGEST_TEXT:
+        return _TYPES["text"]
+    if column.name in table.schema.key:
+        raise DataError(
+            f"Column '{column.name}' of '{table.schema.name}' holds a text of {longest} "
+            f"characters; the key of a MySQL table has room for {_LONGEST_TEXT}."
+        )
+    return "LONGTEXT"
+
+
+def _sql_name(name: str) -> str:
+    from sqlglot.dialects.mysql import MySQL
+
+    plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name)
+    if plain and name.lower() not in MySQL.Generator.RESERVED_KEYWORDS:
+        return name
+    return quoted(name, "`")
+
+
+def _sql_literal(value: Cell, column: Column) -> str:
+    if isinstance(value, str):
+        return f"'{value.translate(_SQL_ESCAPES)}'"
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float) and not math.isfinite(value):
+        if math.isnan(value):
+            return "NULL"
+        raise DataError(f"Column '{column.name}' holds {value}, which MySQL cannot store.")
+    return repr(value)
+
+
+_CYPHER_ESCAPES = str.maketrans(
+    {
+        "\\": "\\\\",
+        "'": "\\'",
+        "\n": "\\n",
+        "\r": "\\r",
+        "\t": "\\t",
+        "\b": "\\b",
+        "\f": "\\f",
+        "\0": "\\u0000",
+    }
+)
+
+
+def render_cypher(situation: Situation) -> str:
+    """Return the script that makes `situation` in Neo4j 5.
+
+    Floats are written so that they are read back bit for bit; a missing one is ``null``, which
+    Neo4j takes for no property.
+
+    Raises
+    ------
+    DataError
+        An infinity, which no Cypher literal stands for.
+    """
+    schema = situation.schema
+    parts = []
+    for node in schema.nodes:
+        label = _cypher_name(node.label)
+        maps = _maps(situation, node.table, node.properties)
+        parts += [f"CREATE (:{label} {properties});" for properties in maps]
+    for edge in schema.edges:
+        ends = []
+        for variable, (label, column) in (("a", edge.source), ("b", edge.target)):
+            key = ((schema.node(label).key, column),)
+            head = f"({variable}:{_cypher_name(label)} "
+            ends.append([f"{head}{keys})" for keys in _maps(situation, edge.table, key)])
+        maps = _maps(situation, edge.table, edge.properties)
+        kind = _cypher_name(edge.label)
+        parts += [
+            f"MATCH {source}, {target} CREATE (a)-[:{kind} {properties}]->(b);"
+            for source, target, properties in zip(*ends, maps, strict=True)
+        ]
+    return "\n".join(parts) + "\n"
+
+
+def _maps(situation: Situation, table: str, properties: tuple[tuple[str, str], ...]) -> list[str]:
+    """Return the property map of every row of a table."""
+    columns: Mapping[str, list[Cell]] = {
+        _cypher_name(name): situation[table][column].tolist() for name, column in properties
+    }
+    if not columns:
+        return ["{}"] * len(situation[table])
+    texts = [
+        [f"{name}: {_cypher_literal(value)}" for value in cells] for name, cells in columns.items()
+    ]
+    return [f"{{{', '.join(row)}}}" for row in zip(*texts, strict=True)]
+
+
+def _cypher_name(name: str) -> str:
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        return name
+    return quoted(name, "`")
+
+
+def _cypher_literal(value: Cell) -> str:
+    if isinstance(value, str):
+        # Neo4j 5 resolves \uXXXX before it reads strings, so a backslash and a u that mean
+        # themselves must not end up side by side.
+        return "'" + value.translate(_CYPHER_ESCAPES).replace("\\\\u", "\\\\\\u0075") + "'"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and not math.isfinite(value):
+        if math.isnan(value):
+            return "null"
+        raise DataError(f"A Cypher script cannot hold the number {value}.")
+    return repr(value).replace("e+", "e")

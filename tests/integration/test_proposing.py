@@ -42,5 +42,5 @@ def test_a_server_is_proposed_a_folder_and_a_broken_one_is_told(
         ]
         wanted = next(n for n, line in enumerate(text.split("\n"), 1) if "c.name AS" in line)
         assert (error.file, error.line) == (str(outcomes), wanted)
-        assert error.mended is not None
-        assert "c.name AS" in error.mended
+        assert error.suggestion is not None
+        assert "c.name AS" in error.suggestion

@@ -110,7 +110,7 @@ def check(folder: Path, firm: Path) -> Callable[..., list[tuple[str, int | None,
             (folder / name).write_text(text.replace(old, new, 1), "utf-8")
         found = dqa.check_scenario(folder, firm).findings
         return [
-            (f"{one.level} {Path(one.file).name}", one.line, one.problem, one.mended)
+            (f"{one.level} {Path(one.file).name}", one.line, one.problem, one.suggestion)
             for one in found
         ]
 
@@ -340,4 +340,4 @@ def test_names_that_need_quoting_are_found_with_the_line_to_write(  # noqa: PLR0
     errors = [one for one in dqa.check_scenario(file.parent, odd).findings if one.level == "error"]
     assert [one.file for one in errors] == [str(file)], errors
     assert said in errors[0].problem
-    assert mended in str(errors[0].mended)
+    assert mended in str(errors[0].suggestion)

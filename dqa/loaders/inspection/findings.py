@@ -1,4 +1,4 @@
-"""What is found wrong in a scenario's folder: where, why, and the line as it should read."""
+"""The problems of a scenario's folder: where they are, and the line that would be right."""
 
 from __future__ import annotations
 
@@ -20,51 +20,51 @@ Level: TypeAlias = Literal["error", "warning", "note"]
 _HINT = re.compile(r"[Dd]id you mean '(?P<right>[^']+)'\?")
 _UNKNOWN = re.compile(r"there is no [^']*'(?:[^']*' ')?(?P<wrong>[^']+)'")
 _LONGEST = 400
-"""Characters of what a database says that are told."""
+"""Most characters of a database's message."""
 
 
 class Finding(Record):
-    """Something in a scenario's folder that a reader has to know.
+    """A problem in a scenario's folder.
 
     Attributes
     ----------
     level
-        ``error``: a decision cannot be made by it, or would be a wrong one. ``warning``: it works
-        and is hardly what is meant. ``note``: worth a look.
+        ``error``: a decision cannot be made, or would be wrong. ``warning``: it works and is
+        hardly what its author means. ``note``: worth a look.
     file, line
-        Where; the line from 1, None where the whole file is meant.
+        The line counts from 1; None for the whole file.
     problem
-        What is wrong, and how to mend it.
-    mended
-        The line as it should read, where a name that is near says so.
+        What is wrong, and how to fix it.
+    suggestion
+        The line as it probably should read; None without a name to suggest.
     """
 
     level: Level
     file: str
     line: int | None = None
     problem: str
-    mended: str | None = None
+    suggestion: str | None = None
 
     def to_text(self) -> str:
-        """Return the finding in a line, and the mended line beneath it."""
+        """Return the finding on a line, and the suggested line below it."""
         where = self.file if self.line is None else f"{self.file}:{self.line}"
-        told = f"{self.level}: {where}: {self.problem}"
-        return told if self.mended is None else f"{told}\n    write: {self.mended.strip()}"
+        text = f"{self.level}: {where}: {self.problem}"
+        return text if self.suggestion is None else f"{text}\n    write: {self.suggestion.strip()}"
 
 
 class Findings:
-    """Collects what is found in one folder; the same is told once."""
+    """Collects the findings of a folder, each once."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int | None, str], Finding] = {}
         self._texts: dict[str, list[str]] = {}
         self.unknown: set[str] = set()
-        """Names that are told to be unknown, so that what follows from that is not told again."""
+        """Names that were reported as unknown; errors that follow from them are not reported."""
         self.right: set[str] = set()
-        """Names that the database has, of which others are told to be wrong."""
+        """Names of the database that were suggested instead of unknown ones."""
 
     def all(self) -> tuple[Finding, ...]:
-        """Return the findings: of a file in the order of its lines, files in that of the finds."""
+        """Return the findings: files in the order of the first finding, each by its lines."""
         files = list(dict.fromkeys(found.file for found in self._found.values()))
         return tuple(
             sorted(
@@ -82,42 +82,37 @@ class Findings:
         *,
         swap: tuple[str, str] | None = None,
     ) -> None:
-        """Keep a finding; `swap` is what stands on its line, and what should."""
-        told = visible(redact(" ".join(problem.split())))
-        mended = None
-        if swap is not None and line is not None:
-            mended = swapped(self.line(file, line), *swap)
-        self._found.setdefault(
-            (file, line, told),
-            Finding(level=level, file=file, line=line, problem=told, mended=mended),
-        )
+        """Add a finding; `swap` is a word of its line, and the word to write instead."""
+        text = visible(redact(" ".join(problem.split())))
+        lines = self.lines(file)
+        suggestion = None
+        if swap is not None and line is not None and line <= len(lines):
+            right, count = _whole(swap[0]).subn(lambda _: swap[1], lines[line - 1], count=1)
+            suggestion = visible(right) if count else None
+        finding = Finding(level=level, file=file, line=line, problem=text, suggestion=suggestion)
+        self._found.setdefault((file, line, text), finding)
 
     def add_error(self, error: ParseError) -> None:
-        """Keep what a reader of the folder has found wrong."""
+        """Add an error of the folder's reader."""
         hint, unknown = _HINT.search(error.problem), _UNKNOWN.search(error.problem)
         swap = None
-        if unknown is not None and unknown["wrong"] in self.right:
-            return  # what is wrong is the name that this one was held against
         if unknown is not None:
+            if unknown["wrong"] in self.right:
+                return  # the name it was compared with is the wrong one
             self.unknown.add(unknown["wrong"])
             swap = (unknown["wrong"], hint["right"]) if hint is not None else None
         self.add("error", str(error.file), error.line, error.problem, swap=swap)
 
     def lines(self, file: str) -> list[str]:
-        """Return the lines of a file; none where it cannot be read, which is found elsewhere."""
+        """Return the lines of a file; none for an unreadable one, which the reader reports."""
         if file not in self._texts:
             self._texts[file] = []
             with suppress(DqaError):
                 self._texts[file] = read_text(Path(file)).split("\n")
         return self._texts[file]
 
-    def line(self, file: str, number: int) -> str:
-        """Return a line of a file, from 1."""
-        lines = self.lines(file)
-        return lines[number - 1] if 0 < number <= len(lines) else ""
-
     def line_with(self, file: str, word: str, start: int = 1) -> int | None:
-        """Return the first line from `start` on that has a word; remarks have none."""
+        """Return the first line from `start` that has a word outside of comments."""
         whole = _whole(word)
         for number, text in enumerate(self.lines(file)[start - 1 :], start):
             if whole.search(text) and not text.startswith(("--", "//")):
@@ -125,30 +120,19 @@ class Findings:
         return None
 
 
-def swapped(line: str, wrong: str, right: str) -> str | None:
-    """Return a line with a word instead of another; None where that is not in it."""
-    found, count = _whole(wrong).subn(lambda _: right, line, count=1)
-    return visible(found) if count else None
-
-
-def swapped_all(statement: str, wrong: str, right: str) -> str:
-    """Return a statement with a word instead of another, wherever that stands."""
-    return _whole(wrong).sub(lambda _: right, statement)
-
-
 def _whole(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
 
 
 def nearest(word: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
-    """Return the known word that is most like one; None where none is."""
+    """Return the most similar known word; None without one."""
     by_form = {name.casefold(): name for name in known}
     found = get_close_matches(word.casefold(), by_form, n=1, cutoff=likeness)
     return by_form[found[0]] if found else None
 
 
 def said(error: Exception) -> tuple[str, str | None]:
-    """Return what a database says of a statement, in brief, and the name that it offers."""
+    """Return a database's message, shortened, and the name that it suggests."""
     text = " ".join(str(error).split())
     hint = _HINT.search(text)
     if hint is not None:

@@ -1,8 +1,9 @@
-"""Targets by which a scenario's statements are tried: values that the database itself has."""
+"""Sample targets, whose values the database has, by which a scenario's statements are tried."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
+from graphlib import TopologicalSorter
 
 from dqa.core.database import Database
 from dqa.core.errors import DataError, QueryError
@@ -11,7 +12,7 @@ from dqa.scenarios import Scenario
 from dqa.scenarios.parameters import LIST_SEPARATOR
 
 _TRIED = 3
-"""Targets that are tried."""
+"""How many targets are tried."""
 _ANY = {
     "integer": "1",
     "number": "1",
@@ -20,19 +21,11 @@ _ANY = {
     "date": "2024-01-01",
     "timestamp": "2024-01-01 00:00:00",
 }
-"""By type, what stands for a value of which any will do."""
+"""By type, a value for a parameter that accepts any."""
 
 
 class UnlistedValuesError(DataError):
-    """The values of a parameter cannot be listed, or there are none.
-
-    Parameters
-    ----------
-    key
-        The parameter.
-    problem
-        Why.
-    """
+    """The values of the parameter `key` cannot be listed, or there are none."""
 
     def __init__(self, key: str, problem: str) -> None:
         super().__init__(problem)
@@ -42,16 +35,16 @@ class UnlistedValuesError(DataError):
 def sample_targets(
     scenario: Scenario, database: Database, keys: Collection[str], given: Mapping[str, str]
 ) -> tuple[dict[str, str], ...]:
-    """Return a few targets of a scenario, with what is given in each of them.
+    """Return a few targets of a scenario, each with the values of `given`.
 
     Parameters
     ----------
     scenario, database
-        Whose they are, and what has the values.
+        The scenario, and the database that has the values.
     keys
-        What they tell.
+        The parameters of a target.
     given
-        What is told already.
+        Values that the user named.
 
     Raises
     ------
@@ -60,7 +53,9 @@ def sample_targets(
     InfrastructureError
         The database failed.
     """
-    ordered = list(_in_order(scenario, keys))
+    parameters = {key: scenario.parameters[key] for key in keys}
+    needs = {key: {*(p.follows or p).needs} & {*keys} - {key} for key, p in parameters.items()}
+    ordered = list(TopologicalSorter(needs).static_order())
     found: list[dict[str, str]] = []
     for number in range(_TRIED):
         target: dict[str, str] = {}
@@ -71,22 +66,6 @@ def sample_targets(
         if target not in found:
             found.append(target)
     return tuple(found)
-
-
-def _in_order(scenario: Scenario, keys: Collection[str]) -> Iterator[str]:
-    """Yield the keys, each behind those that it depends on."""
-    left = [*keys]
-    done: set[str] = set()
-    while left:
-        ready = [key for key in left if _needs(scenario, key) & {*left} <= done] or left
-        yield ready[0]
-        done.add(ready[0])
-        left.remove(ready[0])
-
-
-def _needs(scenario: Scenario, key: str) -> frozenset[str]:
-    parameter = scenario.parameters[key]
-    return (parameter.follows or parameter).needs - {key}
 
 
 def _value(
@@ -100,8 +79,8 @@ def _value(
     except (DataError, QueryError) as error:
         raise UnlistedValuesError(key, str(error)) from error
     if not values:
-        told = ", ".join(f"{name}={value}" for name, value in target.items())
-        raise UnlistedValuesError(key, f"it has no values{f' with {told}' if told else ''}")
+        others = ", ".join(f"{name}={value}" for name, value in target.items())
+        raise UnlistedValuesError(key, f"it has no values{f' with {others}' if others else ''}")
     if parameter.type == "list":
         return LIST_SEPARATOR.join(values[: number + 1])
     return values[number % len(values)]

@@ -16,9 +16,15 @@ from dqa.api.formats import format_names, json_schema
 from dqa.cli.main import app
 from dqa.core.errors import UnknownNameError
 from dqa.core.events import CORE_EVENTS, kinds_of
+from tests.confirming import confirm
 from tests.dellma.dellma_scripts import write_decision, write_rankings, write_tables
 
 HOME = Path(__file__).parents[1]
+
+
+def _confirmed(folder: Path) -> Path:
+    confirm(folder)
+    return folder
 
 
 def _toml(file: Path) -> dict[str, Any]:
@@ -79,7 +85,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         ],
         "scenario": list(map(_toml, sorted(HOME.glob("schemas/*/scenario.toml")))),
         "scenario_check": json.loads(
-            run("doctor", "--scenario", folder / "proposed", *_at(file), "--json")
+            run("doctor", "--scenario", _confirmed(folder / "proposed"), *_at(file), "--json")
         ),
         "scenario_tables": list(map(_toml, HOME.glob("examples/*/tables.toml"))),
         "question": [

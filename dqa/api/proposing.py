@@ -18,12 +18,12 @@ from dqa.core.records import Record
 from dqa.core.text import counted, visible
 from dqa.guard import Audit, Policy
 from dqa.loaders.proposal.choices import Choice, choose
-from dqa.loaders.proposal.documents import scenario_text, tables_text
+from dqa.loaders.proposal.documents import render_scenario
 from dqa.loaders.proposal.guesses import GUESS, guess_lines
-from dqa.loaders.proposal.statements import Statements
 from dqa.loaders.proposal.survey import Surveyor
-from dqa.loaders.proposal.surveyed import Survey
 from dqa.scenarios.catalogue import scenario_names
+
+_SCHEMAS = {"scenario.schema.json": "scenario", "tables.schema.json": "scenario_tables"}
 
 
 class ProposedScenario(Record):
@@ -64,12 +64,13 @@ class ProposedScenario(Record):
         target = "".join(f" --target {quote(f'{key}={value}')}" for key, value in values.items())
         described = f"{counted(len(self.tables), 'table')} described{left}"
         guessed = counted(self.guesses, "line is a guess", "lines are guesses")
-        mend = "and write rules.md and outcomes.* for what you decide about"
+        fix = "and write rules.md and outcomes.* for what you decide about"
         return "\n".join(
             [
                 f"{self.folder}: {', '.join(self.files)}.",
                 f"It decides about each {self.noun} ({self.table}.{self.column}); {described}.",
-                f"{guessed}: look for '{GUESS}', {mend}.",
+                f"{guessed}: look for '{GUESS}', {fix}.",
+                f"Then write confirmed = true into {self.folder}/scenario.toml.",
                 f"Next: dqa doctor --scenario {self.folder} --database URL",
                 f"Then: dqa ask --scenario {self.folder} --database URL{target}",
             ]
@@ -119,9 +120,11 @@ def propose_scenario(  # noqa: PLR0913  (each is a question of its own to the ca
         place = Path(folder) if folder is not None else Path(f"choose-{_slug(choice.noun)}")
         _require_empty(place)
         name = _scenario_name(place, choice)
-        files = _files(survey, choice, Statements(choice, surveyor), name, question)
+        texts = render_scenario(survey, choice, surveyor, name, question)
+    schemas = {name: _schema(kind) for name, kind in _SCHEMAS.items()}
+    files = {**texts, **schemas}
     _write(place, files)
-    guesses = sum(len(guess_lines(text.split("\n"))) for text in _texts(files))
+    guesses = sum(len(guess_lines(text.split("\n"))) for text in texts.values())
     return ProposedScenario(
         folder=str(place),
         files=tuple(files),
@@ -141,29 +144,6 @@ def _example(choice: Choice) -> dict[str, str]:
     if choice.parameter is None or choice.example is None:
         return {}
     return {choice.parameter: visible(choice.example)}
-
-
-def _files(
-    survey: Survey, choice: Choice, statements: Statements, name: str, question: str
-) -> Mapping[str, str]:
-    """Return every file's text by its name."""
-    suffix = statements.suffix
-    return {
-        "scenario.toml": scenario_text(choice, name, suffix),
-        "tables.toml": tables_text(survey, choice, is_graph=suffix == ".cypher"),
-        "rules.md": statements.rules(),
-        "question.txt": statements.question(question),
-        f"candidates{suffix}": statements.candidates(),
-        f"outcomes{suffix}": statements.outcomes(),
-        f"context{suffix}": statements.context(),
-        "scenario.schema.json": _schema("scenario"),
-        "tables.schema.json": _schema("scenario_tables"),
-    }
-
-
-def _texts(files: Mapping[str, str]) -> list[str]:
-    """Return the files that are the user's to edit."""
-    return [text for name, text in files.items() if not name.endswith(".json")]
 
 
 def _schema(name: str) -> str:

@@ -12,7 +12,7 @@ from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo
 from dqa.core.text import counted
 from dqa.guard import Audit, Policy
-from dqa.loaders.inspection.decisions import DecisionCheck, check_simulator
+from dqa.loaders.inspection.decisions import DecisionCheck, check_confirmed, check_simulator
 from dqa.loaders.inspection.findings import Finding, Findings, said
 from dqa.loaders.inspection.schema import SchemaCheck
 from dqa.loaders.inspection.statements import StatementTrial
@@ -151,6 +151,7 @@ class _Check:
         for problem in problems:
             self._found.add_error(problem)
         self._texts(scenario, keys)
+        check_confirmed(scenario, merged, self._found)
         check_simulator(scenario, merged, self._found)
         trial = StatementTrial(scenario, self._database, self._found, self._seconds)
         decisions = DecisionCheck(scenario, merged, trial, keys)

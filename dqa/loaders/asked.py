@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from dqa.core.database import Database, Limits
 from dqa.core.display import cell_of
-from dqa.core.errors import DataError, QueryError, UnknownNameError, UsageError
+from dqa.core.errors import DataError, ParseError, QueryError, UnknownNameError, UsageError
+from dqa.core.files import read_text
 from dqa.core.question import Candidate, Question
 from dqa.core.situation import Cell, Situation
 from dqa.loaders.readback import read_situation
@@ -20,7 +22,9 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.document import Listing, Parameter
 from dqa.scenarios.embedded import LISTING, first_column
 from dqa.scenarios.parameters import LIST_SEPARATOR, text_of, typed_text
+from dqa.scenarios.reading import DOCUMENT
 from dqa.scenarios.tables import LiveTable, live_table, order_of
+from dqa.scenarios.toml_lines import line_of, lines_of
 
 _KNOWN = 10_000
 """Values among which a near one is looked for, where a column has no such value."""
@@ -47,6 +51,8 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
 
     Raises
     ------
+    ParseError
+        Nobody has confirmed what ``dqa init`` guessed; names the file and the line.
     UsageError
         The target is not what the scenario asks about, or the database does not hold the scenario.
     DataError
@@ -54,6 +60,7 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     InfrastructureError
         The database failed.
     """
+    require_confirmed(scenario)
     wanted = scenario.template.get_identifiers()
     for key in target:
         if key not in wanted:
@@ -71,6 +78,23 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     if len(candidates) <= _NARROWED or scenario.listing.listed_in or scenario.listing.except_:
         return asked
     return replace(asked, candidate_query=held.listing_statement(scenario.listing, whole))
+
+
+def require_confirmed(scenario: Scenario) -> None:
+    """Refuse, with a `ParseError`, to decide by goals and outcomes that ``dqa init`` guessed."""
+    if scenario.outcomes.confirmed:
+        return
+    file = Path(scenario.folder) / DOCUMENT
+    line = line_of(("outcomes", "confirmed"), lines_of(read_text(file)))
+    raise ParseError(file, line, unconfirmed(scenario))
+
+
+def unconfirmed(scenario: Scenario) -> str:
+    """Return what to check before a proposed scenario decides."""
+    return (
+        f"outcomes.confirmed: 'dqa init' guessed the goal ({scenario.goal} the {scenario.unit}), "
+        "the candidates and the outcomes. Check them, then write confirmed = true"
+    )
 
 
 def require_candidates(question: Question) -> None:

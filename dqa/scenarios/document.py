@@ -185,6 +185,8 @@ class OutcomesPart(Part):
         What the outcome is, e.g. ``"profit"``.
     goal
         Whether more or less of it is better.
+    confirmed
+        False while goal, candidates and outcomes are guesses of ``dqa init``: no decision is made.
     source
         ``python``: a simulator (`dqa.core.simulator.Simulator`) at `python`. ``query``:
         ``outcomes.sql`` or ``outcomes.cypher``, whose rows are a candidate and its value.
@@ -197,6 +199,7 @@ class OutcomesPart(Part):
 
     unit: Name
     goal: Goal
+    confirmed: bool = True
     source: Literal["python", "query", "formula", "recorded"]
     python: EntryPointText | None = None
     table: str | None = None

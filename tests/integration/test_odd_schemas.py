@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 import dqa
+from tests.confirming import confirm
 
 ODD = """
 CREATE TYPE {schema}.mood AS ENUM ('low', 'high');
@@ -55,6 +56,7 @@ def test_a_proposal_for_such_a_schema_is_decided_at_once(odd: str, tmp_path: Pat
     tables = ["Sales Region", "order"]
     made = dqa.propose_scenario(odd, tmp_path / "s", question="Which sales region?", tables=tables)
     assert made.column == "Name"
+    confirm(tmp_path / "s")
     checked = dqa.check_scenario(tmp_path / "s", odd)
     assert checked.is_good, checked.to_text()
     outcomes = (tmp_path / "s" / "outcomes.sql").read_text("utf-8")

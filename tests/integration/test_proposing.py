@@ -8,6 +8,7 @@ import pytest
 
 import dqa
 from benchmarks.warehouse import made
+from tests.confirming import confirm
 
 SCENARIOS = Path(__file__).parents[2] / "examples" / "warehouse"
 GRAPH = ["Plant", "Product", "Warehouse", "Customer", "CustomerOrder", "Shipment", "Supplier"]
@@ -24,6 +25,7 @@ def test_a_server_is_proposed_a_folder_and_a_broken_one_is_told(
         tables = GRAPH if name == "neo4j" else ()
         found = dqa.propose_scenario(there, folder, question="Which plant to stop?", tables=tables)
         assert found.column == "name"
+        confirm(folder)
         checked = dqa.check_scenario(folder, there)
         assert checked.is_good, checked.to_text()
         assert checked.statements >= 3

@@ -18,6 +18,7 @@ from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.given import Reply, Request
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import catalogue
+from tests.confirming import confirm
 from tests.scenarios.live_plants import LIVE, NORTH, make_embedded
 
 DEAREST = Step("Look for the dearest.", 'SELECT "plant name", cost FROM plant ORDER BY cost DESC')
@@ -158,6 +159,7 @@ def test_a_script_by_a_folder_decides_by_what_it_has_seen(
 ) -> None:
     """Of the candidates that it has listed, though no outcome of them is known yet."""
     dqa.propose_scenario(plants, tmp_path / "close", question="Which plant to close?")
+    confirm(tmp_path / "close")
     trace = dqa.ask(
         plants,
         dqa.AskedQuestion(scenario=str(tmp_path / "close")),

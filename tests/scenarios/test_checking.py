@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import dqa
 from dqa.cli.main import app
 from dqa.core.errors import UnknownNameError, UsageError
+from tests.confirming import confirm
 
 LIVE = Path(__file__).parents[2] / "examples" / "warehouse"
 DOCUMENT = """name = "branches"
@@ -311,6 +312,7 @@ def odd(tmp_path: Path) -> Path:
         opened.executescript(ODD)
     opened.close()
     dqa.propose_scenario(file, tmp_path / "odd", question="Which delivery site to close?")
+    confirm(tmp_path / "odd")
     return file
 
 

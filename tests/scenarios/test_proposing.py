@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 
 import dqa
 from dqa.cli.main import app
-from dqa.core.errors import UsageError
+from dqa.core.errors import ParseError, UsageError
 from dqa.scenarios import read_scenario
 from examples.make_warehouse import make_warehouse
+from tests.confirming import confirm
 
 ODD = """
 CREATE TABLE "Größe & Werk" ("Werk Nr" INTEGER PRIMARY KEY, "Name" TEXT, "select" TEXT,
@@ -89,6 +90,7 @@ def test_the_proposal_works_as_it_is(warehouses: Path, tmp_path: Path, ending: s
     """It passes the doctor, who points at the guesses alone, and the oracle decides by it."""
     file = warehouses / f"warehouse.{ending}"
     made = dqa.propose_scenario(file, tmp_path / "plants", question="Which plant to stop?")
+    confirm(tmp_path / "plants")
     assert made.column == "name"
     assert made.table.lower() == made.noun == "plant"
     checked = dqa.check_scenario(tmp_path / "plants", file)
@@ -100,11 +102,43 @@ def test_the_proposal_works_as_it_is(warehouses: Path, tmp_path: Path, ending: s
     assert dqa.ask(file, asked, decider="oracle").choice is not None
 
 
+def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path) -> None:
+    """A plant that is to be closed is not the one that sells best: the user says which goal."""
+    file = _database(
+        tmp_path / "plants.db",
+        "CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT, revenue REAL);",
+        {"plant": [(1, "small", 1.0), (2, "large", 9.0)]},
+    )
+    folder = tmp_path / "close"
+    dqa.propose_scenario(file, folder, question="Which plant to close?")
+    document = folder / "scenario.toml"
+    lines = document.read_text("utf-8").split("\n")
+    line = next(n for n, text in enumerate(lines, 1) if text.startswith("confirmed = false"))
+    checked = dqa.check_scenario(folder, file)
+    (error,) = [found for found in checked.findings if found.level == "error"]
+    assert (error.file, error.line) == (str(document), line)
+    assert "guessed the goal (maximise the total revenue)" in error.problem
+    asked = dqa.AskedQuestion(scenario=str(folder))
+    with pytest.raises(ParseError, match="write confirmed = true") as raised:
+        dqa.ask(file, asked, decider="oracle")
+    assert (raised.value.file, raised.value.line) == (document, line)
+    with pytest.raises(UsageError, match="write confirmed = true"):
+        dqa.read_questions([{"target": {}}], file, scenario=folder)
+    done = CliRunner().invoke(
+        app, ["ask", "--scenario", str(folder), "--database", str(file), "--decider", "oracle"]
+    )
+    assert done.exit_code != 0
+    confirm(folder)
+    document.write_text(document.read_text("utf-8").replace('"maximise"  #', '"minimise"  #', 1))
+    assert dqa.ask(file, asked, decider="oracle").choice == "small"
+
+
 def test_keys_joins_units_and_samples_are_told_and_guesses_marked(
     keyless: Path, tmp_path: Path
 ) -> None:
     """Where nothing is declared, names and values suggest it; three samples stand beside each."""
     made = dqa.propose_scenario(keyless, tmp_path / "s")
+    confirm(tmp_path / "s")
     text = (tmp_path / "s" / "tables.toml").read_text("utf-8")
     assert "# guess: joins supplier_id -> supplier.id, by name and values" in text
     assert 'key = ["id"]  # guess: the database declares no key' in text
@@ -132,6 +166,7 @@ def test_keys_joins_units_and_samples_are_told_and_guesses_marked(
 def test_names_that_need_quoting_are_quoted_and_no_text_acts(odd: Path, tmp_path: Path) -> None:
     """Spaces, reserved words, accents, quotes and dollar signs; controls are spelt out."""
     made = dqa.propose_scenario(odd, tmp_path / "s")
+    confirm(tmp_path / "s")
     assert (made.table, made.parameters) == ("Größe & Werk", ("select",))
     assert dqa.check_scenario(tmp_path / "s", odd).is_good
     read_scenario(tmp_path / "s")
@@ -168,6 +203,7 @@ def test_what_a_policy_hides_is_in_no_file(tmp_path: Path) -> None:
     }
     policy.write_text(json.dumps(rules), "utf-8")
     dqa.propose_scenario(file, tmp_path / "s", policy=policy)
+    confirm(tmp_path / "s")
     whole = "".join(found.read_text("utf-8") for found in (tmp_path / "s").iterdir())
     for hidden in ("PIN-", "MAIL-", "WORD-", "unlisted", "secret", '"pin"', str(tmp_path)):
         assert hidden not in whole
@@ -204,6 +240,7 @@ def test_a_proposal_with_names_that_need_quoting_is_decided_by_the_scripted_anal
 ) -> None:
     """It knows the scenario by its tables, as the schema quotes them."""
     dqa.propose_scenario(odd, tmp_path / "s", question="Which Werk to stop?")
+    confirm(tmp_path / "s")
     asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))
     trace = dqa.ask(odd, asked, decider="planrag", model="scripted:analyst")
     assert trace.asked is not None
@@ -214,6 +251,7 @@ def test_what_a_folder_lacks_is_told_when_it_is_asked(odd: Path, tmp_path: Path)
     """No candidates, and outcomes that are no numbers, are one clear error and no bug of ours."""
     folder = tmp_path / "s"
     dqa.propose_scenario(odd, folder, question="Which Werk to stop?")
+    confirm(folder)
     asked = dqa.AskedQuestion(scenario=str(folder))
     (folder / "outcomes.sql").write_text("SELECT NULL, NULL;", "utf-8")
     with pytest.raises(UsageError, match=r"is NULL, which is no number: mend outcomes"):
@@ -247,6 +285,7 @@ def test_a_key_of_several_columns_joins_by_all_of_them(tmp_path: Path) -> None:
         },
     )
     dqa.propose_scenario(file, tmp_path / "s", question="Which region has the highest amount?")
+    confirm(tmp_path / "s")
     text = (tmp_path / "s" / "tables.toml").read_text("utf-8")
     assert "# joins: land -> region.land and number -> region.number" in text
     assert "# joins: from_land -> region.land and from_number -> region.number" in text

@@ -14,8 +14,7 @@ from dqa.core.errors import (
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
 from dqa.guard import GuardedDatabase
-from dqa.loaders.proposal.survey import Surveyor
-from dqa.loaders.proposal.surveyed import SurveyedColumn, SurveyedTable
+from dqa.loaders.proposal.survey import SurveyedColumn, SurveyedTable, Surveyor
 
 
 class Failing(Session):

@@ -13,7 +13,7 @@ from dqa.core.display import cell_of
 from dqa.core.errors import DqaError, InfrastructureError, UsageError
 from dqa.core.question import MOST_CANDIDATES, Candidate, Question
 from dqa.core.text import counted
-from dqa.loaders.asked import list_candidates
+from dqa.loaders.asked import list_candidates, unconfirmed
 from dqa.loaders.inspection.findings import Findings, Level, said
 from dqa.loaders.inspection.statements import StatementTrial, Written
 from dqa.scenarios import Scenario
@@ -254,6 +254,13 @@ class DecisionCheck:
         where = self.merged.wrong(place, problem)
         text = f"{'.'.join(map(str, place))}: {problem}"
         self._found.add(level, str(where.file), where.line, text)
+
+
+def check_confirmed(scenario: Scenario, merged: MergedDocument, found: Findings) -> None:
+    """Report guesses of ``dqa init`` that decide and are not confirmed."""
+    if not scenario.outcomes.confirmed:
+        where = merged.wrong(("outcomes", "confirmed"), unconfirmed(scenario))
+        found.add("error", str(where.file), where.line, unconfirmed(scenario))
 
 
 def check_simulator(scenario: Scenario, merged: MergedDocument, found: Findings) -> None:

@@ -1,4 +1,4 @@
-"""Which decision is proposed: what can be chosen, what it is judged by, what a question tells."""
+"""Chooses the decision to propose: the candidates, the measure and the parameter."""
 
 from __future__ import annotations
 
@@ -9,31 +9,21 @@ from dataclasses import dataclass
 from dqa.core.errors import UsageError
 from dqa.core.relevance import words_in
 from dqa.loaders.proposal.guesses import goal_of, measure_rank, name_columns
-from dqa.loaders.proposal.survey import Surveyor, words_of
-from dqa.loaders.proposal.surveyed import Join, Survey, SurveyedTable
+from dqa.loaders.proposal.survey import Join, Survey, SurveyedTable, Surveyor, words_of
 
 _MANY = 1_000
-"""More candidates than that are too many to propose, where there is a smaller table."""
+"""A table with more rows is proposed only if there is no smaller one."""
 _KINDS = (2, 30)
 """How many values a column has that divides candidates into kinds."""
 _SHORT = 30
-"""Letters of a kind that is shown as an example."""
+"""The length of a kind that can be shown as an example."""
 _NUMBERS = ("integer", "decimal", "float")
+_NO_MEASURES = frozenset({"id", "number", "no", "nr", "code"})
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Rows that belong to what can be chosen.
-
-    Attributes
-    ----------
-    table
-        What they are rows of; of a graph, relationships.
-    join
-        By which columns they belong to it; None of a graph.
-    outward
-        Whether relationships go out from what can be chosen.
-    """
+    """Rows that belong to a candidate: by a join, or of a graph by relationships."""
 
     table: SurveyedTable
     join: Join | None = None
@@ -42,23 +32,23 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The decision that is proposed.
+    """The proposed decision.
 
     Attributes
     ----------
     table, column
-        What can be chosen: the rows of a table, by the values of a column.
+        The candidates: the rows of a table, named by a column.
     noun
-        What one of them is called.
+        A word for one of them.
     count
-        How many there are; None where counting takes too long.
+        How many there are; None if counting takes too long.
     fact, measure
-        What an outcome adds up: a column of rows that belong to a candidate, or of its own (without
-        `fact`); without a measure, rows are counted.
+        The outcome: the sum of a column of rows that belong to a candidate, or of its own row
+        (without `fact`); without a measure the number of rows.
     goal
-        Whether more or less of it is better.
+        ``maximise`` or ``minimise``.
     kind
-        The column by which a question chooses among them; None for none.
+        The column by which a question selects candidates; None for none.
     """
 
     table: SurveyedTable
@@ -71,22 +61,26 @@ class Choice:
     kind: str | None = None
 
     @property
+    def counted(self) -> SurveyedTable:
+        """The table whose rows the outcome counts or adds up."""
+        return self.table if self.fact is None else self.fact.table
+
+    @property
     def measured(self) -> str:
-        """What the outcome is, in words."""
-        of = self.fact.table if self.fact is not None else self.table
+        """The outcome in words."""
         if self.measure is None:
-            return f"number of {words_of(of.name)} rows"
+            return f"number of {words_of(self.counted.name)} rows"
         return f"total {words_of(self.measure)}"
 
     @property
     def example(self) -> str | None:
-        """One of the kinds, as a question may ask about it; None where none is short."""
+        """A kind that a question may ask about; None if none is short."""
         samples = () if self.kind is None else self.table.column(self.kind).samples
         return next((one for one in samples if isinstance(one, str) and len(one) < _SHORT), None)
 
     @property
     def parameter(self) -> str | None:
-        """What a question's parameter is called that says which kind can be chosen."""
+        """The name of the question's parameter; None without a kind."""
         if self.kind is None:
             return None
         name = re.sub(r"\W+", "_", self.kind, flags=re.ASCII).strip("_").lower()
@@ -94,14 +88,14 @@ class Choice:
 
 
 def choose(survey: Survey, surveyor: Surveyor, question: str) -> Choice:
-    """Choose what a scenario may decide about.
+    """Choose the decision of a proposed scenario.
 
     Parameters
     ----------
     survey, surveyor
-        What is known of the database, and who asks it for more.
+        What is known of the database, and what reads more.
     question
-        The user's own, or nothing.
+        The user's own, or "".
 
     Raises
     ------
@@ -110,12 +104,11 @@ def choose(survey: Survey, surveyor: Surveyor, question: str) -> Choice:
     """
     tables = [table for table in survey.tables if table.ends is None]
     if not question:
-        degree = {table.name: len(_facts(survey, table)) for table in tables}
-        tables.sort(key=lambda one: (not _is_handy(one), -degree[one.name], one.rows or 0))
+        tables.sort(key=lambda one: (not _is_handy(one), -len(_facts(survey, one)), one.rows or 0))
     fallback: tuple[SurveyedTable, str] | None = None
     for table in tables:
         named = name_columns(table.name, [(c.name, c.type) for c in table.columns], table.key)
-        named.sort(key=lambda column: column in _joined(table))  # those name something else
+        named.sort(key=lambda column: column in _joined(table))  # those name another table's rows
         counts = surveyor.distinct(table.name, named)
         for column in named:
             if table.rows and counts.get(column) == (table.rows, table.rows):
@@ -134,28 +127,30 @@ def _choice(
     survey: Survey, surveyor: Surveyor, table: SurveyedTable, column: str, question: str
 ) -> Choice:
     fact, measure = _measure(survey, surveyor, table, column)
-    noun = words_of(table.name)
     counted = surveyor.distinct(table.name, [column]).get(column)
-    measured = measure or ""
-    goal = goal_of(question, measured)
-    kind = None if question else _kind(surveyor, table, column)
-    count = None if counted is None else counted[1]
-    return Choice(table, column, noun, count, fact, measure, goal, kind)
+    return Choice(
+        table=table,
+        column=column,
+        noun=words_of(table.name),
+        count=None if counted is None else counted[1],
+        fact=fact,
+        measure=measure,
+        goal=goal_of(question, measure or ""),
+        kind=None if question else _kind(surveyor, table, column),
+    )
 
 
 def _is_handy(table: SurveyedTable) -> bool:
-    """Whether a table has as many rows as somebody can choose from."""
+    """Whether people can choose among the rows of a table."""
     return table.rows is not None and 1 < table.rows <= _MANY
 
 
 def _facts(survey: Survey, table: SurveyedTable) -> list[Fact]:
     found: list[Fact] = []
     for other in survey.tables:
-        if other.ends is not None:
-            if table.name in other.ends:
-                found.append(Fact(other, outward=other.ends[0] == table.name))
-            continue
-        joins = [j for j in other.joins if j.table == table.name and other.name != table.name]
+        if other.ends is not None and table.name in other.ends:
+            found.append(Fact(other, outward=other.ends[0] == table.name))
+        joins = [join for join in other.joins if join.table == table.name != other.name]
         found += [Fact(other, join) for join in joins[:1]]
     return found
 
@@ -163,21 +158,19 @@ def _facts(survey: Survey, table: SurveyedTable) -> list[Fact]:
 def _measure(
     survey: Survey, surveyor: Surveyor, table: SurveyedTable, column: str
 ) -> tuple[Fact | None, str | None]:
-    """Return the numbers that an outcome adds up: the likeliest by name, then of the most rows.
-
-    Without any that add up to a number, rows are counted.
-    """
+    """Return the column to add up: by its name, then of the most rows; None to count rows."""
     facts = _facts(survey, table)
-    options: list[tuple[tuple[int, int, int, str], Fact | None, str]] = []
-    for fact in facts:
-        of, rows = fact.table, -(fact.table.rows or 0)
-        names = _numbers(of, [*of.key, *_joined(of)])
-        options += [((measure_rank(name), 0, rows, name), fact, name) for name in names]
-    own = _numbers(table, [*table.key, column, *_joined(table)])
-    options += [((measure_rank(name), 1, 0, name), None, name) for name in own]
+    options: list[tuple[tuple[int, bool, int, str], Fact | None, str]] = []
+    for fact in [*facts, None]:
+        of = table if fact is None else fact.table
+        others = {*of.key, *_joined(of), *((column,) if fact is None else ())}
+        rows = 0 if fact is None else -(of.rows or 0)
+        options += [
+            ((measure_rank(name), fact is None, rows, name), fact, name)
+            for name in _numbers(of, others)
+        ]
     for _, chosen, measure in sorted(options, key=lambda option: option[0]):
-        of = table if chosen is None else chosen.table
-        if surveyor.is_summable(of, measure):
+        if surveyor.is_summable(table if chosen is None else chosen.table, measure):
             return chosen, measure
     return (facts[0] if facts else None), None
 
@@ -187,18 +180,18 @@ def _joined(table: SurveyedTable) -> list[str]:
     return [column for join in table.joins for column in join.columns]
 
 
-def _numbers(table: SurveyedTable, others: Sequence[str]) -> list[str]:
+def _numbers(table: SurveyedTable, others: set[str]) -> Sequence[str]:
     return [
         column.name
         for column in table.columns
         if column.type in _NUMBERS
         and column.name not in others
-        and not {"id", "number", "no", "nr", "code"} & set(words_in(column.name))
+        and _NO_MEASURES.isdisjoint(words_in(column.name))
     ]
 
 
 def _kind(surveyor: Surveyor, table: SurveyedTable, column: str) -> str | None:
-    """Return the column of a few texts that divides the rows into kinds; None without one."""
+    """Return the text column that divides the rows into kinds; None without one."""
     texts = [one.name for one in table.columns if one.type == "text" and one.name != column]
     counts = surveyor.distinct(table.name, texts[:12])
     least, most = _KINDS

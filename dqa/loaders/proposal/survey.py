@@ -1,10 +1,10 @@
-"""What of a database a scenario may stand on: its likeliest tables, with keys, joins, samples."""
+"""Reads what a scenario may use of a database: likely tables, with keys, joins and samples."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isfinite
 
 from dqa.core.cypher import quote_name
@@ -18,26 +18,95 @@ from dqa.core.situation import ColumnType
 from dqa.core.text import visible
 from dqa.databases.tables import quote_if_needed
 from dqa.loaders.proposal.guesses import joins_by_name, key_columns, unit_of
-from dqa.loaders.proposal.surveyed import Join, Survey, SurveyedColumn, SurveyedTable
 from dqa.scenarios.column_types import column_type
 from dqa.scenarios.tables import quoted_for
 
 MOST_TABLES = 12
-"""Tables, or labels, that are proposed where nobody names them."""
+"""How many tables or labels are proposed unless the user names them."""
 _COUNTED = 40
-"""Tables whose rows are counted to choose among more."""
+"""How many tables have their rows counted, to choose among more."""
 _SAMPLES, _LOOKED_AT, _LONGEST = 3, 50, 40
 _SECONDS = 5.0
 
 
-class Surveyor:
-    """Asks a database, each time within bounds.
+@dataclass(frozen=True, slots=True)
+class SurveyedColumn:
+    """A column or property.
 
-    Parameters
+    Attributes
     ----------
-    database
-        An open one, behind its policy.
+    type
+        Its type for a scenario; from its values where the database's type is unknown.
+    unit
+        A guess from its name.
+    samples
+        Some of its values.
     """
+
+    name: str
+    described: str
+    type: ColumnType
+    comment: str = ""
+    unit: str = ""
+    samples: tuple[Value, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A reference to another table: pairs of a column and the one that it refers to."""
+
+    table: str
+    pairs: tuple[tuple[str, str], ...]
+    guessed: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that refer."""
+        return tuple(column for column, _ in self.pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyedTable:
+    """A table; of a graph, the nodes of a label or the relationships of a type.
+
+    Attributes
+    ----------
+    key_guessed
+        Whether the database declares no key.
+    rows
+        How many; None if counting takes too long.
+    ends
+        The labels that relationships join.
+    """
+
+    name: str
+    columns: tuple[SurveyedColumn, ...]
+    key: tuple[str, ...] = ()
+    key_guessed: bool = False
+    joins: tuple[Join, ...] = ()
+    rows: int | None = None
+    comment: str = ""
+    ends: tuple[str, str] | None = None
+
+    def column(self, name: str) -> SurveyedColumn:
+        """Return one of its columns."""
+        return next(column for column in self.columns if column.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The tables of a proposal, the likeliest first, and the names of the others."""
+
+    tables: tuple[SurveyedTable, ...]
+    left_out: tuple[str, ...] = ()
+
+    def table(self, name: str) -> SurveyedTable | None:
+        """Return a table or label by its name; None for one that was left out."""
+        return next((one for one in self.tables if one.name == name and one.ends is None), None)
+
+
+class Surveyor:
+    """Surveys a database that is open behind its policy, each statement within limits."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -49,45 +118,46 @@ class Surveyor:
         Parameters
         ----------
         about
-            The words of a question, or nothing.
+            The words of a question, or "".
         every
-            Whether all tables are wanted, however many there are.
+            Whether to survey all tables, however many there are.
 
         Raises
         ------
         UsageError
-            There is no table that can be described.
+            No table can be described.
         """
         schema = self.database.schema()
         there: list[TableInfo | NodeInfo] = [*schema.tables, *schema.nodes]
         infos = [info for info in there if _is_usable(info)]
         if not infos:
             raise UsageError(f"'{self.database.name}' has no table or label that can be read.")
-        chosen = self._ranked(schema, infos, about)
-        if not every:
-            chosen = chosen[:MOST_TABLES]
+        chosen = self._ranked(schema, infos, about)[: None if every else MOST_TABLES]
         tables = [self._table(info) for info in chosen]
-        edges = [self._edge(edge, tables) for edge in _unique(schema.edges)]
-        tables += [edge for edge in edges if edge is not None]
+        labels = {table.name for table in tables}
+        edges = {edge.label: edge for edge in reversed(schema.edges)}  # one of each type
+        tables += [
+            self._edge(edge)
+            for edge in schema.edges
+            if edges[edge.label] is edge
+            and {edge.source, edge.target} <= labels
+            and _is_plain(edge.label)
+        ]
         if not self.is_graph:
-            tables = [self._joined(table, tables) for table in tables]
+            tables = [self._with_guessed_joins(table, tables) for table in tables]
+        left = (_name(info) for info in there)
         names = {table.name for table in tables}
-        left = [_name(info) for info in there]
         return Survey(tuple(tables), tuple(name for name in left if name not in names))
-
-    # --- which tables ---
 
     def _ranked(
         self, schema: DatabaseSchema, infos: Sequence[TableInfo | NodeInfo], about: str
     ) -> list[TableInfo | NodeInfo]:
+        """Return tables by the words of a question, or by their number of joins."""
         if about:
-            parts, _ = rank_parts(schema, about)
             usable = {_name(info) for info in infos}
-            return [
-                part
-                for part in parts
-                if isinstance(part, TableInfo | NodeInfo) and _name(part) in usable
-            ]
+            parts = rank_parts(schema, about)[0]
+            nodes = (part for part in parts if isinstance(part, TableInfo | NodeInfo))
+            return [part for part in nodes if _name(part) in usable]
         degree = {_name(info): 0 for info in infos}
         for table in schema.tables:
             for _, other, _ in table.references:
@@ -99,35 +169,35 @@ class Surveyor:
         ranked = sorted(infos, key=lambda info: (-degree[_name(info)], _name(info)))
         if len(ranked) <= MOST_TABLES:
             return ranked
-        near = ranked[:_COUNTED]
-        rows = {_name(info): self.count(_name(info)) for info in near}
-        near.sort(key=lambda info: (rows[_name(info)] == 0, -degree[_name(info)], _name(info)))
-        return [*near, *ranked[_COUNTED:]]
+        # Tables without rows come last; counting all would take long.
+        empty = {_name(info) for info in ranked[:_COUNTED] if self.count(_name(info)) == 0}
+        return sorted(ranked, key=lambda info: _name(info) in empty)
 
     # --- one table ---
 
     def _table(self, info: TableInfo | NodeInfo) -> SurveyedTable:
-        fields = info.columns if isinstance(info, TableInfo) else info.properties
+        is_table = isinstance(info, TableInfo)
+        fields = info.columns if is_table else info.properties
         columns = tuple(_column(field) for field in fields if _is_plain(field.name))
         name, names = _name(info), {column.name for column in columns}
-        key: tuple[str, ...] = ()
-        if isinstance(info, TableInfo):
-            key = info.key if names.issuperset(info.key) else ()
-        elif info.key in names:
-            key = (info.key or "",)
+        declared = info.key if is_table else (info.key,) if info.key else ()
+        key = declared if names.issuperset(declared) else ()
         rows = self.count(name)
-        guessed = not key
-        key = key or self._key(name, columns, rows)
         joins: tuple[Join, ...] = ()
-        if isinstance(info, TableInfo):
+        if is_table:
             joins = tuple(join for join in self._joins(info) if names.issuperset(join.columns))
-        table = SurveyedTable(name, columns, key, guessed, joins, rows, info.comment)
-        return self._sampled(table)
+        table = SurveyedTable(name, columns, key, not key, joins, rows, info.comment)
+        return self._sampled(replace(table, key=key or self._key(table)))
+
+    def _edge(self, info: EdgeInfo) -> SurveyedTable:
+        columns = tuple(_column(field) for field in info.properties if _is_plain(field.name))
+        ends = info.source, info.target
+        return self._sampled(SurveyedTable(info.label, columns, comment=info.comment, ends=ends))
 
     def _joins(self, info: TableInfo) -> Iterator[Join]:
-        """Yield a table's declared joins: pairs that follow each other may be of one.
+        """Yield the declared joins of a table; pairs that follow each other may be one.
 
-        They are not where one of them is the other's whole key, or where a column is there again.
+        They are not if one of them is the other's whole key, or a column is there again.
         """
         keys = {table.name: table.key for table in self.database.schema().tables}
         found: list[tuple[str, list[tuple[str, str]]]] = []
@@ -144,66 +214,46 @@ class Surveyor:
         for other, pairs in found:
             yield Join(other, tuple(pairs))
 
-    def _edge(self, info: EdgeInfo, nodes: Sequence[SurveyedTable]) -> SurveyedTable | None:
-        """Return relationships; None where the nodes that they join are not described."""
-        there = {node.name for node in nodes}
-        if not {info.source, info.target} <= there or not _is_plain(info.label):
-            return None
-        columns = tuple(_column(field) for field in info.properties if _is_plain(field.name))
-        ends = info.source, info.target
-        return self._sampled(SurveyedTable(info.label, columns, comment=info.comment, ends=ends))
-
-    def _key(
-        self, name: str, columns: Sequence[SurveyedColumn], rows: int | None
-    ) -> tuple[str, ...]:
-        """Return columns that tell the rows apart today; the likeliest where none is found to."""
-        singles, pairs = key_columns(name, [(c.name, c.type) for c in columns])
-        counts = self.distinct(name, singles)
+    def _key(self, table: SurveyedTable) -> tuple[str, ...]:
+        """Return columns that distinguish all rows today, or else the likeliest."""
+        singles, pairs = key_columns(table.name, [(c.name, c.type) for c in table.columns])
+        counts = self.distinct(table.name, singles)
         for column in singles:
-            if rows and counts.get(column, (0, 0)) == (rows, rows):
+            if table.rows and counts.get(column) == (table.rows, table.rows):
                 return (column,)
-        for pair in () if self.is_graph else pairs:
-            if rows and self._distinct_rows(name, pair) == rows:
+        if self.is_graph:
+            return (singles[0] if singles else table.columns[0].name,)
+        for pair in pairs:
+            listed = ", ".join(map(self.spelled, pair))
+            inner = f"SELECT DISTINCT {listed} FROM {self.spelled(table.name)}"  # noqa: S608
+            if table.rows and self._number(f"SELECT COUNT(*) FROM ({inner}) d") == table.rows:  # noqa: S608
                 return pair
-        whole = tuple(c.name for c in columns if c.type not in ("json", "array"))
-        if self.is_graph or not whole:
-            return (singles[0] if singles else columns[0].name,)
-        return whole
+        whole = tuple(c.name for c in table.columns if c.type not in ("json", "array"))
+        return whole or (table.columns[0].name,)
 
     def _sampled(self, table: SurveyedTable) -> SurveyedTable:
-        """Return a table with the first different values of each column."""
-        names = [column.name for column in table.columns]
-        if not names:
+        """Return a table with the first distinct values of each column."""
+        if not table.columns:
             return table
-        rows = self._first_rows(table, names)
-        found: dict[str, list[Value]] = {name: [] for name in names}
+        values = [self.value(column.name) for column in table.columns]
+        by = table.key or (table.columns[0].name,)
+        order = f" ORDER BY {', '.join(map(self.value, by))}"
+        limit = "" if self.database.dialect == "ansi" else f" LIMIT {_LOOKED_AT}"
+        rows = self.ask(f"{self.select(table, values)}{order}{limit}") or self.ask(
+            f"{self.select(table, values)}{limit}"  # a type that cannot be sorted
+        )
+        found: list[list[Value]] = [[] for _ in table.columns]
         for row in rows.rows if rows is not None else ():
-            for name, value in zip(names, row, strict=True):
-                if value is not None and value not in found[name]:
-                    found[name].append(value)
-        columns = (_seen(column, found[column.name]) for column in table.columns)
+            for seen, value in zip(found, row, strict=True):
+                if value is not None and value not in seen:
+                    seen.append(value)
+        columns = (_seen(*one) for one in zip(table.columns, found, strict=True))
         return replace(table, columns=tuple(columns))
 
-    def _first_rows(self, table: SurveyedTable, names: Sequence[str]) -> Rows | None:
-        if self.is_graph:
-            listed = ", ".join(f"e.{quote_name(name)}" for name in names)
-            label = quote_name(table.name)
-            if table.ends is None:
-                order = f" ORDER BY e.{quote_name(table.key[0])}"
-                return self.ask(f"MATCH (e:{label}) RETURN {listed}{order} LIMIT {_LOOKED_AT}")
-            source, target = map(quote_name, table.ends)
-            pattern = f"(:{source})-[e:{label}]->(:{target})"
-            order = f" ORDER BY e.{quote_name(names[0])}"
-            return self.ask(f"MATCH {pattern} RETURN {listed}{order} LIMIT {_LOOKED_AT}")
-        listed = ", ".join(map(self.spelled, names))
-        start = f"SELECT {listed} FROM {self.spelled(table.name)}"  # noqa: S608
-        limit = "" if self.database.dialect == "ansi" else f" LIMIT {_LOOKED_AT}"
-        order = f" ORDER BY {', '.join(map(self.spelled, table.key))}"
-        # Whatever order there is then, some values are better than none.
-        return self.ask(f"{start}{order}{limit}") or self.ask(f"{start}{limit}")
-
-    def _joined(self, table: SurveyedTable, tables: Sequence[SurveyedTable]) -> SurveyedTable:
-        """Return a table that declares no join with those that names and values suggest."""
+    def _with_guessed_joins(
+        self, table: SurveyedTable, tables: Sequence[SurveyedTable]
+    ) -> SurveyedTable:
+        """Return a table without declared joins with those that names and values suggest."""
         if table.joins:
             return table
         keys = {
@@ -216,17 +266,17 @@ class Surveyor:
         found = tuple(
             Join(other, ((column, keys[other][0]),), guessed=True)
             for column, other in joins_by_name(columns, keys)
-            if column not in own and self._is_held(table.name, column, other, keys[other][0])
+            if column not in own and self._refers(table.name, column, other, keys[other][0])
         )
         return replace(table, joins=found)
 
-    def _is_held(self, table: str, column: str, other: str, key: str) -> bool:
-        """Whether every value of a column is one of another table's key, and there are some."""
-        name, value = self.spelled(table), self.spelled(column)
-        there, target = self.spelled(other), self.spelled(key)
+    def _refers(self, table: str, column: str, other: str, key: str) -> bool:
+        """Whether every value of a column, of which there are some, is one of another's key."""
+        value, target = f"t.{self.spelled(column)}", f"o.{self.spelled(key)}"
         rows = self.ask(
-            f"SELECT COUNT(t.{value}), SUM(CASE WHEN t.{value} IS NOT NULL AND o.{target} IS NULL "  # noqa: S608
-            f"THEN 1 ELSE 0 END) FROM {name} t LEFT JOIN {there} o ON o.{target} = t.{value}"
+            f"SELECT COUNT({value}), SUM(CASE WHEN {value} IS NOT NULL AND {target} IS NULL "  # noqa: S608
+            f"THEN 1 ELSE 0 END) FROM {self.spelled(table)} t "
+            f"LEFT JOIN {self.spelled(other)} o ON {target} = {value}"
         )
         if rows is None or not rows.rows:
             return False
@@ -236,79 +286,71 @@ class Surveyor:
     # --- statements ---
 
     def spelled(self, name: str) -> str:
-        """Return a table's or column's name as this database's statements spell it."""
+        """Return a table's or column's name, quoted for this database."""
         return quote_name(name) if self.is_graph else quoted_for(self.database, name)
 
     def written(self, name: str) -> str:
-        """Return a name as somebody writes it: quoted only where this database needs that."""
+        """Return a name as people write it: quoted only if this database needs it."""
         if self.is_graph:
             return cypher_name(name)
         return quote_if_needed(self.database.dialect, name)
 
+    def value(self, column: str) -> str:
+        """Return a column of the element `e` of `select`."""
+        return f"e.{self.spelled(column)}"
+
+    def select(self, table: SurveyedTable, values: Sequence[str]) -> str:
+        """Return the statement that reads values of a table's rows, which it calls `e`."""
+        listed, name = ", ".join(values), self.spelled(table.name)
+        if not self.is_graph:
+            return f"SELECT {listed} FROM {name} e"  # noqa: S608
+        if table.ends is None:
+            return f"MATCH (e:{name}) RETURN {listed}"
+        source, target = map(quote_name, table.ends)
+        return f"MATCH (:{source})-[e:{name}]->(:{target}) RETURN {listed}"
+
     def count(self, name: str) -> int | None:
-        """Return how many rows, or nodes, there are; None where counting takes too long."""
-        if self.is_graph:
-            rows = self.ask(f"MATCH (e:{quote_name(name)}) RETURN count(e)")
-        else:
-            rows = self.ask(f"SELECT COUNT(*) FROM {self.spelled(name)}")  # noqa: S608
-        return None if rows is None else int(str(rows.rows[0][0]))
+        """Return the number of rows or nodes; None if counting takes too long."""
+        return self._number(self.select(SurveyedTable(name, ()), ["COUNT(*)"]))
 
     def distinct(self, name: str, columns: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-        """Return by column how many values it has and how many differ; none takes too long."""
-        if not columns:
-            return {}
-        values = [f"e.{self.spelled(column)}" for column in columns]
-        counted = ", ".join(f"COUNT({value}), COUNT(DISTINCT {value})" for value in values)
-        if self.is_graph:
-            rows = self.ask(f"MATCH (e:{quote_name(name)}) RETURN {counted}")
-        else:
-            rows = self.ask(f"SELECT {counted} FROM {self.spelled(name)} e")  # noqa: S608
+        """Return by column the number of its values and of its distinct ones; {} if too slow."""
+        values = [self.value(column) for column in columns]
+        counts = [f"COUNT({value}), COUNT(DISTINCT {value})" for value in values]
+        rows = self.ask(self.select(SurveyedTable(name, ()), counts)) if columns else None
         if rows is None:
             return {}
         cells = [int(str(cell)) for cell in rows.rows[0]]
         return dict(zip(columns, zip(cells[::2], cells[1::2], strict=True), strict=True))
 
-    def summed(self, table: SurveyedTable, column: str, element: str) -> str:
-        """Return the sum of a column of rows that a statement calls `element`."""
-        value = f"{element}.{self.written(column)}"
+    def summed(self, table: SurveyedTable, column: str, value: str) -> str:
+        """Return the sum of a column, which a statement writes as `value`."""
         if self.database.dialect == "ladybug" and table.column(column).type == "decimal":
-            value = f"CAST({value} AS DOUBLE)"  # it adds up no decimals
+            value = f"CAST({value} AS DOUBLE)"  # it cannot add decimals
         return f"SUM({value})"
 
     def is_summable(self, table: SurveyedTable, column: str) -> bool:
-        """Whether the values of a column add up to a number; it is taken where that takes too long.
+        """Whether the values of a column add up to a number, as far as the policy shows them.
 
-        What the engine, or the policy, refuses to add up gives none.
+        A sum that takes too long is taken for a number.
         """
         if table.rows is None and table.ends is None:
             return True
-        total = self.summed(table, column, "e")
-        if not self.is_graph:
-            statement = f"SELECT {total} FROM {self.spelled(table.name)} e"  # noqa: S608
-        elif table.ends is None:
-            statement = f"MATCH (e:{quote_name(table.name)}) RETURN {total}"
-        else:
-            source, target = map(quote_name, table.ends)
-            pattern = f"(:{source})-[e:{quote_name(table.name)}]->(:{target})"
-            statement = f"MATCH {pattern} RETURN {total}"
+        total = self.summed(table, column, self.value(column))
         try:
-            rows = self._query(statement)
+            rows = self._query(self.select(table, [total])).rows
         except StatementTimeoutError:
             return True
         except QueryError:
             return False
-        found = rows.rows[0][0] if rows.rows else None
-        return isinstance(found, int | float) and isfinite(found)
+        return bool(rows) and isinstance(rows[0][0], int | float) and isfinite(rows[0][0])
 
-    def _distinct_rows(self, name: str, columns: Sequence[str]) -> int | None:
-        listed = ", ".join(map(self.spelled, columns))
-        rows = self.ask(
-            f"SELECT COUNT(*) FROM (SELECT DISTINCT {listed} FROM {self.spelled(name)}) d"  # noqa: S608
-        )
+    def _number(self, statement: str) -> int | None:
+        rows = self.ask(statement)
         return None if rows is None else int(str(rows.rows[0][0]))
 
     def ask(self, statement: str) -> Rows | None:
-        """Run a statement; None where it takes too long, or a policy lets nobody run it."""
+        """Run a statement; None if it takes too long, or the policy refuses it."""
         try:
             return self._query(statement)
         except QueryError:
@@ -327,16 +369,13 @@ def _column(field: Field) -> SurveyedColumn:
 
 
 def _seen(column: SurveyedColumn, values: Sequence[Value]) -> SurveyedColumn:
-    """Return a column with some of its values, which tell its type where nothing else does."""
+    """Return a column with some of its values, which give its type if nothing else does."""
     samples = tuple(values[:_SAMPLES])
-    if column_type(column.described) is not None or not values:
-        return replace(column, samples=samples)
     kinds = {type(value) for value in values}
-    kind: ColumnType = "text"
-    if kinds <= {int, float}:
-        kind = "integer" if kinds == {int} else "float"
-    unit = unit_of(column.name) if kind != "text" else ""
-    return replace(column, samples=samples, type=kind, unit=unit)
+    if column_type(column.described) is not None or not kinds or not kinds <= {int, float}:
+        return replace(column, samples=samples)
+    kind: ColumnType = "integer" if kinds == {int} else "float"
+    return replace(column, samples=samples, type=kind, unit=unit_of(column.name))
 
 
 def _name(info: TableInfo | NodeInfo) -> str:
@@ -349,17 +388,8 @@ def _is_usable(info: TableInfo | NodeInfo) -> bool:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name can be written into a file that people edit: nothing in it acts unseen."""
+    """Whether a name can be written into a file that people edit: without control characters."""
     return bool(name.strip()) and not any(unicodedata.category(sign)[0] == "C" for sign in name)
-
-
-def _unique(edges: Sequence[EdgeInfo]) -> Iterator[EdgeInfo]:
-    """Yield one of the relationships of each type: a scenario's tables have names of their own."""
-    seen: set[str] = set()
-    for edge in edges:
-        if edge.label not in seen:
-            seen.add(edge.label)
-            yield edge
 
 
 def words_of(name: str) -> str:

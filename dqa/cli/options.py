@@ -14,7 +14,7 @@ from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.core.errors import UsageError
 from dqa.core.files import read_text
 
-FormName: TypeAlias = Literal["relational", "graph"]
+FormName: TypeAlias = Literal["relational", "graph", "mysql", "postgres"]
 ProtocolName: TypeAlias = Literal["react", "tools"]
 
 DatabaseLocation = Annotated[
@@ -109,9 +109,9 @@ Form = Annotated[
     FormName,
     typer.Option(
         "--form",
-        metavar="relational|graph",
+        metavar="relational|graph|mysql|postgres",
         help="Which files of a release to read its databases from.",
-        autocompletion=one_of(("relational", "graph")),
+        autocompletion=one_of(("relational", "graph", "mysql", "postgres")),
         rich_help_panel=QUESTIONS,
     ),
 ]

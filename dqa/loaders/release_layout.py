@@ -20,7 +20,7 @@ from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import scenarios
 from dqa.scenarios.document import ReleasePart
 
-Form: TypeAlias = Literal["relational", "graph"]
+Form: TypeAlias = Literal["relational", "graph", "mysql", "postgres"]
 
 
 @dataclass(frozen=True, slots=True)

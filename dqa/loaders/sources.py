@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dqa.core.question_set import QuestionSet
     from dqa.guard import Audit, Policy
 
-FormName: TypeAlias = Literal["relational", "graph"]
+FormName: TypeAlias = Literal["relational", "graph", "mysql", "postgres"]
 _Folder: TypeAlias = Annotated[Path, AfterValidator(Path.absolute)]
 """A folder that another process finds, wherever it is started."""
 
@@ -160,12 +160,15 @@ class InPlaceFolder(Source):
     ----------
     folder
         Where it is.
+    form
+        ``mysql`` or ``postgres`` for the questions about such a server.
     strict
         Whether a defect is an error instead of being reported.
     """
 
     source: Literal["in_place"] = "in_place"
     folder: _Folder
+    form: FormName = "relational"
     strict: bool = False
 
     @property
@@ -192,7 +195,9 @@ class InPlaceFolder(Source):
         from dqa.loaders.reading import read_questions
 
         part = Part(self.limit, key)
-        return read_questions(self.folder, scenarios=scenarios, strict=self.strict, part=part)
+        return read_questions(
+            self.folder, scenarios=scenarios, form=self.form, strict=self.strict, part=part
+        )
 
 
 def release_in(
@@ -210,7 +215,7 @@ def release_in(
     Raises
     ------
     UsageError
-        Several readers recognise it, or a form is named and it has but one.
+        Several readers recognise it.
     """
     from dqa.loaders.reading import asks_in_place
 
@@ -218,12 +223,7 @@ def release_in(
         return ReleaseFolder(
             folder=folder, scenarios=scenarios, limit=limit, form=form, strict=strict
         )
-    if form != "relational":
-        raise UsageError(
-            f"{folder} has its databases in one form, and they are asked where they are: leave "
-            "out form (--form)."
-        )
-    return InPlaceFolder(folder=folder, scenarios=scenarios, limit=limit, strict=strict)
+    return InPlaceFolder(folder=folder, scenarios=scenarios, limit=limit, form=form, strict=strict)
 
 
 class GeneratedFolder(Source):

@@ -1,72 +1,117 @@
-"""Readers of text-to-SQL sets in the folder forms of BIRD and Spider.
+"""Readers of text-to-SQL sets in the folder forms of BIRD, Spider, Spider 2 lite and Defog.
 
-Each question names its database, a SQLite file that is asked where it is: nothing is loaded. The
-answer is a statement, and what is right is known as one, too: the gold statement. A question stands
-under its database's name, so ``--scenarios`` chooses databases and ``--limit`` counts for each.
+Each question names its database, which is queried in place. The answer is a statement; what is
+right is known as statements or as rows. A question's scenario is its database's name, so
+``--scenarios`` chooses databases and ``--limit`` counts for each.
 """
 
 from __future__ import annotations
 
+import csv
+import json
+import os
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain, combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from dqa import plugins
 from dqa.core.database import Limits
 from dqa.core.errors import DataError, ParseError, QueryError, UnknownNameError
-from dqa.core.files import UnsuitableFileError, open_regular, read_json, read_text
+from dqa.core.files import UnsuitableFileError, open_regular, read_bytes, read_json, read_text
 from dqa.core.question import Question
 from dqa.core.question_set import Defect, QuestionSet
-from dqa.core.truth import NOTHING_KNOWN, LabelledQuestion, MatchRule, Truth
+from dqa.core.records import problem_of
+from dqa.core.secrets import redact
+from dqa.core.text import counted
+from dqa.core.truth import GoldTable, LabelledQuestion, MatchRule, Truth
 from dqa.loaders.base import WHOLE, Part
+from dqa.loaders.places import variable_of
 from dqa.loaders.release_layout import Form
 
-_NAME = re.compile(r"\w[\w.-]*")
-"""What a database may be called: the name of a folder, and nothing that leads elsewhere."""
 _LEFT_OUT = "the question is left out"
 _TRIED = Limits(rows=1, seconds=30.0)
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def _whole_number(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _named(*names: str) -> Any:  # noqa: ANN401  (a field)
+    return Field(None, validation_alias=AliasChoices(*names))
+
+
+class _Entry(BaseModel):
+    """A question as a file has it; the forms name the same fields differently."""
+
+    model_config = ConfigDict(frozen=True, strict=True, str_strip_whitespace=True)
+
+    database: Annotated[
+        str,
+        Field(pattern=r"^\w[\w.-]*$", validation_alias=AliasChoices("db_id", "db_name", "db")),
+    ]
+    question: Annotated[str, Field(min_length=1)]
+    gold: str | None = _named("SQL", "query")
+    id: Annotated[str | None, BeforeValidator(_whole_number)] = _named("question_id", "instance_id")
+    hints: str | None = _named("evidence", "instructions")
+    tag: str | None = _named("difficulty", "query_category")
+    document: str | None = _named("external_knowledge")
+
+
+class _Layout(NamedTuple):
+    """Where a form has its questions, databases and gold statements.
+
+    Attributes
+    ----------
+    questions, gold
+        The file of questions, and the file of its gold statements, one on each line.
+    databases
+        The folder of SQLite files; for a server ``mysql`` or ``postgres`` in `engine`.
+    match
+        The rule by which rows match.
+    """
+
+    questions: str
+    databases: str
+    gold: str
+    match: MatchRule
+    engine: str = "sqlite"
 
 
 @dataclass(frozen=True, slots=True)
 class TextToSqlReader:
-    """Reads one of the folder forms; see `dqa.loaders.base.QuestionReader`.
+    """Reads folders of one form; see `dqa.loaders.base.QuestionReader`.
 
     Attributes
     ----------
     name
-        What messages call the form.
-    files
-        Files of questions by the folder of their databases, and by the file the one that has the
-        gold statements again, a line each; the first that is there is read.
+        The form in messages.
+    layouts
+        The first whose questions are there is read.
     beside
-        Files that tell the form apart where the databases are missing.
-    statement, number, hints, tag
-        The fields of an entry that hold its gold statement, its number, what is to be known for
-        the question, and the word that it is counted under; "" where the form has none.
-    match
-        When rows of statements match, as the form's own evaluation has it.
+        Files that identify the form without its databases.
     """
 
     name: str
-    files: Mapping[str, Mapping[str, str]]
-    beside: tuple[str, ...]
-    statement: str
-    number: str
-    hints: str
-    tag: str
-    match: MatchRule
+    layouts: tuple[_Layout, ...]
+    beside: tuple[str, ...] = ()
     in_place: Literal[True] = True
     rule_set: None = None
 
     def recognises(self, folder: Path) -> bool:
-        """Whether a file of questions is there, with its databases or what describes them."""
-        if not any((folder / file).is_file() for files in self.files.values() for file in files):
-            return False
-        named = any((folder / databases).is_dir() for databases in self.files)
-        return named or any((folder / file).is_file() for file in self.beside)
+        """Whether a file of questions is there, with its databases or a description of them."""
+        there = [one for one in self.layouts if (folder / one.questions).is_file()]
+        described = any((folder / file).is_file() for file in self.beside)
+        return any(
+            described or one.engine != "sqlite" or (folder / one.databases).is_dir()
+            for one in there
+        )
 
     def read(
         self,
@@ -88,54 +133,69 @@ class TextToSqlReader:
         form: Form = "relational",
         strict: bool = False,
     ) -> QuestionSet:
-        """Read the wanted questions; under `strict` their gold statements are run, too.
+        """Read the wanted questions; with `strict`, run their gold statements too.
+
+        Parameters
+        ----------
+        form
+            ``mysql`` or ``postgres`` for the questions about a server, whose URL is in
+            ``DQA_MYSQL_URL``, ``DQA_POSTGRES_URL`` or, for one database, ``DQA_NAME_URL``.
 
         Raises
         ------
         ParseError
-            A file cannot be read, or a database that a question names is missing; under `strict`,
-            any defect.
+            A file cannot be read, or a question's database is missing; with `strict`, any defect.
         DataError
-            Not one question could be read.
+            No question can be read.
         UnknownNameError
             There is no such database, form or question.
         """
-        if form != "relational":
-            raise UnknownNameError(f"form of {self.name}", form, ("relational",))
-        return _Reading(self, folder, strict, part, scenarios).read()
+        layout = self._layout(folder, form)
+        return _Reading(self, layout, folder, strict, part, scenarios).read()
+
+    def _layout(self, folder: Path, form: Form) -> _Layout:
+        known = {"relational", *(one.engine for one in self.layouts)} - {"sqlite"}
+        if form not in known:
+            raise UnknownNameError(f"form of {self.name}", form, sorted(known))
+        wanted = [one for one in self.layouts if form in ("relational", one.engine)]
+        for one in wanted:
+            if (folder / one.questions).is_file():
+                return one
+        expected = " or ".join(one.questions for one in wanted)
+        raise ParseError(folder, None, f"{self.name} has questions in {expected}")
 
 
 BIRD = TextToSqlReader(
     name="BIRD's form",
-    files={
-        "dev_databases": {
-            "dev.json": "dev.sql",
-            "mini_dev_sqlite.json": "mini_dev_sqlite_gold.sql",
-        },
-        "train_databases": {"train.json": "train_gold.sql"},
-    },
+    layouts=(
+        _Layout("dev.json", "dev_databases", "dev.sql", "set"),
+        _Layout("mini_dev_sqlite.json", "dev_databases", "mini_dev_sqlite_gold.sql", "set"),
+        _Layout("mini_dev_mysql.json", "dev_databases", "mini_dev_mysql_gold.sql", "set", "mysql"),
+        _Layout(
+            *("mini_dev_postgresql.json", "dev_databases", "mini_dev_postgresql_gold.sql"),
+            *("set", "postgres"),
+        ),
+        _Layout("train.json", "train_databases", "train_gold.sql", "set"),
+    ),
     beside=("dev_tables.json", "train_tables.json"),
-    statement="SQL",
-    number="question_id",
-    hints="evidence",
-    tag="difficulty",
-    match="set",
 )
 SPIDER = TextToSqlReader(
     name="Spider's form",
-    files={
-        "database": {
-            "dev.json": "dev_gold.sql",
-            "train_spider.json": "train_gold.sql",
-            "train.json": "train_gold.sql",
-        },
-    },
-    beside=("tables.json",),
-    statement="query",
-    number="",
-    hints="",
-    tag="",
-    match="table",
+    layouts=(
+        _Layout("dev.json", "database", "dev_gold.sql", "table"),
+        _Layout("train_spider.json", "database", "train_gold.sql", "table"),
+        _Layout("train.json", "database", "train_gold.sql", "table"),
+        _Layout("spider2-lite.jsonl", "resource/databases", "evaluation_suite/gold", "columns"),
+    ),
+    beside=("tables.json", "evaluation_suite/gold/spider2lite_eval.jsonl"),
+)
+DEFOG = TextToSqlReader(
+    name="Defog's form",
+    layouts=(
+        _Layout("questions_gen_sqlite.csv", "sqlite_dbs", "", "subset"),
+        _Layout("questions_gen_postgres.csv", "", "", "subset", "postgres"),
+        _Layout("questions_gen_mysql.csv", "", "", "subset", "mysql"),
+    ),
 )
 
 
@@ -144,6 +204,7 @@ class _Reading:
     """Reads one folder."""
 
     form: TextToSqlReader
+    layout: _Layout
     folder: Path
     strict: bool
     part: Part
@@ -152,15 +213,20 @@ class _Reading:
     places: dict[str, str] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
-    named: dict[str, int] = field(default_factory=dict)
+    named: dict[str, None] = field(default_factory=dict)
+    hints: dict[str, str] = field(default_factory=dict)
+    elsewhere: int = 0
 
     def read(self) -> QuestionSet:
         """Return the questions in the order of their file."""
-        file, databases, gold_file = self._chosen()
+        file = self.folder / self.layout.questions
         entries = self._entries(file)
-        gold = self._gold_lines(gold_file, len(entries))
+        gold = self._gold_of(entries)
         for number, entry in enumerate(entries, start=1):
-            self._add(file, number, entry, databases, gold[number - 1] if gold else None)
+            self._add(file, number, entry, gold)
+        if self.elsewhere:
+            problem = f"{counted(self.elsewhere, 'question')} about BigQuery and Snowflake"
+            self.defects.append(Defect(file, None, problem, "left out"))
         for name in self.databases or ():
             if name not in self.named:
                 raise UnknownNameError(f"database of {self.folder}", name, self.named)
@@ -172,53 +238,47 @@ class _Reading:
         if self.strict:
             self._try_gold(file)
         name = self.folder.resolve().name
-        made = QuestionSet.of(name, self.labelled, {}, tuple(self.defects))
-        return replace(made, places=self.places)
+        found = QuestionSet.of(name, self.labelled, {}, tuple(self.defects))
+        return replace(found, places=self.places)
 
-    def _chosen(self) -> tuple[Path, Path, Path]:
-        """Return the file of questions, the folder of databases and the file of gold statements."""
-        for databases, files in self.form.files.items():
-            for file, gold in files.items():
-                if (self.folder / file).is_file():
-                    return self.folder / file, self.folder / databases, self.folder / gold
-        expected = " or ".join(file for files in self.form.files.values() for file in files)
-        raise ParseError(self.folder, None, f"{self.form.name} has questions in {expected}")
-
-    def _entries(self, file: Path) -> list[Any]:
-        entries = read_json(file, home=self.folder)
+    def _entries(self, file: Path) -> list[object]:
+        """Return the entries of a JSON list, of JSON lines or of a CSV file."""
+        if file.suffix == ".csv":
+            return list(_csv_rows(read_text(file, home=self.folder)))
+        entries = (
+            self._json_lines(file) if file.suffix == ".jsonl" else read_json(file, home=self.folder)
+        )
         if not isinstance(entries, list):
             raise ParseError(file, 1, "expected a JSON list of questions")
         return entries
 
-    def _gold_lines(self, file: Path, expected: int) -> list[str]:
-        """Return the gold statements of the file that has them alone; none where it has others."""
-        if not file.is_file():
-            return []
-        try:
-            lines = read_text(file, home=self.folder).splitlines()
-        except DataError as error:
-            self._report(file, f"this cannot be read: {error}", "not read")
-            return []
-        found = [line.rpartition("\t")[0] or line for line in lines if line.strip()]
-        if len(found) != expected:
-            self._report(
-                file, f"there are {len(found)} statements for {expected} questions", "not read"
-            )
-            return []
+    def _json_lines(self, file: Path) -> list[Any]:
+        lines = read_text(file, home=self.folder).splitlines()
+        found: list[Any] = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                found += [json.loads(line)] if line.strip() else []
+            except ValueError as error:
+                raise ParseError(file, number, f"this is not JSON: {error}") from error
         return found
 
     def _add(
-        self, file: Path, number: int, entry: object, databases: Path, gold: str | None
+        self, file: Path, number: int, written: object, gold: Callable[[int, _Entry], Truth]
     ) -> None:
-        problem = self._problem(entry)
-        if problem is not None or not isinstance(entry, Mapping):
-            self._report(file, f"entry {number}: {problem}", _LEFT_OUT)
+        """Add a question, unless it is not wanted or has a defect, which is reported."""
+        try:
+            entry = _Entry.model_validate(written)
+        except ValidationError as error:
+            self._report(file, f"entry {number}: {problem_of(error)}", _LEFT_OUT)
             return
-        database = entry["db_id"]
-        self.named[database] = self.named.get(database, 0) + 1
-        own_number = entry.get(self.form.number) if self.form.number else None
-        question_id = str(number if own_number is None else own_number)
-        scenario = self._scenario_of(database)
+        if self.layout.match == "columns" and not (entry.id or "").startswith("local"):
+            self.elsewhere += 1
+            return
+        database = entry.database
+        self.named[database] = None
+        is_scenario = database in plugins.names("scenario")
+        scenario = f"{database}_{self.layout.match}" if is_scenario else database
+        question_id = entry.id or str(number)
         key = f"{scenario}/{question_id}"
         if key in self.known:
             self._report(file, f"entry {number}: {key} is there twice", _LEFT_OUT)
@@ -228,86 +288,116 @@ class _Reading:
         chosen = self.databases is None or scenario in self.databases
         if not chosen or not self.part.wants(key, before):
             return
-        self.places[database] = self._location(file, number, database, databases)
+        if database not in self.places:
+            self.places[database] = self._location(file, number, database)
+            self.hints[database] = self._descriptions(database)
+        hints = [entry.hints, self._document(entry.document), self.hints[database]]
         asked = Question(
             scenario=scenario,
             id=question_id,
-            text=entry["question"].strip(),
-            rules=str(entry.get(self.form.hints) or "").strip() if self.form.hints else "",
+            text=entry.question,
+            rules="\n\n".join(filter(None, hints)),
             situation=database,
-            tags=_words(entry.get(self.form.tag)) if self.form.tag else (),
+            tags=(entry.tag,) if entry.tag else (),
             answer_form="statement",
         )
-        right = str(entry.get(self.form.statement) or gold or "").strip().rstrip("; \t\n")
-        truth = NOTHING_KNOWN
-        if right:
-            source = f"{file.name}, entry {number}"
-            truth = Truth((right,), match=self.form.match, source=source)
-        self.labelled.append(LabelledQuestion(asked, truth))
+        self.labelled.append(LabelledQuestion(asked, gold(number, entry)))
 
-    def _problem(self, entry: object) -> str | None:
-        """Return what is wrong with an entry; None where it can be asked."""
-        if not isinstance(entry, Mapping):
-            return "expected a question as a JSON object"
-        for name in ("db_id", "question"):
-            value = entry.get(name)
-            if not isinstance(value, str) or not value.strip():
-                found = repr(value) if name in entry else "missing"
-                return f"'{name}' is {found}; expected a text"
-        right = entry.get(self.form.statement)
-        if right is not None and not isinstance(right, str):
-            return f"'{self.form.statement}' is {right!r}; expected a statement"
-        if self.form.number:
-            number = entry.get(self.form.number)
-            if isinstance(number, bool) or not isinstance(number, int | str | None):
-                return f"'{self.form.number}' is {number!r}; expected a number"
-        if not _NAME.fullmatch(entry["db_id"]):
-            return (
-                f"'db_id' is {entry['db_id']!r}, which is no name of a folder: letters, digits, "
-                "'_', '-' and '.' alone"
+    # --- what is right ---
+
+    def _gold_of(self, entries: Sequence[object]) -> Callable[[int, _Entry], Truth]:
+        """Return what reads the truth of an entry by its number."""
+        file = self.layout.questions
+        if self.layout.match == "columns":
+            return _Spider2Gold(self.folder, self.layout.gold).truth
+        lines = self._gold_lines(len(entries)) if self.layout.gold else []
+
+        def truth(number: int, entry: _Entry) -> Truth:
+            written = entry.gold or (lines[number - 1] if lines else "")
+            statements = (
+                alternatives(written) if self.layout.match == "subset" else [_statement(written)]
             )
-        return None
+            answers = tuple(dict.fromkeys(filter(None, statements)))
+            if not answers:
+                return Truth()
+            return Truth(answers, match=self.layout.match, source=f"{file}, entry {number}")
 
-    def _scenario_of(self, database: str) -> str:
-        """Return what questions of a database stand under: its name, unless a scenario has it."""
-        is_scenario = database in plugins.names("scenario")
-        return f"{database}_{self.form.match}" if is_scenario else database
+        return truth
 
-    def _location(self, file: Path, number: int, database: str, databases: Path) -> str:
-        """Return where a database is; `ParseError` where it is not."""
-        found = databases / database / f"{database}.sqlite"
+    def _gold_lines(self, expected: int) -> list[str]:
+        """Return the statements of the gold file; none if it is missing or does not fit."""
+        file = self.folder / self.layout.gold
+        if not file.is_file():
+            return []
         try:
-            open_regular(found, home=self.folder, most=None).close()
-        except UnsuitableFileError as error:
-            raise ParseError(
-                file, None, f"entry {number}: the database '{database}' cannot be read: {error}"
-            ) from error
-        except OSError as error:
-            raise ParseError(
-                file,
-                None,
-                f"entry {number}: the database '{database}' is expected at {found}: "
-                f"{error.strerror}",
-            ) from error
-        return str(found)
+            lines = read_text(file, home=self.folder).splitlines()
+        except DataError as error:
+            self._report(file, f"this cannot be read: {error}", "not read")
+            return []
+        found = [line.rpartition("\t")[0] or line for line in lines if line.strip()]
+        if len(found) != expected:
+            problem = f"there are {len(found)} statements for {expected} questions"
+            self._report(file, problem, "not read")
+            return []
+        return found
 
     def _try_gold(self, file: Path) -> None:
         """Raise `ParseError` at the first gold statement that cannot run."""
-        by_place: dict[str, list[LabelledQuestion]] = {}
-        for one in self.labelled:
-            by_place.setdefault(one.question.situation, []).append(one)
-        for place, asked in by_place.items():
-            where = self.places[place]
+        for place, where in self.places.items():
+            asked = [one for one in self.labelled if one.question.situation == place]
             with closing(plugins.backend_for(where).open(where)) as database:
                 for question, truth in asked:
-                    if truth.official is None:
-                        continue
-                    try:
-                        database.query(str(truth.official), _TRIED)
-                    except QueryError as error:
-                        entry = truth.source.rpartition(", ")[2]
-                        problem = f"{entry} ({question.key}): the gold statement cannot run"
-                        raise ParseError(file, None, f"{problem}: {error}") from error
+                    for statement in truth.answers:
+                        try:
+                            database.query(str(statement), _TRIED)
+                        except QueryError as error:
+                            entry = truth.source.rpartition(", ")[2]
+                            problem = f"{entry} ({question.key}): the gold statement cannot run"
+                            raise ParseError(file, None, f"{problem}: {error}") from error
+
+    # --- databases ---
+
+    def _location(self, file: Path, number: int, database: str) -> str:
+        """Return where a database is; `ParseError` if it is missing."""
+        problem = f"entry {number}: the database '{database}'"
+        if self.layout.engine != "sqlite":
+            names = [variable_of(database), variable_of(self.layout.engine)]
+            for name in names:
+                if os.environ.get(name):
+                    return redact(os.environ[name])
+            raise ParseError(
+                file, None, f"{problem} is on a server: set {' or '.join(names)} to its URL"
+            )
+        home = self.folder / self.layout.databases
+        places = [home / database / f"{database}.sqlite", home / f"{database}.sqlite"]
+        places += [home / "spider2-localdb" / f"{database}.sqlite", home / f"{database}.db"]
+        found = next((place for place in places if place.is_file()), places[0])
+        try:
+            open_regular(found, home=self.folder, most=None).close()
+        except UnsuitableFileError as error:
+            raise ParseError(file, None, f"{problem} cannot be read: {error}") from error
+        except OSError as error:
+            told = f"{problem} is expected at {found}: {error.strerror}"
+            raise ParseError(file, None, told) from error
+        return str(found)
+
+    def _descriptions(self, database: str) -> str:
+        """Return what BIRD's ``database_description`` says of a database's columns."""
+        folder = self.folder / self.layout.databases / database / "database_description"
+        lines: list[str] = []
+        for file in sorted(folder.glob("*.csv")):
+            for row in _csv_rows(_decoded(read_bytes(file, home=self.folder))):
+                column = row.get("original_column_name", "").strip()
+                parts = (row.get("column_description"), row.get("value_description"))
+                told = "; ".join(" ".join(part.split()) for part in parts if part and part.strip())
+                if column and told and told.casefold() != column.casefold():
+                    lines.append(f"- {file.stem}.{column}: {told}")
+        return "\n".join(["Columns:", *lines]) if lines else ""
+
+    def _document(self, name: str | None) -> str:
+        if not name:
+            return ""
+        return read_text(self.folder / "resource/documents" / name, home=self.folder).strip()
 
     def _report(self, file: Path, problem: str, action: str) -> None:
         if self.strict:
@@ -315,5 +405,101 @@ class _Reading:
         self.defects.append(Defect(file, None, problem, action))
 
 
-def _words(value: object) -> tuple[str, ...]:
-    return (value.strip(),) if isinstance(value, str) and value.strip() else ()
+class _Spider2Gold:
+    """Reads what is right of Spider 2 lite: result tables, or the statement without any."""
+
+    def __init__(self, folder: Path, gold: str) -> None:
+        self._folder, self._gold = folder, folder / gold
+        self._options: dict[str, Mapping[str, Any]] = {}
+        file = self._gold / "spider2lite_eval.jsonl"
+        for line in read_text(file, home=folder).splitlines() if file.is_file() else ():
+            options = json.loads(line)
+            self._options[options["instance_id"]] = options
+
+    def truth(self, number: int, entry: _Entry) -> Truth:
+        """Return the truth of an entry."""
+        del number
+        name = str(entry.id)
+        options = self._options.get(name, {})
+        files = sorted(
+            file
+            for file in (self._gold / "exec_result").glob(f"{name}*.csv")
+            if re.fullmatch(rf"{re.escape(name)}(?:_[a-z])?", file.stem)
+        )
+        columns = options.get("condition_cols") or []
+        tables = tuple(
+            GoldTable(
+                rows=_gold_rows(read_text(file, home=self._folder)),
+                columns=tuple(
+                    columns[place] if columns and isinstance(columns[0], list) else columns
+                ),
+                ordered=not options.get("ignore_order", False),
+            )
+            for place, file in enumerate(files)
+        )
+        if tables:
+            return Truth(match="columns", source=f"{files[0].name}", tables=tables)
+        statement = self._gold / "sql" / f"{name}.sql"
+        if not statement.is_file():
+            return Truth()
+        answer = _statement(read_text(statement, home=self._folder))
+        return Truth((answer,), match="columns", source=statement.name)
+
+
+def _gold_rows(text: str) -> tuple[tuple[str | float | int | None, ...], ...]:
+    rows = list(csv.reader(text.splitlines(keepends=True)))
+    return tuple(tuple(map(_cell, row)) for row in rows[1:] if row)
+
+
+def _cell(text: str) -> str | float | int | None:
+    """Return a cell of a CSV file as a number if it is one; None if it is empty."""
+    if not text:
+        return None
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def _statement(text: str) -> str:
+    return text.strip().rstrip("; \t\n")
+
+
+def alternatives(text: str) -> list[str]:
+    """Return the statements that Defog's notation allows.
+
+    Statements are separated by ``;``. ``SELECT {a, b}`` allows every choice of these columns, which
+    ``GROUP BY {}`` repeats.
+    """
+    return [one for part in text.split(";") if part.strip() for one in _expanded(part.strip())]
+
+
+def _expanded(statement: str) -> Iterator[str]:
+    found = next((one for one in _BRACES.finditer(statement) if one[1].strip()), None)
+    if found is None:
+        yield statement
+        return
+    columns = [column.strip() for column in found[1].split(",")]
+    sizes = range(1, len(columns) + 1)
+    for chosen in chain.from_iterable(combinations(columns, size) for size in sizes):
+        listed = ", ".join(chosen)
+        rest = statement[found.end() :].replace("GROUP BY {}", f"GROUP BY {listed}", 1)
+        yield from _expanded(f"{statement[: found.start()]}{listed}{rest}")
+
+
+def _csv_rows(text: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of a CSV file by column, without empty cells."""
+    for row in csv.DictReader(text.splitlines(keepends=True)):
+        yield {
+            name.strip(): value
+            for name, value in row.items()
+            if isinstance(name, str) and isinstance(value, str) and value.strip()
+        }
+
+
+def _decoded(content: bytes) -> str:
+    """Return a text; some of BIRD's descriptions are not UTF-8."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace")

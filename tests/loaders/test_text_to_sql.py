@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 
 import dqa
 from dqa.core.errors import ParseError, UnknownNameError
+from dqa.core.truth import GoldTable
 from dqa.loaders.reading import read_questions, reader_of
+from dqa.loaders.text_to_sql import DEFOG
 from tests.text_to_sql import (
     QUESTIONS,
     bird_entries,
@@ -72,12 +75,12 @@ def _changed(number: int, **fields: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"db_id": "../choir"}, "entry 3: 'db_id' is '../choir', which is no name of a folder"),
-        ({"db_id": "/etc"}, "entry 3: 'db_id' is '/etc'"),
-        ({"question": "  "}, "entry 3: 'question' is '  '; expected a text"),
-        ({"SQL": ["SELECT 1"]}, "entry 3: 'SQL' is ['SELECT 1']; expected a statement"),
+        ({"db_id": "../choir"}, "entry 3: db_id: String should match pattern"),
+        ({"db_id": "/etc"}, "entry 3: db_id: String should match pattern"),
+        ({"question": "  "}, "entry 3: question: String should have at least 1 character"),
+        ({"SQL": ["SELECT 1"]}, "entry 3: SQL: must be a valid string"),
         ({"question_id": 1}, "entry 3: harbour/1 is there twice"),
-        ({"question_id": True}, "entry 3: 'question_id' is True; expected a number"),
+        ({"question_id": True}, "entry 3: question_id: must be a valid string"),
     ],
 )
 def test_a_wrong_entry_is_left_out_and_named(
@@ -114,3 +117,108 @@ def test_gold_that_does_not_run_is_found_by_a_strict_reading(tmp_path: Path) -> 
     with pytest.raises(ParseError, match=r"dev\.json: entry 8 \(choir/7\): the gold .*twon"):
         read_questions(folder, strict=True)
     read_questions(folder, strict=True, scenarios=["harbour"])
+
+
+def test_birds_descriptions_of_columns_are_hints(bird: Path) -> None:
+    """Files of any encoding; a description that only repeats the name is left out."""
+    folder = bird / "dev_databases" / "harbour" / "database_description"
+    folder.mkdir()
+    (folder / "ship.csv").write_bytes(
+        "original_column_name,column_name,column_description,data_format,value_description\n"
+        "flag,,the café code,text,NO: Norway\n"
+        "name,,name,text,\n".encode("cp1252")
+    )
+    found = read_questions(bird)
+    told = "Columns:\n- ship.flag: the café code; NO: Norway"
+    assert found.find("harbour/0").rules == told
+    assert found.find("harbour/3").rules == f"a call is a row of the table call\n\n{told}"
+    assert found.find("choir/6").rules == ""
+
+
+@pytest.mark.parametrize(("form", "name"), [("mysql", "mysql"), ("postgres", "postgresql")])
+def test_questions_about_a_server_find_it_in_the_environment(
+    tmp_path: Path, form: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its password is in no question set; a missing URL is an error that names the variable."""
+    folder = write_bird(tmp_path / "mini")
+    (folder / "dev.json").rename(folder / f"mini_dev_{name}.json")
+    for variable in ("DQA_HARBOUR_URL", "DQA_CHOIR_URL", f"DQA_{form.upper()}_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(ParseError, match=f"set DQA_HARBOUR_URL or DQA_{form.upper()}_URL"):
+        read_questions(folder, form=form)
+    monkeypatch.setenv(f"DQA_{form.upper()}_URL", f"{form}://me:secret@host/BIRD")
+    monkeypatch.setenv("DQA_CHOIR_URL", f"{form}://me:secret@host/choir")
+    found = read_questions(folder, form=form)
+    assert len(found.questions) == len(QUESTIONS)
+    assert found.places["harbour"] == f"{form}://me:***@host/BIRD"
+    assert found.places["choir"].endswith("/choir")
+
+
+def test_spider_2_has_gold_tables(tmp_path: Path) -> None:
+    """Any of them is right, by the columns that count; other engines' questions are left out."""
+    folder = write_spider(tmp_path / "spider2")
+    (folder / "database").rename(folder / "databases")
+    (folder / "resource").mkdir()
+    (folder / "databases").rename(folder / "resource" / "databases")
+    for file in ("dev.json", "tables.json", "dev_gold.sql"):
+        (folder / file).unlink()
+    entries: list[dict[str, Any]] = [
+        {
+            "instance_id": "local001",
+            "db": "choir",
+            "question": "Who?",
+            "external_knowledge": "k.md",
+        },
+        {"instance_id": "local002", "db": "choir", "question": "How many?"},
+        {"instance_id": "bq001", "db": "ga4", "question": "What?"},
+    ]
+    lines = "".join(json.dumps(entry) + "\n" for entry in entries)
+    (folder / "spider2-lite.jsonl").write_text(lines, "utf-8")
+    (folder / "resource" / "documents").mkdir()
+    (folder / "resource" / "documents" / "k.md").write_text("Alto is low.\n", "utf-8")
+    gold = folder / "evaluation_suite" / "gold"
+    (gold / "exec_result").mkdir(parents=True)
+    (gold / "sql").mkdir()
+    (gold / "exec_result" / "local001_a.csv").write_text("name,n\nEdda,1\nGesa,2.5\n", "utf-8")
+    (gold / "exec_result" / "local001_b.csv").write_text("name\nEdda\n", "utf-8")
+    (gold / "sql" / "local002.sql").write_text("SELECT COUNT(*) FROM singer;\n", "utf-8")
+    options = {"instance_id": "local001", "condition_cols": [[0], []], "ignore_order": True}
+    (gold / "spider2lite_eval.jsonl").write_text(json.dumps(options) + "\n", "utf-8")
+    found = read_questions(folder)
+    assert reader_of(folder).name == "Spider's form"
+    assert [question.key for question in found.questions] == ["choir/local001", "choir/local002"]
+    first, second = (found.truth_of(question) for question in found.questions)
+    assert found.questions[0].rules == "Alto is low."
+    assert first.tables == (
+        GoldTable((("Edda", 1), ("Gesa", 2.5)), (0,), ordered=False),
+        GoldTable((("Edda",),), (), ordered=False),
+    )
+    assert (second.answers, second.match) == (("SELECT COUNT(*) FROM singer",), "columns")
+    assert [str(defect).partition(": ")[2] for defect in found.defects] == [
+        "1 question about BigQuery and Snowflake; left out"
+    ]
+    read_questions(folder, strict=True)
+
+
+def test_defogs_alternatives_are_all_right(tmp_path: Path) -> None:
+    """``{a, b}`` allows every choice of columns, ``;`` separates statements."""
+    write_spider(tmp_path / "defog")
+    (tmp_path / "defog" / "database").rename(tmp_path / "defog" / "sqlite_dbs")
+    (tmp_path / "defog" / "dev.json").unlink()
+    (tmp_path / "defog" / "questions_gen_sqlite.csv").write_text(
+        "db_name,query_category,question,query,instructions\n"
+        'choir,group_by,Who?,"SELECT {voice, joined}, COUNT(*) FROM singer GROUP BY {};'
+        'SELECT voice FROM singer",\n',
+        "utf-8",
+    )
+    assert DEFOG.recognises(tmp_path / "defog")
+    found = DEFOG.read(tmp_path / "defog", strict=True)
+    (question,) = found.questions
+    assert question.tags == ("group_by",)
+    assert found.truth_of(question).match == "subset"
+    assert found.truth_of(question).answers == (
+        "SELECT voice, COUNT(*) FROM singer GROUP BY voice",
+        "SELECT joined, COUNT(*) FROM singer GROUP BY joined",
+        "SELECT voice, joined, COUNT(*) FROM singer GROUP BY voice, joined",
+        "SELECT voice FROM singer",
+    )

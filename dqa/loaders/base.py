@@ -1,7 +1,6 @@
-"""The contract of readers: a folder of somebody's files to a question set.
+"""The contract of readers, and the reader of any folder of questions.
 
-Readers are found by entry point in the group ``dqa.readers``. `dqa.loaders.reading` asks them which
-recognises a folder.
+Readers are found by entry point in the group ``dqa.readers``.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.release_layout import Form
@@ -17,21 +16,21 @@ from dqa.loaders.release_layout import Form
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which questions of a folder are wanted, where not all are.
+    """Which questions of a folder are wanted.
 
     Attributes
     ----------
     limit
         Most questions of each scenario; None for all.
     key
-        The only question that is wanted (``scenario/id``); None for any.
+        The only wanted question (``scenario/id``); None for any.
     """
 
     limit: int | None = None
     key: str | None = None
 
     def wants(self, key: str, before: int) -> bool:
-        """Whether the question `key` is wanted, of whose scenario `before` others were read."""
+        """Whether the question `key` is wanted after `before` others of its scenario."""
         return self.key in {None, key} and (self.limit is None or before < self.limit)
 
 
@@ -45,14 +44,21 @@ class QuestionReader(Protocol):
     Attributes
     ----------
     name
-        What messages call the layout.
+        The layout in messages.
+    in_place
+        Whether questions name their databases, which are queried where they are.
     """
 
     name: str
 
     @property
+    def in_place(self) -> bool:
+        """Whether databases are queried in place."""
+        ...
+
+    @property
     def rule_set(self) -> str | None:
-        """What the answers of such sets follow; None where a set says (`QuestionSet.rule_set`)."""
+        """The rule set of the answers; None if each set has its own (`QuestionSet.rule_set`)."""
         ...
 
     def recognises(self, folder: Path) -> bool:
@@ -66,63 +72,28 @@ class QuestionReader(Protocol):
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
         strict: bool = False,
+        part: Part = WHOLE,
     ) -> QuestionSet:
         """Read a folder.
 
         Parameters
         ----------
         folder
-            One that it recognises, or that a user calls one.
+            One that it recognises, or that the user says is one.
         scenarios
-            Which to read; None for all that are there.
+            Which to read; None for all.
         form
-            Which files to read databases from, where the layout has two kinds.
+            Which database files to read, if the layout has several kinds.
         strict
             Raise at the first defect instead of reporting it.
+        part
+            Which questions are wanted. A reader may return more.
 
         Raises
         ------
         DataError
             The folder cannot be read.
         UnknownNameError
-            The layout holds none of `scenarios`.
-        """
-        ...
-
-
-@runtime_checkable
-class InPlaceReader(QuestionReader, Protocol):
-    """A reader of folders whose databases are asked where they are.
-
-    Attributes
-    ----------
-    in_place
-        True.
-    """
-
-    in_place: Literal[True]
-
-
-@runtime_checkable
-class PartReader(QuestionReader, Protocol):
-    """A reader that can leave out the databases of the questions that nobody asked for."""
-
-    def read_part(
-        self,
-        folder: Path,
-        part: Part,
-        *,
-        scenarios: Sequence[str] | None = None,
-        form: Form = "relational",
-        strict: bool = False,
-    ) -> QuestionSet:
-        """Read the wanted questions of a folder, as `read` would.
-
-        Defects are those of what was read: of a database that was left out nothing is known.
-
-        Raises
-        ------
-        DataError, UnknownNameError
-            As `read`; `UnknownNameError` where there is no question of `Part.key`.
+            The layout holds none of `scenarios`, or no question `Part.key`.
         """
         ...

@@ -12,6 +12,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from pydantic import BaseModel, ConfigDict, create_model
+
 from dqa.core.errors import DataError
 from dqa.core.situation import Schema, Situation
 from dqa.loaders.release_rendering import render_cypher, render_sql
@@ -100,6 +102,20 @@ class ScenarioLayout:
     def answer(self) -> type[str | int]:
         """Type of the official answer."""
         return int if self.scenario.candidate_type == "integer" else str
+
+    @cached_property
+    def entry(self) -> type[BaseModel]:
+        """The model of an entry in the file of questions, which may have more fields."""
+        required: dict[str, type] = {
+            "question_num": int,
+            "question": str,
+            "business_rules": str,
+            "answer": self.answer,
+            **dict.fromkeys((key for key in self.target if key not in self.optional), str),
+            **({"outcomes": dict} if self.recorded else {}),
+        }
+        fields: dict[str, Any] = {name: (kind, ...) for name, kind in required.items()}
+        return create_model("Entry", __config__=ConfigDict(strict=True), **fields)
 
     @property
     def recorded(self) -> bool:

@@ -65,8 +65,7 @@ _CYPHER_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """The content of a database file, and its defects."""
 
     situation: Situation

@@ -217,9 +217,9 @@ def release_in(
     UsageError
         Several readers recognise it.
     """
-    from dqa.loaders.reading import asks_in_place
+    from dqa.loaders.reading import reader_of
 
-    if not asks_in_place(folder):
+    if not reader_of(folder).in_place:
         return ReleaseFolder(
             folder=folder, scenarios=scenarios, limit=limit, form=form, strict=strict
         )

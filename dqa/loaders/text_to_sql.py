@@ -120,18 +120,7 @@ class TextToSqlReader:
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
         strict: bool = False,
-    ) -> QuestionSet:
-        """Read a folder; see `read_part`."""
-        return self.read_part(folder, WHOLE, scenarios=scenarios, form=form, strict=strict)
-
-    def read_part(
-        self,
-        folder: Path,
-        part: Part,
-        *,
-        scenarios: Sequence[str] | None = None,
-        form: Form = "relational",
-        strict: bool = False,
+        part: Part = WHOLE,
     ) -> QuestionSet:
         """Read the wanted questions; with `strict`, run their gold statements too.
 

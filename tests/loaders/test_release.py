@@ -65,10 +65,10 @@ def test_databases_of_equal_content_are_one_situation(tmp_path: Path) -> None:
     [
         ([1, 1], {"q1": SQL}, "question 1 is there twice"),
         ([1], {"q1": SQL, "q7": SQL}, "no question names 1 of the files: q7.sql"),
-        ([1, {"answer": 3}], {"q1": SQL, "q2": SQL}, "'answer' of question 2 is 3; expected str"),
-        ([1, {"home": "x"}], {"q1": SQL, "q2": SQL}, "'home' of question 2 is 'x', which is no"),
+        ([1, {"answer": 3}], {"q1": SQL, "q2": SQL}, "question 2: answer: must be a valid string"),
+        ([1, {"home": "x"}], {"q1": SQL, "q2": SQL}, "question 2: 'home' is 'x', which is no"),
         ([1, {"answer": "x"}], {"q1": SQL, "q2": SQL}, "'x', is no candidate"),
-        ([1, {"question": None}], {"q1": SQL, "q2": SQL}, "'question' of question 2 is None"),
+        ([1, {"question": None}], {"q1": SQL, "q2": SQL}, "question 2: question: must be a valid string"),
         ([1], {"q1": SQL.replace("0.25", "'0.25'")}, "holds text instead of float"),
     ],
 )
@@ -129,7 +129,7 @@ def test_of_a_part_no_other_database_is_read(tmp_path: Path) -> None:
     assert part.content_hash == whole.content_hash
     assert [*part.situations] == ["q3"]
     told = "\n".join(map(str, part.defects))
-    assert "'answer' of question 6 is 6" in told
+    assert "question 6: answer: must be a valid string" in told
     assert "no question names 1 of the files: q9.sql" in told
     with pytest.raises(ParseError, match=r"q5\.sql"):
         read_release(folder, part=Part(limit=3))

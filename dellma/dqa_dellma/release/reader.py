@@ -10,6 +10,7 @@ from dqa.core.errors import ParseError, UnknownNameError
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
+from dqa.loaders.base import WHOLE, Part
 from dqa.loaders.release_layout import Form
 from dqa_dellma.release.questions import make_agriculture_questions, make_stocks_questions
 from dqa_dellma.release.tables import read_agriculture, read_stocks
@@ -30,6 +31,7 @@ class DellmaReleaseReader:
 
     name = "the DeLLMa release"
     rule_set = "released"
+    in_place = False
 
     def recognises(self, folder: Path) -> bool:
         """Whether a folder looks like it: with statistics of crops, or files of prices."""
@@ -43,6 +45,7 @@ class DellmaReleaseReader:
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
         strict: bool = False,
+        part: Part = WHOLE,
     ) -> QuestionSet:
         """Read the questions.
 
@@ -57,6 +60,8 @@ class DellmaReleaseReader:
             Of no use here: the release has one form of its data.
         strict
             Raise at the first defect of the files instead of reporting it.
+        part
+            Unused: all questions share two databases.
 
         Returns
         -------
@@ -74,7 +79,7 @@ class DellmaReleaseReader:
         UnknownNameError
             The release has none of `scenarios`.
         """
-        del form
+        del form, part
         asked = [_READERS[name](folder) for name in _wanted(folder, scenarios)]
         defects = tuple(defect for _, _, found in asked for defect in found)
         if strict and defects:

@@ -17,6 +17,7 @@ from dqa.core.errors import DataError
 from dqa.core.files import open_regular, problem_of_path, read_json, require_folder, write_private
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
+from dqa.loaders.base import WHOLE, Part
 from dqa.loaders.generator.generate import common_label_rules
 from dqa.loaders.release import MANIFEST, read_release
 from dqa.loaders.release_layout import Form
@@ -154,8 +155,8 @@ class GeneratedReader:
     """Reads generated folders; see `dqa.loaders.base.QuestionReader`."""
 
     name = "a generated folder"
-    rule_set = None
-    """The manifest says it."""
+    rule_set = None  # the manifest has it
+    in_place = False
 
     def recognises(self, folder: Path) -> bool:
         """Whether the manifest is there."""
@@ -168,8 +169,10 @@ class GeneratedReader:
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
         strict: bool = False,
+        part: Part = WHOLE,
     ) -> QuestionSet:
         """Read a folder whose files are what was written; see `read_generated`."""
+        del part  # every file is checked
         return read_generated(folder, scenarios=scenarios, form=form, strict=strict)
 
 

@@ -15,30 +15,33 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
 import dqa
 from dqa import plugins
 from dqa.api.generating import resistance_of
+from dqa.core.errors import PluginError
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.annotate import simulate_all
-from dqa.loaders.generator import read_manifest, write_generated
+from dqa.loaders.generator import GENERATOR_VERSION, read_manifest, write_generated
+from dqa.loaders.generator.generate import Gathered, common_label_rules, size_of
 from dqa.loaders.set_files import CARD, MANIFEST
 from dqa.loaders.sets import (
-    DrawnSet,
+    SetManifest,
     SetPlan,
-    draw_set,
-    manifest_of,
+    SetWorld,
+    read_manifest_of,
     read_plan,
     read_set,
-    worded_anew,
     written_options,
 )
-from dqa.scenarios.generation import CountsSteps
+from dqa.scenarios.generation import CountsSteps, Drawn, Request, Resistance
 
 NEEDS = ()
 DECIDERS = ("first", "random", "singlerag", "iterrag", "planrag", "planrag-no-replan", "oracle")
@@ -81,7 +84,7 @@ def draw(plan: SetPlan, folder: Path) -> None:
 
 def reword(plan: SetPlan, name: str, folder: Path) -> None:
     """Write the manifest of what was drawn before, in the words that scenarios have now."""
-    drawn = worded_anew(name)
+    drawn = DrawnSet(read_set(name, check_words=False), read_manifest_of(name).worlds)
     for label in dqa.audit(drawn.questions).labels:
         sure = all(label.agrees.values()) and label.tie_of == 1 and not label.decided_by_last_bit
         assert sure, f"{label.scenario}/{label.question}: {label.reason} Draw the set anew."
@@ -99,6 +102,88 @@ def write(plan: SetPlan, drawn: DrawnSet, folder: Path) -> None:
         manifest = manifest_of(plan, drawn, read_manifest(out).files)
     text = json.dumps(manifest.to_json(), indent=1, ensure_ascii=False) + "\n"
     (folder / MANIFEST).write_text(text, "utf-8", newline="\n")
+
+
+class DrawnSet(NamedTuple):
+    """A set that was drawn anew: its questions, and what draws its worlds again."""
+
+    questions: QuestionSet
+    worlds: tuple[SetWorld, ...]
+
+
+def draw_set(plan: SetPlan, resistance: Resistance | None) -> DrawnSet:
+    """Draw a set anew, by a search for what its plan asks for.
+
+    Raises
+    ------
+    UsageError
+        A bound of the plan is too tight.
+    UnknownNameError
+        A scenario that cannot be generated, or a number that its size does not have.
+    """
+    gathered = Gathered()
+    worlds: list[SetWorld] = []
+    for name in dict.fromkeys(part.scenario for part in plan.parts):
+        drawn = list(_drawn(plan, name, resistance))
+        gathered.add(drawn)
+        worlds += [_world(name, found) for found in drawn]
+    return DrawnSet(gathered.named(plan.name), tuple(worlds))
+
+
+def manifest_of(plan: SetPlan, drawn: DrawnSet, files: dict[str, str]) -> SetManifest:
+    """Return the manifest of a set that was drawn anew, and whose files were written."""
+    questions = drawn.questions
+    return SetManifest(
+        name=plan.name,
+        version=plan.version,
+        generator_version=GENERATOR_VERSION,
+        label_rules=common_label_rules(questions),
+        worlds=drawn.worlds,
+        questions={q.key: questions.question_hash(q) for q in questions.questions},
+        files=files,
+    )
+
+
+def _drawn(plan: SetPlan, scenario: str, resistance: Resistance | None) -> Iterator[Drawn]:
+    """Draw a scenario's parts, numbered through."""
+    databases = questions = 0
+    for part in (part for part in plan.parts if part.scenario == scenario):
+        request = Request(
+            count=part.questions,
+            seed=plan.seed,
+            size=size_of(scenario, part.size),
+            difficulty=replace(plan.difficulty, hops=part.hops),
+            per_database=part.per_database,
+            resistance=resistance,
+            databases_before=databases,
+            questions_before=questions,
+        )
+        for drawn in plugins.generator(scenario).questions(plugins.scenario(scenario), request):
+            databases += 1
+            yield drawn
+        questions += part.questions
+
+
+def _world(scenario: str, drawn: Drawn) -> SetWorld:
+    draw = drawn.draw
+    if draw is None:
+        raise PluginError(
+            f"The generator of '{scenario}' does not tell how it drew a world (Drawn.draw), so no "
+            "set can hold its worlds."
+        )
+    return SetWorld(
+        scenario=scenario,
+        situation=drawn.situation.name,
+        rows=drawn.situation.row_count,
+        content_hash=drawn.situation.content_hash,
+        database=draw.database,
+        attempt=draw.attempt,
+        first=draw.first,
+        hops=draw.difficulty.hops,
+        size=dict(draw.size),
+        targets=tuple(map(dict, draw.targets)),
+        answers=draw.answers,
+    )
 
 
 def figures_of(made: QuestionSet) -> Iterator[str]:

@@ -12,10 +12,10 @@ Reading a set draws its worlds again, without a search, and holds every one agai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Annotated, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -24,17 +24,10 @@ from dqa.core.errors import DataError, PluginError, UsageError
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
-from dqa.loaders.generator.generate import Gathered, common_label_rules, size_of
+from dqa.loaders.generator.generate import Gathered, size_of
 from dqa.loaders.generator.manifest import GENERATOR_VERSION, read_manifest, write_generated
 from dqa.loaders.set_files import MANIFEST, PLAN, read_document
-from dqa.scenarios.generation import (
-    Difficulty,
-    Draw,
-    Drawn,
-    Redrawing,
-    Request,
-    Resistance,
-)
+from dqa.scenarios.generation import Difficulty, Draw, Drawn, Redrawing
 
 _Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 _AnyRecord = TypeVar("_AnyRecord", bound=Record)
@@ -156,13 +149,6 @@ class SetManifest(Record):
         return self
 
 
-class DrawnSet(NamedTuple):
-    """A set that was drawn anew: its questions, and what draws its worlds again."""
-
-    questions: QuestionSet
-    worlds: tuple[SetWorld, ...]
-
-
 def read_plan(name: str) -> SetPlan:
     """Read what a set is.
 
@@ -177,74 +163,51 @@ def read_plan(name: str) -> SetPlan:
 
 
 def read_set(
-    name: str, *, scenarios: Sequence[str] | None = None, limit: int | None = None
+    name: str,
+    *,
+    scenarios: Sequence[str] | None = None,
+    limit: int | None = None,
+    check_words: bool = True,
 ) -> QuestionSet:
-    """Draw the questions of a named set again, and hold them against its manifest.
+    """Draw the questions of a named set again, and compare them with its manifest.
 
     Parameters
     ----------
     name
-        What it is registered as.
+        The name of its entry point.
     scenarios
         Which to draw; None for all.
     limit
-        About how many questions of each scenario are wanted: worlds beyond are not drawn.
+        How many questions of each scenario are wanted: further worlds are not drawn.
+    check_words
+        Whether to compare the questions, and not the worlds alone: after a scenario's texts
+        changed, the questions differ.
 
     Raises
     ------
     UnknownNameError
         There is no such set; lists those there are.
     DataError
-        Its folder is wrong, or a world or a question came out as another one than the set's.
+        Its folder is wrong, or a world or a question differs from the manifest.
     """
-    made = worded_anew(name, scenarios=scenarios, limit=limit).questions
-    hashes = _manifest(name).questions
-    for question in made.questions:
-        if made.question_hash(question) != hashes.get(question.key):
-            raise _differs(name, f"the question {question.key}")
-    return made
-
-
-def worded_anew(
-    name: str, *, scenarios: Sequence[str] | None = None, limit: int | None = None
-) -> DrawnSet:
-    """Draw a named set again, and hold its worlds alone against its manifest.
-
-    For whoever changes a text of a scenario, and with it the words of the questions. Parameters and
-    errors are those of `read_set`.
-    """
-    plan, manifest = read_plan(name), _manifest(name)
+    plan, manifest = read_plan(name), read_manifest_of(name)
     if manifest.generator_version != GENERATOR_VERSION:
         raise DataError(
             f"The set '{name}' was drawn by version {manifest.generator_version} of the generator "
             f"and this dqa has version {GENERATOR_VERSION}: use the dqa that it came with."
         )
     gathered = Gathered()
-    kept = tuple(world for world in manifest.worlds if limit is None or world.first <= limit)
+    kept = [world for world in manifest.worlds if limit is None or world.first <= limit]
     for scenario in dict.fromkeys(world.scenario for world in kept):
         if scenarios is None or scenario in scenarios:
-            worlds = (world for world in kept if world.scenario == scenario)
-            gathered.add(_redrawn(name, plan, worlds))
-    return DrawnSet(gathered.named(plan.name), kept)
-
-
-def draw_set(plan: SetPlan, resistance: Resistance | None) -> DrawnSet:
-    """Draw a set anew, by a search for what its plan asks for.
-
-    Raises
-    ------
-    UsageError
-        A bound of the plan is too tight.
-    UnknownNameError
-        A scenario that cannot be generated, or a number that its size does not have.
-    """
-    gathered = Gathered()
-    worlds: list[SetWorld] = []
-    for name in dict.fromkeys(part.scenario for part in plan.parts):
-        drawn = list(_drawn(plan, name, resistance))
-        gathered.add(drawn)
-        worlds += [_world(name, found) for found in drawn]
-    return DrawnSet(gathered.named(plan.name), tuple(worlds))
+            gathered.add(
+                _redrawn(name, plan, world) for world in kept if world.scenario == scenario
+            )
+    found = gathered.named(plan.name)
+    for question in found.questions if check_words else ():
+        if found.question_hash(question) != manifest.questions.get(question.key):
+            raise _differs(name, f"the question {question.key}")
+    return found
 
 
 def write_set(name: str, folder: Path) -> None:
@@ -257,9 +220,8 @@ def write_set(name: str, folder: Path) -> None:
     UsageError
         The folder holds something.
     """
-    plan, manifest = read_plan(name), _manifest(name)
-    made = read_set(name)
-    write_generated(made, folder, seed=plan.seed, options=written_options(plan))
+    plan, manifest = read_plan(name), read_manifest_of(name)
+    write_generated(read_set(name), folder, seed=plan.seed, options=written_options(plan))
     written = read_manifest(folder).files
     for file in sorted({*written, *manifest.files}):
         if written.get(file) != manifest.files.get(file):
@@ -271,89 +233,37 @@ def written_options(plan: SetPlan) -> dict[str, object]:
     return {"set": plan.name, "version": plan.version}
 
 
-def manifest_of(plan: SetPlan, drawn: DrawnSet, files: dict[str, str]) -> SetManifest:
-    """Return the manifest of a set that was drawn anew, and whose files were written."""
-    questions = drawn.questions
-    return SetManifest(
-        name=plan.name,
-        version=plan.version,
-        generator_version=GENERATOR_VERSION,
-        label_rules=common_label_rules(questions),
-        worlds=drawn.worlds,
-        questions={q.key: questions.question_hash(q) for q in questions.questions},
-        files=files,
-    )
-
-
-def _drawn(plan: SetPlan, scenario: str, resistance: Resistance | None) -> Iterator[Drawn]:
-    """Draw a scenario's parts, numbered through."""
-    databases = questions = 0
-    for part in (part for part in plan.parts if part.scenario == scenario):
-        request = Request(
-            count=part.questions,
-            seed=plan.seed,
-            size=size_of(scenario, part.size),
-            difficulty=replace(plan.difficulty, hops=part.hops),
-            per_database=part.per_database,
-            resistance=resistance,
-            databases_before=databases,
-            questions_before=questions,
-        )
-        for drawn in plugins.generator(scenario).questions(plugins.scenario(scenario), request):
-            databases += 1
-            yield drawn
-        questions += part.questions
-
-
-def _world(scenario: str, drawn: Drawn) -> SetWorld:
-    draw = drawn.draw
-    if draw is None:
+def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
+    """Draw a world again; `DataError` if it differs from the manifest."""
+    generator = plugins.generator(world.scenario)
+    if not isinstance(generator, Redrawing):
         raise PluginError(
-            f"The generator of '{scenario}' does not tell how it drew a world (Drawn.draw), so no "
-            "set can hold its worlds."
+            f"The generator of '{world.scenario}' cannot draw a world again (redraw), which "
+            f"the set '{name}' needs."
         )
-    return SetWorld(
-        scenario=scenario,
-        situation=drawn.situation.name,
-        rows=drawn.situation.row_count,
-        content_hash=drawn.situation.content_hash,
-        database=draw.database,
-        attempt=draw.attempt,
-        first=draw.first,
-        hops=draw.difficulty.hops,
-        size=dict(draw.size),
-        targets=tuple(map(dict, draw.targets)),
-        answers=draw.answers,
+    try:
+        if world.size:
+            size_of(world.scenario, world.size)
+    except UsageError as error:
+        raise DataError(f"{MANIFEST} of the set '{name}', '{world.situation}': {error}") from error
+    draw = Draw(
+        seed=plan.seed,
+        database=world.database,
+        attempt=world.attempt,
+        first=world.first,
+        size=world.size,
+        difficulty=replace(plan.difficulty, hops=world.hops),
+        targets=world.targets,
+        answers=world.answers,
     )
+    drawn = generator.redraw(plugins.scenario(world.scenario), draw)
+    if drawn.situation.content_hash != world.content_hash:
+        raise _differs(name, f"the database '{world.situation}' of '{world.scenario}'")
+    return drawn
 
 
-def _redrawn(name: str, plan: SetPlan, worlds: Iterable[SetWorld]) -> Iterator[Drawn]:
-    for world in worlds:
-        generator = plugins.generator(world.scenario)
-        if not isinstance(generator, Redrawing):
-            raise PluginError(
-                f"The generator of '{world.scenario}' cannot draw a world again (redraw), which "
-                f"the set '{name}' needs."
-            )
-        _check_size(name, world)
-        draw = Draw(
-            seed=plan.seed,
-            database=world.database,
-            attempt=world.attempt,
-            first=world.first,
-            size=world.size,
-            difficulty=replace(plan.difficulty, hops=world.hops),
-            targets=world.targets,
-            answers=world.answers,
-        )
-        drawn = generator.redraw(plugins.scenario(world.scenario), draw)
-        if drawn.situation.content_hash != world.content_hash:
-            raise _differs(name, f"the database '{world.situation}' of '{world.scenario}'")
-        yield drawn
-
-
-def _manifest(name: str) -> SetManifest:
-    """Read the manifest of a set; `DataError` where it is another set's, or another version's."""
+def read_manifest_of(name: str) -> SetManifest:
+    """Read the manifest of a set; `DataError` for that of another set or version."""
     plan, manifest = read_plan(name), _read(name, MANIFEST, SetManifest)
     if (manifest.name, manifest.version) != (plan.name, plan.version):
         raise DataError(
@@ -361,17 +271,6 @@ def _manifest(name: str) -> SetManifest:
             f"its {PLAN} is of {plan.name}, version {plan.version}: install its package again."
         )
     return manifest
-
-
-def _check_size(name: str, world: SetWorld) -> None:
-    """Raise `DataError` where no world has a size like that which a manifest says of one."""
-    try:
-        if world.size:
-            size_of(world.scenario, world.size)
-    except UsageError as error:
-        raise DataError(
-            f"{MANIFEST} of the set '{name}', world '{world.situation}': {error}"
-        ) from error
 
 
 def _differs(name: str, what: str) -> DataError:

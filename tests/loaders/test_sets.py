@@ -10,17 +10,11 @@ from typing import Any
 import pytest
 
 import dqa
+from benchmarks.make_set import draw_set, manifest_of
 from dqa import plugins
 from dqa.core.errors import DataError, UnknownNameError
 from dqa.loaders.generator import GENERATOR_VERSION, read_generated, read_manifest, write_generated
-from dqa.loaders.sets import (
-    draw_set,
-    manifest_of,
-    read_plan,
-    read_set,
-    write_set,
-    written_options,
-)
+from dqa.loaders.sets import read_plan, read_set, write_set, written_options
 
 PLAN = """
 name = "two-small"

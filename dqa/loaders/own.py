@@ -1,16 +1,15 @@
-"""A user's own questions about the user's own databases, which are asked where they are.
+"""A user's own questions about the user's own databases, which are queried in place.
 
-The file has a JSON object a line (`dqa.loaders.own_question.OwnQuestion`); Python callers may hand
-over a list of the same. Nothing is loaded: a question's database is its place
-(`QuestionSet.places`). Of a question that names its scenario, the outcomes that the scenario states
-by a statement or a formula are asked of the database in place and kept in the question's `Truth`;
-only a simulator in Python has the data read.
+A file has a JSON object on each line (`dqa.loaders.own_question.OwnQuestion`); Python callers may
+pass a list of the same. For a question that names its scenario, the database returns the outcomes
+that the scenario gives by a statement or a formula; only a simulator in Python needs the data read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,27 +18,21 @@ from dqa.core.database import Database
 from dqa.core.display import candidate_name
 from dqa.core.errors import (
     DataError,
+    DqaError,
+    ParseError,
     QueryError,
     UnknownNameError,
     UsageError,
 )
+from dqa.core.files import parse_json_of, read_text
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.guard import Audit, Policy
 from dqa.loaders.asked import ask_scenario, require_candidates
-from dqa.loaders.opened import OpenedDatabases
-from dqa.loaders.own_lines import (
-    WrittenLine,
-    answers_of,
-    lines_of_file,
-    lines_of_list,
-    refuse_twice,
-    rules_of,
-)
-from dqa.loaders.own_question import OwnQuestion
-from dqa.loaders.places import name_of
+from dqa.loaders.own_question import OwnQuestion, RulesFile
+from dqa.loaders.places import name_of, whole_url
 from dqa.loaders.readback import read_situation
 from dqa.scenarios import scenario_name
 from dqa.scenarios.embedded import LISTING, first_column
@@ -62,27 +55,28 @@ def read_file(  # noqa: PLR0913  (each is a question of its own to the caller)
     Parameters
     ----------
     file
-        One JSON object a line; empty lines are skipped.
+        One JSON object on each line; empty lines are skipped.
     places
         The databases that they are about: locations by name.
     scenario
-        Whose question each line asks that names none: a name, or a folder.
+        The scenario of lines without one: a name or a folder.
     scenarios, limit
-        Which questions to keep, and most of each scenario.
+        Which questions to keep, and how many of each scenario.
     policy, audit
-        What of the databases may be read, and who watches the statements that list candidates.
+        What may be read of the databases, and where their statements are recorded.
 
     Raises
     ------
     ParseError
         A line is wrong; names file, line and field.
     UsageError
-        The file cannot be read, or a database is not there.
+        The file cannot be read, or a database is missing.
     InfrastructureError
         A database failed.
     """
-    reading = _Reading(name_of(str(file)), places, policy, audit)
-    return reading.read(list(lines_of_file(file, scenario)), str(file), scenarios, limit)
+    lines = list(_lines_of_file(file, scenario))
+    with closing(_Reading(name_of(str(file)), places, policy, audit)) as reading:
+        return reading.read(lines, str(file), scenarios, limit)
 
 
 def read_list(  # noqa: PLR0913  (as above)
@@ -94,98 +88,166 @@ def read_list(  # noqa: PLR0913  (as above)
     policy: Policy | None = None,
     audit: Audit | None = None,
 ) -> QuestionSet:
-    """Read a list of a user's own questions; `UsageError` names the place of one that is wrong.
+    """Read a list of a user's own questions; a `UsageError` names the number of a wrong one.
 
-    The parameters are those of `read_file`; `name` is what the set is called.
+    The parameters are those of `read_file`; `name` is the set's.
     """
-    lines = list(lines_of_list(given, scenario))
-    return _Reading(name, places, policy, audit).read(lines, "The list of questions", None, None)
+    lines = list(_lines_of_list(given, scenario))
+    with closing(_Reading(name, places, policy, audit)) as reading:
+        return reading.read(lines, "The list of questions", None, None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A question as it was written.
+
+    Attributes
+    ----------
+    wrong
+        Returns the error that says where a problem is.
+    folder
+        The file's; None for a list.
+    """
+
+    written: OwnQuestion
+    id: str
+    wrong: Callable[[str], DqaError]
+    folder: Path | None = None
+
+
+def _lines_of_file(file: Path, scenario: str | None) -> Iterator[_Line]:
+    # Not splitlines(): other line separators may stand inside a JSON string.
+    for number, line in enumerate(read_text(file).split("\n"), start=1):
+        if line.strip():
+
+            def wrong(problem: str, number: int = number) -> DqaError:
+                return ParseError(file, number, problem)
+
+            yield _line(parse_json_of(file, line, number), number, scenario, wrong, file.parent)
+
+
+def _lines_of_list(
+    given: Iterable[Mapping[str, Any] | OwnQuestion], scenario: str | None
+) -> Iterator[_Line]:
+    for number, one in enumerate(given, start=1):
+
+        def wrong(problem: str, number: int = number) -> DqaError:
+            return UsageError(f"Question {number} of the list: {problem}")
+
+        if isinstance(one, OwnQuestion):
+            yield _Line(one, one.id or str(number), wrong)
+        else:
+            yield _line(dict(one), number, scenario, wrong, None)
+
+
+def _line(
+    value: object,
+    number: int,
+    scenario: str | None,
+    wrong: Callable[[str], DqaError],
+    folder: Path | None,
+) -> _Line:
+    if scenario is not None and isinstance(value, dict):
+        value = {"scenario": scenario, **value}
+    try:
+        written = OwnQuestion.checked(value)
+    except ValueError as error:
+        raise wrong(str(error)) from error
+    return _Line(written, written.id or str(number), wrong, folder)
+
+
+@dataclass
 class _Reading:
-    """Makes questions of what was written.
+    """Reads questions, and opens their databases when they are needed.
 
-    Parameters
+    Attributes
     ----------
     name
-        What the set is called, and what its questions stand under that name no scenario.
+        The set's, and the scenario of its questions without one.
     places
         Locations by name.
-    policy, audit
-        Of the databases.
     """
 
-    def __init__(
-        self,
-        name: str,
-        places: Mapping[str, str],
-        policy: Policy | None,
-        audit: Audit | None,
-    ) -> None:
-        self._name = name
-        self._places = places
-        self._guarding = policy, audit
-        self._situations: dict[str, Situation] = {}
-        self._lists: dict[tuple[Candidate, ...], tuple[Candidate, ...]] = {}
+    name: str
+    places: Mapping[str, str]
+    policy: Policy | None
+    audit: Audit | None
+    situations: dict[str, Situation] = field(default_factory=dict)
+    lists: dict[tuple[Candidate, ...], tuple[Candidate, ...]] = field(default_factory=dict)
+    databases: dict[str, Database] = field(default_factory=dict)
+    opened: ExitStack = field(default_factory=ExitStack)
+
+    def close(self) -> None:
+        """Close the databases."""
+        self.opened.close()
 
     def read(
         self,
-        lines: Sequence[WrittenLine],
+        lines: Sequence[_Line],
         called: str,
         scenarios: Sequence[str] | None,
         limit: int | None,
     ) -> QuestionSet:
-        """Return the questions, of which those that are not kept ask their databases nothing."""
+        """Return the wanted questions; the others need no database."""
         if not lines:
             raise UsageError(f"{called} holds no question.")
-        if not self._places:
+        if not self.places:
             raise UsageError(f"{called} is about a database: name it (--database URL).")
-        refuse_twice(lines)
+        first: dict[str, int] = {}
+        for position, line in enumerate(lines, start=1):
+            if line.id in first:
+                raise line.wrong(
+                    f"id: '{line.id}' is that of question {first[line.id]}, too (a line without an "
+                    "id has its number): give each another"
+                )
+            first[line.id] = position
         found: list[LabelledQuestion] = []
         counts: dict[str, int] = {}
-        with OpenedDatabases(self._places, *self._guarding) as opened:
-            for line in lines:
-                scenario = self._scenario_of(line)
-                if scenarios is not None and scenario not in scenarios:
-                    continue
+        for line in lines:
+            scenario = self._scenario_of(line)
+            if scenarios is None or scenario in scenarios:
                 counts[scenario] = counts.get(scenario, 0) + 1
                 if limit is None or counts[scenario] <= limit:
-                    found.append(self._labelled(line, scenario, opened))
+                    found.append(self._labelled(line, scenario))
         used = {question.situation for question, _ in found}
-        made = QuestionSet.of(self._name, found, self._situations)
-        return replace(
-            made, places={name: where for name, where in self._places.items() if name in used}
-        )
+        read = QuestionSet.of(self.name, found, self.situations)
+        return replace(read, places={name: at for name, at in self.places.items() if name in used})
 
-    def _scenario_of(self, line: WrittenLine) -> str:
-        """Return the scenario that a question stands under: its own, or the name of the set."""
-        named = line.told.scenario
+    def _database(self, place: str) -> Database:
+        if place not in self.databases:
+            where = whole_url(self.places[place], place)
+            backend = plugins.backend_for(where)
+            database = backend.open(where, policy=self.policy, audit=self.audit)
+            self.databases[place] = database
+            self.opened.callback(database.close)
+        return self.databases[place]
+
+    def _scenario_of(self, line: _Line) -> str:
+        """Return a question's scenario: its own, or the name of the set."""
+        named = line.written.scenario
+        known = plugins.names("scenario")
         if named is None:
-            if self._name in plugins.names("scenario"):
+            if self.name in known:
                 raise line.wrong(
-                    f"the questions would stand under '{self._name}', which is a scenario: give "
-                    "the file another name"
+                    f"the questions would belong to '{self.name}', which is a scenario: give the "
+                    "file another name"
                 )
-            return self._name
-        # A folder is read from that of the questions; a name is nobody's folder.
-        beside = named if line.folder is None else str(line.folder / named)
-        is_folder = named not in plugins.names("scenario") and (Path(beside) / DOCUMENT).is_file()
+            return self.name
+        # The path of a scenario's folder starts at the folder of the questions.
+        path = named if line.folder is None else str(line.folder / named)
+        is_folder = named not in known and (Path(path) / DOCUMENT).is_file()
         try:
-            known = scenario_name(beside if is_folder else named)
-            return plugins.scenario(known).name
+            return plugins.scenario(scenario_name(path if is_folder else named)).name
         except UsageError as error:
             raise line.wrong(f"scenario: {error}") from error
 
-    def _labelled(
-        self, line: WrittenLine, scenario: str, opened: OpenedDatabases
-    ) -> LabelledQuestion:
-        told = line.told
-        place = self._place_of(line)
-        if told.scenario is None:
-            asked = Question(scenario, line.id, told.question or "", rules_of(line))
+    def _labelled(self, line: _Line, scenario: str) -> LabelledQuestion:
+        written, place = line.written, self._place_of(line)
+        if written.scenario is None:
+            asked = Question(scenario, line.id, written.question or "", _rules_of(line))
         else:
-            asked = self._scenarios_own(line, scenario, opened.of(place))
-        candidates = self._candidates(line, place, opened)
+            asked = self._asked(line, scenario, place)
+        candidates = self._candidates(line, place)
         if candidates is None:
             try:
                 require_candidates(asked)
@@ -193,82 +255,77 @@ class _Reading:
                 raise line.wrong(f"target: {error}") from error
             candidates = asked.candidates
         if candidates is not None:
-            # Questions that choose from the same, which may be very many, hold them together.
-            candidates = self._lists.setdefault(candidates, candidates)
+            # Questions with the same candidates, of which there may be many, share them.
+            candidates = self.lists.setdefault(candidates, candidates)
+        statement = written.candidates if written.candidates is not None else asked.candidate_query
         asked = replace(
             asked,
             id=line.id,
             situation=place,
             candidates=candidates,
-            candidate_query=_statement_of(told, asked),
-            context_queries=told.context,
-            tags=told.tags,
+            candidate_query=statement if isinstance(statement, str) else None,
+            context_queries=written.context,
+            tags=written.tags,
         )
-        truth = Truth(answers_of(line, asked.candidates))
-        if told.scenario is not None:
-            truth = self._with_outcomes(line, asked, truth, opened.of(place))
+        truth = Truth(_answers_of(line, asked.candidates))
+        if written.scenario is not None:
+            truth = self._with_outcomes(line, asked, truth)
         return LabelledQuestion(asked, truth)
 
-    def _place_of(self, line: WrittenLine) -> str:
-        named = line.told.database
+    def _place_of(self, line: _Line) -> str:
+        named = line.written.database
         if named is None:
-            if len(self._places) > 1:
+            if len(self.places) > 1:
                 raise line.wrong(
-                    f"database: is missing, and there are {', '.join(self._places)}: name one"
+                    f"database: is missing, and there are {', '.join(self.places)}: name one"
                 )
-            return next(iter(self._places))
-        if named not in self._places:
-            raise line.wrong(f"database: {UnknownNameError('database', named, self._places)}")
+            return next(iter(self.places))
+        if named not in self.places:
+            raise line.wrong(f"database: {UnknownNameError('database', named, self.places)}")
         return named
 
-    def _scenarios_own(self, line: WrittenLine, scenario: str, database: Database) -> Question:
-        """Return a scenario's question about what a database holds."""
+    def _asked(self, line: _Line, scenario: str, place: str) -> Question:
+        """Return a scenario's question about a database."""
+        database = self._database(place)
         try:
-            return ask_scenario(plugins.scenario(scenario), database, line.told.target)
+            return ask_scenario(plugins.scenario(scenario), database, line.written.target)
         except (DataError, QueryError, UsageError) as error:
             raise line.wrong(f"scenario: {error}") from error
 
-    def _with_outcomes(
-        self, line: WrittenLine, asked: Question, truth: Truth, database: Database
-    ) -> Truth:
-        """Return what is right with the outcomes that the scenario states.
+    def _with_outcomes(self, line: _Line, asked: Question, truth: Truth) -> Truth:
+        """Return the truth with the outcomes that the scenario gives by a statement or formula.
 
-        They are asked of the database where it is; only for a simulator in Python is it read.
+        For a simulator in Python the database is read, once for all questions of a scenario.
         """
         if asked.scenario not in plugins.names("simulator"):
             return truth  # outcomes are recorded, and a line has no record
-        simulator = plugins.simulator(asked.scenario)
+        simulator, database = plugins.simulator(asked.scenario), self._database(asked.situation)
         try:
             if isinstance(simulator, StatedOutcomes) and simulator.serves(database.kind):
                 outcomes = simulator.outcomes_in(database, asked)
                 answers = truth.answers or (outcomes.answer,)
                 return Truth(answers, tuple(outcomes.values.tolist()))
-            self._read(line, asked, database)
+            held = self.situations.get(asked.situation)
+            if held is None:
+                schema = plugins.scenario(asked.scenario).schema
+                held = read_situation(database, schema, asked.situation)
+                self.situations[asked.situation] = held
         except (DataError, QueryError, UsageError) as error:
             raise line.wrong(f"scenario: {error}") from error
+        if held.schema.scenario != asked.scenario:
+            raise line.wrong(
+                f"scenario: '{asked.situation}' is already read for '{held.schema.scenario}': give "
+                "each scenario a database of its own"
+            )
         return truth
 
-    def _read(self, line: WrittenLine, asked: Question, database: Database) -> None:
-        """Read what a database holds, once for all questions of a scenario about it."""
-        held = self._situations.get(asked.situation)
-        if held is None:
-            schema = plugins.scenario(asked.scenario).schema
-            self._situations[asked.situation] = read_situation(database, schema, asked.situation)
-        elif held.schema.scenario != asked.scenario:
-            raise line.wrong(
-                f"scenario: '{asked.situation}' is asked as a database of "
-                f"'{held.schema.scenario}' before: give each scenario a database of its own"
-            )
-
-    def _candidates(
-        self, line: WrittenLine, place: str, opened: OpenedDatabases
-    ) -> tuple[Candidate, ...] | None:
-        """Return what can be chosen; a statement is run, once and through the guard."""
-        told = line.told.candidates
-        if not isinstance(told, str):
-            return None if told is None else tuple(dict.fromkeys(told))
+    def _candidates(self, line: _Line, place: str) -> tuple[Candidate, ...] | None:
+        """Return what can be chosen; a statement runs once, through the guard."""
+        written = line.written.candidates
+        if not isinstance(written, str):
+            return None if written is None else tuple(dict.fromkeys(written))
         try:
-            cells = first_column(opened.of(place), told, LISTING, "The statement")
+            cells = first_column(self._database(place), written, LISTING, "The statement")
         except DataError as error:
             raise line.wrong(
                 f"candidates: {error} It is run on '{place}'; candidates that are known are a list"
@@ -278,8 +335,35 @@ class _Reading:
         return tuple(dict.fromkeys(map(candidate_name, cells)))
 
 
-def _statement_of(told: OwnQuestion, asked: Question) -> str | None:
-    """Return what lists the candidates: the line's own statement, or else its scenario's."""
-    if told.candidates is None:
-        return asked.candidate_query
-    return told.candidates if isinstance(told.candidates, str) else None
+def _rules_of(line: _Line) -> str:
+    """Return a line's rules, which may be a file in the folder of the questions."""
+    rules = line.written.rules
+    if not isinstance(rules, RulesFile):
+        return rules
+    if line.folder is None:
+        raise line.wrong("rules: a list of questions has no folder: give the rules as a text")
+    home = line.folder.resolve()
+    file = (home / rules.file).resolve()
+    if not file.is_relative_to(home):
+        raise line.wrong(
+            f"rules: {rules.file} lies outside the folder of the questions, {home}: put it there"
+        )
+    try:
+        return read_text(file, home=home)
+    except DataError as error:
+        raise line.wrong(f"rules: {error}") from error
+
+
+def _answers_of(line: _Line, candidates: tuple[Candidate, ...] | None) -> tuple[Candidate, ...]:
+    """Return the right answers, spelled as the candidates are."""
+    if candidates is None:
+        return line.written.answer
+    spelled = {str(candidate).strip(): candidate for candidate in candidates}
+    found: list[Candidate] = []
+    for answer in line.written.answer:
+        if answer not in candidates and str(answer).strip() not in spelled:
+            raise line.wrong(
+                f"answer: {UnknownNameError('candidate', str(answer), map(str, candidates))}"
+            )
+        found.append(answer if answer in candidates else spelled[str(answer).strip()])
+    return tuple(dict.fromkeys(found))

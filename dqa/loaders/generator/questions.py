@@ -128,13 +128,13 @@ def ask(
     asking = asking.about(situation)
     places = _Places(wanted, asking)
     rest = iter(targets)
-    asking.tally.world(situation.row_count)
+    asking.tally.rows.append(situation.row_count)
     while places.missing and not asking.tally.hopeless:
         size = asking.at_once or min(_BATCH, 2 * places.missing + 4)
         batch = [scenario.question(situation, "", target) for target in islice(rest, size)]
         if not batch:
             break
-        asking.tally.questions(len(batch))
+        asking.tally.looked_at += len(batch)
         fit = [found for found in _sure(situation, batch, asking) if places.wants(found.far)]
         for found in _resisting(situation, fit, asking):
             places.take(found)
@@ -161,7 +161,7 @@ def _sure(situation: Situation, questions: list[Question], asking: Asking) -> li
         ]
     for _, far in sure:
         if far is not None:
-            asking.tally.kind(far)
+            asking.tally.kinds[far] += 1
     return sure
 
 
@@ -182,7 +182,8 @@ def _fit(
         distance = _distance(situation, labelled, asking.steps)
         far = None if mix is None else distance > 1.0
         met["hops"] = distance == 1.0 if far is False else distance >= difficulty.reach
-    asking.tally.sure(name for name, holds in met.items() if holds)
+    asking.tally.sure += 1
+    asking.tally.met.update(name for name, holds in met.items() if holds)
     return _Fit(labelled, far) if all(met.values()) else None
 
 
@@ -192,7 +193,7 @@ def _resisting(situation: Situation, fit: list[_Fit], asking: Asking) -> list[_F
         return fit
     flags = asking.resistance.keeps(situation, [found.labelled for found in fit])
     kept = [found for found, keeps in zip(fit, flags, strict=True) if keeps]
-    asking.tally.resisted(len(fit), len(kept))
+    asking.tally.met.update({"asked": len(fit), "resist": len(kept)})
     return kept
 
 

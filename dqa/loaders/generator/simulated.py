@@ -201,7 +201,7 @@ class _Series:
             size = draft.size_at(attempt)
             situation, targets = self.world(draft, size, attempt)
             if len(targets) < draft.at_least:
-                asking.tally.world(situation.row_count)
+                asking.tally.rows.append(situation.row_count)
                 continue
             found = ask(self._scenario, situation, targets, draft.wanted, asking)
             if len(found) >= draft.at_least:

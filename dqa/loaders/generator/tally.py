@@ -1,15 +1,15 @@
-"""What a search for questions found: for the message where it finds none."""
+"""Counts what a search for questions found, for the message if it finds none."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from dqa.core.text import counted
 from dqa.scenarios.generation import Difficulty, Resistance
 
-_RELAXED = {
+_ADVICE = {
     "hops": "fewer hops",
     "rivals": "fewer rivals",
     "margins": "wider margins",
@@ -17,100 +17,90 @@ _RELAXED = {
     "resist": "fewer deciders to resist",
     "sure": "other worlds",
 }
-"""By bound, what to ask for where it is too tight."""
+"""By bound, what to ask for if it is too tight."""
 
 _FAR = 2
-"""Steps from which an answer is far; where more are asked for, fewer can be."""
-
+"""An answer is far from so many steps on; a larger bound may be lowered."""
 _MOST_ASKED = 1000
-"""After so many questions put to deciders, none of which is kept, the search ends."""
+"""The search ends after so many questions to deciders who were always right."""
 
 
+@dataclass(slots=True)
 class Tally:
-    """Counts the questions that were looked at, and how many of them met each bound."""
+    """Counters of a search.
 
-    def __init__(self) -> None:
-        self._rows: list[int] = []
-        self._looked_at = 0
-        self._sure = 0
-        self._met: Counter[str] = Counter()
-        self._kinds: Counter[bool] = Counter()
+    Attributes
+    ----------
+    rows
+        Of each world that was drawn.
+    looked_at, sure
+        Questions, and those with one sure answer.
+    met
+        Of these, how many meet each bound; ``asked`` and ``resist`` count those put to deciders,
+        and those that all of them got wrong.
+    kinds
+        Of a mix, how many questions that meet every bound are far.
+    """
 
-    def world(self, rows: int) -> None:
-        """Count a world that was drawn."""
-        self._rows.append(rows)
-
-    def questions(self, count: int) -> None:
-        """Count questions that were looked at."""
-        self._looked_at += count
-
-    def sure(self, met: Iterable[str]) -> None:
-        """Count a question with one sure answer, and the bounds that it meets."""
-        self._sure += 1
-        self._met.update(met)
-
-    def kind(self, far: bool) -> None:
-        """Count a question of a mix that meets every bound."""
-        self._kinds[far] += 1
-
-    def resisted(self, asked: int, kept: int) -> None:
-        """Count questions that deciders were asked, and those that they got wrong."""
-        self._met.update({"asked": asked, "resist": kept})
+    rows: list[int] = field(default_factory=list)
+    looked_at: int = 0
+    sure: int = 0
+    met: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[bool] = field(default_factory=Counter)
 
     @property
     def hopeless(self) -> bool:
-        """Whether deciders were right on so many questions that asking on is of no use."""
-        return self._met["asked"] >= _MOST_ASKED and not self._met["resist"]
+        """Whether deciders were right on too many questions to continue."""
+        return self.met["asked"] >= _MOST_ASKED and not self.met["resist"]
 
     def problem(self, scenario: str, difficulty: Difficulty, resistance: Resistance | None) -> str:
-        """Return what there was, bound by bound, and which of them is too tight."""
+        """Return what was found, bound by bound, and the tightest bound."""
         bounds = _bounds(difficulty)
-        parts = [f"{self._met[name]} {said}" for name, said in bounds.items()]
+        parts = [f"{self.met[name]} {text}" for name, text in bounds.items()]
         if difficulty.mix is not None:
-            parts.append(
-                f"{self._kinds[False]} of those that meet every bound are direct and "
-                f"{self._kinds[True]} far"
-            )
+            parts.append(f"{self.kinds[False]} that meet every bound are direct")
+            parts.append(f"{self.kinds[True]} that meet every bound are far")
         if resistance is not None:
             parts.append(
-                f"{self._met['asked']} were put to the deciders, who were all wrong on "
-                f"{self._met['resist']} ({resistance.told()})"
+                f"{self.met['asked']} were put to the deciders, who were all wrong on "
+                f"{self.met['resist']} ({resistance.told()})"
             )
-        tight = self._advice(difficulty, bounds)
-        few, many = min(self._rows, default=0), max(self._rows, default=0)
-        rows = f"{few}" if few == many else f"{few} to {many}"
+        few, many = min(self.rows, default=0), max(self.rows, default=0)
+        size = f"{few}" if few == many else f"{few} to {many}"
         there = f" Of these, {'; '.join(parts)}." if parts else ""
         return (
-            f"No question of '{scenario}' is left: "
-            f"{counted(len(self._rows), 'world')} of {rows} rows were "
-            f"drawn and {self._looked_at} questions looked at, of which {self._sure} have one sure "
-            f"answer.{there} {tight}"
+            f"No question of '{scenario}' is left: {counted(len(self.rows), 'world')} of {size} "
+            f"rows were drawn and {self.looked_at} questions looked at, of which {self.sure} have "
+            f"one sure answer.{there} {self._advice(difficulty, bounds)}"
         )
 
-    def _advice(self, difficulty: Difficulty, bounds: Iterable[str]) -> str:
-        if not self._sure:
+    def _advice(self, difficulty: Difficulty, bounds: dict[str, str]) -> str:
+        if not self.sure:
             return "Ask for other worlds: larger ones, or another seed."
-        met = {name: self._met[name] for name in bounds}
-        if self._met["asked"]:
-            met["resist"] = self._met["resist"]
-        if difficulty.mix is not None and 2 * min(met.values(), default=self._sure) >= self._sure:
-            shares = {False: difficulty.mix.direct, True: difficulty.mix.far}
-            few = min((far for far, share in shares.items() if share), key=self._kinds.__getitem__)
-            met["hops" if few and difficulty.hops > _FAR else "mix"] = self._kinds[few]
+        met = {name: self.met[name] for name in bounds}
+        if self.met["asked"]:
+            met["resist"] = self.met["resist"]
+        mix = difficulty.mix
+        if mix is not None and 2 * min(met.values(), default=self.sure) >= self.sure:
+            few = min(
+                (far for far, share in ((False, mix.direct), (True, mix.far)) if share),
+                key=self.kinds.__getitem__,
+            )
+            met["hops" if few and difficulty.hops > _FAR else "mix"] = self.kinds[few]
         tight = min(met, key=met.__getitem__, default="sure")
-        return f"Too tight is {tight}: ask for {_RELAXED[tight]}, or for larger worlds."
+        return f"Too tight is {tight}: ask for {_ADVICE[tight]}, or for larger worlds."
 
 
 def _bounds(difficulty: Difficulty) -> dict[str, str]:
-    """Return what is said of the questions that meet each bound that was set."""
-    usual = Difficulty()
-    said: dict[str, str] = {}
+    """Return the bounds that were set, each with a text about the questions that meet it."""
+    usual, least, most = Difficulty(), difficulty.min_margin, difficulty.max_margin
+    found: dict[str, str] = {}
     if difficulty.hops > usual.hops:
         whom = "an answer" if difficulty.mix is None else "a direct answer or one"
-        said["hops"] = f"have {whom} at least {difficulty.hops} steps away"
+        found["hops"] = f"have {whom} at least {difficulty.hops} steps away"
     if difficulty.rivals != usual.rivals:
-        said["rivals"] = f"have {difficulty.rivals} or more candidates that are better than nothing"
-    if (difficulty.min_margin, difficulty.max_margin) != (usual.min_margin, usual.max_margin):
-        most = "" if math.isinf(difficulty.max_margin) else f" and at most {difficulty.max_margin}"
-        said["margins"] = f"have a margin of at least {difficulty.min_margin}{most}"
-    return said
+        found["rivals"] = f"have {difficulty.rivals} or more candidates better than doing nothing"
+    if (least, most) != (usual.min_margin, usual.max_margin):
+        bound = "" if math.isinf(most) else f" and at most {most}"
+        found["margins"] = f"have a margin of at least {least}{bound}"
+    return found

@@ -6,8 +6,8 @@ statement in the database's own language is asked as it is. No table is read who
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from dqa.core.question import Candidate, Question
 from dqa.core.situation import Cell, Situation
 from dqa.loaders.readback import read_situation
 from dqa.scenarios.base import Scenario
-from dqa.scenarios.document import Listing, Parameter
+from dqa.scenarios.document import Listing
 from dqa.scenarios.embedded import LISTING, first_column
 from dqa.scenarios.parameters import LIST_SEPARATOR, text_of, typed_text
 from dqa.scenarios.reading import DOCUMENT
@@ -142,89 +142,20 @@ def list_values(
     QueryError, DataError, InfrastructureError
         The values cannot be listed.
     """
-    found = _Held(scenario, database).values_of(key, target)
-    return () if found is None else found.first(most)
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """The values that a parameter can have, none of which is read before it is asked for.
-
-    Where the parameters are not told on which they depend, there are none.
-    """
-
-    held: _Held
-    key: str
-    listing: Listing
-    target: Mapping[str, str]
-
-    def first(self, most: int) -> tuple[str, ...]:
-        """Return some of the values, in a fixed order."""
-        if not self._told:
-            return ()
-        table = self.held.table(self.listing)
-        if table is None:
-            return self._texts(self.held.listed(self.listing, self.target))[:most]
-        conditions = self.held.conditions(table, self.listing, self.target)
-        return () if conditions is None else self._column(table, conditions, most)
-
-    def named(self, text: str) -> str:
-        """Return the value that a text means, as the database has it.
-
-        Raises
-        ------
-        UnknownNameError
-            It has no such value.
-        """
-        if not self._told:
-            raise self._unknown(text, (), more=False)
-        table, column = self.held.table(self.listing), self.listing.column or ""
-        if table is None:
-            known = self._texts(self.held.listed(self.listing, self.target))
-            if text in known:
-                return text
-            raise self._unknown(text, known, more=False)
-        conditions = self.held.conditions(table, self.listing, self.target)
-        same = table.equals(column, text)
-        if conditions is not None and same is not None:
-            found = self._column(table, [*conditions, same], 1)
-            if found:
-                return found[0]
-        known = () if conditions is None else self._column(table, conditions, _KNOWN + 1)
-        more = len(known) > _KNOWN
-        if more and conditions is not None and table.type_of(column) == "text":
-            near = table.begins(column, text[:_START])
-            known += self._column(table, [*conditions, near], _KNOWN)
-        raise self._unknown(text, known, more=more)
-
-    @property
-    def _told(self) -> bool:
-        return self.listing.needs <= {*self.target}
-
-    def _column(self, table: LiveTable, conditions: Sequence[str], most: int) -> tuple[str, ...]:
-        statement = table.listing(self.listing.column or "", conditions, most)
-        limits = Limits(most, LISTING.bytes, LISTING.seconds)
-        rows = self.held.database.query(statement, limits).rows
-        return self._texts([cell_of(row[0]) for row in rows if row[0] is not None])
-
-    def _texts(self, cells: Sequence[Cell]) -> tuple[str, ...]:
-        kind = self.held.scenario.type_of(self.key)
-        return tuple(dict.fromkeys(typed_text(cell, kind) for cell in cells))
-
-    def _unknown(self, text: str, known: Sequence[str], *, more: bool) -> UnknownNameError:
-        where = f"{self.key} in {self.held.database.name} called"
-        return UnknownNameError(where, text, known, more=more)
+    return _Held(scenario, database).first_values(key, target, most)
 
 
 class _Held:
-    """What a database holds of a scenario."""
+    """The part of a database that a scenario describes."""
 
     def __init__(self, scenario: Scenario, database: Database) -> None:
         self.scenario = scenario
         self.database = database
 
+    # --- listings ---
+
     def table(self, listing: Listing) -> LiveTable | None:
-        """Return the table that a listing is a column of; None where a statement lists."""
+        """Return the table whose column is listed; None for a statement."""
         if listing.table is None:
             return None
         return live_table(self.scenario.schema, listing.table, self.database)
@@ -232,7 +163,7 @@ class _Held:
     def conditions(
         self, table: LiveTable, listing: Listing, target: Mapping[str, str]
     ) -> list[str] | None:
-        """Return what the rows of a listing have to fulfil; None where no row can."""
+        """Return the conditions for the rows of a listing; None if no row can fulfil them."""
         found: list[str] = []
         for column, parameter in listing.where.items():
             if parameter not in target:
@@ -247,7 +178,7 @@ class _Held:
         return found
 
     def listed(self, listing: Listing, target: Mapping[str, str]) -> Sequence[Cell]:
-        """Return what a listing lists: of a column in the order of its values."""
+        """Return the cells of a listing; those of a column in the order of its values."""
         table = self.table(listing)
         if table is not None:
             conditions = self.conditions(table, listing, target)
@@ -255,54 +186,109 @@ class _Held:
                 return ()
             statement = table.listing(listing.column or "", conditions)
             called = f"The values of {listing.table}.{listing.column}: the statement {statement}"
-            return sorted(self._column(statement, called), key=order_of)
+            return sorted(first_column(self.database, statement, LISTING, called), key=order_of)
         written = self.scenario.statement(listing, self.database.kind, target)
         if written is not None:
-            return self._column(written, self.scenario.called(listing, self.database.kind))
+            called = self.scenario.called(listing, self.database.kind)
+            return first_column(self.database, written, LISTING, called)
+        # The statement is in the other language, so the whole situation is read.
         return self.scenario.lister(self._situation)(listing, target)
 
     def listing_statement(self, listing: Listing, target: Mapping[str, str]) -> str | None:
-        """Return the statement that lists what a listing does; None where none of its own does."""
+        """Return the statement of a listing; None if the database's language has none."""
         table = self.table(listing)
         if table is None:
             return self.scenario.statement(listing, self.database.kind, target)
         conditions = self.conditions(table, listing, target)
         return None if conditions is None else table.listing(listing.column or "", conditions)
 
-    def _column(self, statement: str, called: str) -> tuple[Cell, ...]:
-        return first_column(self.database, statement, LISTING, called)
-
     @cached_property
     def _situation(self) -> Situation:
-        """Everything, read back for a statement in another language than the database's."""
         return read_situation(self.database, self.scenario.schema, self.database.name)
 
-    def values_of(self, key: str, target: Mapping[str, str]) -> _Values | None:
-        """Return the values that a parameter can have; None where it can have any."""
-        parameter: Parameter = self.scenario.parameters[key]
+    # --- values of parameters ---
+
+    def values_listing(self, key: str) -> Listing | None:
+        """Return the listing of a parameter's values; None if it accepts any."""
+        parameter = self.scenario.parameters[key]
         listing: Listing = parameter.follows or parameter
-        if not listing.is_given:
-            return None
-        return _Values(self, key, listing, target)
+        return listing if listing.is_given else None
+
+    def first_values(self, key: str, target: Mapping[str, str], most: int) -> tuple[str, ...]:
+        """Return some values of a parameter, in a fixed order."""
+        listing = self.values_listing(key)
+        if listing is None or not listing.needs <= {*target}:
+            return ()
+        table = self.table(listing)
+        if table is None:
+            return self._texts(key, self.listed(listing, target))[:most]
+        conditions = self.conditions(table, listing, target)
+        return () if conditions is None else self._column(key, table, conditions, most)
+
+    def named_value(self, key: str, target: Mapping[str, str], text: str) -> str:
+        """Return the value that a text means, as the database has it.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such value.
+        """
+        listing = self.values_listing(key)
+        known: tuple[str, ...] = ()
+        more = False
+        if listing is not None and listing.needs <= {*target}:
+            table = self.table(listing)
+            if table is None:
+                known = self._texts(key, self.listed(listing, target))
+            elif (conditions := self.conditions(table, listing, target)) is not None:
+                column = listing.column or ""
+                same = table.equals(column, text)
+                if same is not None and (found := self._column(key, table, [*conditions, same], 1)):
+                    return found[0]
+                known = self._column(key, table, conditions, _KNOWN + 1)
+                more = len(known) > _KNOWN
+                if more and table.type_of(column) == "text":
+                    near = table.begins(column, text[:_START])
+                    known += self._column(key, table, [*conditions, near], _KNOWN)
+        if text in known:
+            return text
+        where = f"{key} in {self.database.name} called"
+        raise UnknownNameError(where, text, known, more=more)
+
+    def _column(
+        self, key: str, table: LiveTable, conditions: Sequence[str], most: int
+    ) -> tuple[str, ...]:
+        listing = self.values_listing(key)
+        column = "" if listing is None else listing.column or ""
+        limits = Limits(most, LISTING.bytes, LISTING.seconds)
+        rows = self.database.query(table.listing(column, conditions, most), limits).rows
+        return self._texts(key, [cell_of(row[0]) for row in rows if row[0] is not None])
+
+    def _texts(self, key: str, cells: Sequence[Cell]) -> tuple[str, ...]:
+        kind = self.scenario.type_of(key)
+        return tuple(dict.fromkeys(typed_text(cell, kind) for cell in cells))
 
 
 def _whole_target(held: _Held, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the target with what can only be one thing; `UsageError` where it is wrong."""
+    """Return the target with every value that has one choice; `UsageError` if it is wrong."""
     scenario = held.scenario
     wanted = scenario.template.get_identifiers()
-    told = {key: value for key, value in given.items() if value}
-    scenario.values(told)
-    target = dict(told)
-    for key, values in _in_order(held, wanted, told):
-        if key in told:
-            target[key] = _named(scenario, key, told[key], values)
+    target = {key: value for key, value in given.items() if value}
+    named = dict(target)
+    scenario.values(named)
+    for key in wanted:
+        if held.values_listing(key) is None:
+            continue
+        if key in named:
+            target[key] = _named(held, key, named[key], named)
         elif scenario.parameters[key].type != "list":
-            only = values.first(2)
+            only = held.first_values(key, named, 2)
             if len(only) == 1:
                 target[key] = only[0]
     missing = [key for key in wanted if key not in target]
     if missing:
-        shown = " ".join(f'--target {key}="{_example(held, key, told)}"' for key in missing)
+        examples = {key: next(iter(held.first_values(key, named, 1)), "...") for key in missing}
+        shown = " ".join(f'--target {key}="{value}"' for key, value in examples.items())
         raise UsageError(
             f"The question of the scenario '{scenario.name}' is about more than was told: give, "
             f"for example, {shown}."
@@ -310,29 +296,13 @@ def _whole_target(held: _Held, given: Mapping[str, str]) -> dict[str, str]:
     return target
 
 
-def _in_order(
-    held: _Held, keys: Sequence[str], told: Mapping[str, str]
-) -> Iterator[tuple[str, _Values]]:
-    for key in keys:
-        values = held.values_of(key, told)
-        if values is not None:
-            yield key, values
-
-
-def _named(scenario: Scenario, key: str, text: str, values: _Values) -> str:
-    """Return what was told of a parameter as the database has it."""
+def _named(held: _Held, key: str, text: str, target: Mapping[str, str]) -> str:
+    """Return a value of the target as the database has it."""
+    scenario = held.scenario
     if scenario.parameters[key].type != "list":
-        return values.named(_canonical(scenario, key, text))
+        value = scenario.values({key: text})[key]
+        return held.named_value(key, target, text if isinstance(value, tuple) else text_of(value))
     if key == scenario.listing.listed_in:
-        return text  # held against the candidates
-    return LIST_SEPARATOR.join(values.named(part) for part in text.split(LIST_SEPARATOR))
-
-
-def _canonical(scenario: Scenario, key: str, text: str) -> str:
-    value = scenario.values({key: text})[key]
-    return text if isinstance(value, tuple) else text_of(value)
-
-
-def _example(held: _Held, key: str, told: Mapping[str, str]) -> str:
-    values = held.values_of(key, told)
-    return next(iter(() if values is None else values.first(1)), "...")
+        return text  # compared with the candidates later
+    parts = text.split(LIST_SEPARATOR)
+    return LIST_SEPARATOR.join(held.named_value(key, target, part) for part in parts)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_serializer, field_validator
 
@@ -36,6 +36,7 @@ class Source(Record):
         Most questions of each scenario.
     """
 
+    _label: ClassVar[str] = ""
     scenarios: tuple[str, ...] | None = None
     limit: Annotated[int, Field(ge=1)] | None = None
 
@@ -50,9 +51,9 @@ class Source(Record):
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet: ...
 
     @property
-    @abstractmethod
     def told(self) -> str:
-        """Where they come from, in a few words for a list."""
+        """The source in a few words, for a list."""
+        return self._label.format(self)
 
     @property
     def asks_in_place(self) -> bool:
@@ -126,15 +127,11 @@ class ReleaseFolder(Source):
         Whether a defect is an error instead of being mended.
     """
 
+    _label: ClassVar[str] = "release {0.folder.name}"
     source: Literal["release"] = "release"
     folder: _Folder
     form: FormName = "relational"
     strict: bool = False
-
-    @property
-    def told(self) -> str:
-        """Where they come from, in a few words for a list."""
-        return f"release {self.folder.name}"
 
     def read_for(self, key: str) -> QuestionSet:
         """Return the question `key`; of its database alone it is told what is wrong."""
@@ -166,15 +163,11 @@ class InPlaceFolder(Source):
         Whether a defect is an error instead of being reported.
     """
 
+    _label: ClassVar[str] = "release {0.folder.name}"
     source: Literal["in_place"] = "in_place"
     folder: _Folder
     form: FormName = "relational"
     strict: bool = False
-
-    @property
-    def told(self) -> str:
-        """Where they come from, in a few words for a list."""
-        return f"release {self.folder.name}"
 
     @property
     def asks_in_place(self) -> bool:
@@ -229,13 +222,9 @@ def release_in(
 class GeneratedFolder(Source):
     """A folder that ``dqa generate`` wrote."""
 
+    _label: ClassVar[str] = "folder {0.folder.name}"
     source: Literal["generated"] = "generated"
     folder: _Folder
-
-    @property
-    def told(self) -> str:
-        """Where they come from, in a few words for a list."""
-        return f"folder {self.folder.name}"
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import read_generated
@@ -260,6 +249,7 @@ class GeneratedQuestions(Source):
         Most questions that share a world; None for what is usual.
     """
 
+    _label: ClassVar[str] = "{0.count} generated, seed {0.seed}"
     source: Literal["generator"] = "generator"
     count: Annotated[int, Field(ge=1)] = 10
     seed: Annotated[int, Field(ge=0)] = 0
@@ -280,11 +270,6 @@ class GeneratedQuestions(Source):
         if difficulty is None:
             return None
         return {name: None if x == inf else x for name, x in asdict(difficulty).items()}
-
-    @property
-    def told(self) -> str:
-        """Where they come from, in a few words for a list."""
-        return f"{self.count} generated, seed {self.seed}"
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import generate
@@ -308,13 +293,9 @@ class NamedSet(Source):
         What it is registered as. What is in it never changes: a changed set has another name.
     """
 
+    _label: ClassVar[str] = "set {0.name}"
     source: Literal["set"] = "set"
     name: str
-
-    @property
-    def told(self) -> str:
-        """Where they come from, in a few words for a list."""
-        return f"set {self.name}"
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.sets import read_set
@@ -363,6 +344,7 @@ class OwnQuestions(Source):
         Whose question each line asks that names none, by name or folder.
     """
 
+    _label: ClassVar[str] = "questions {0.file.name}"
     source: Literal["own"] = "own"
     file: _Folder
     scenario: str | None = None
@@ -391,11 +373,6 @@ class OwnQuestions(Source):
         return redact(super().__repr__())
 
     __str__ = __repr__
-
-    @property
-    def told(self) -> str:
-        """Where they come from, in a few words for a list."""
-        return f"questions {self.file.name}"
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -450,6 +427,7 @@ class GivenQuestions(Source):
         Whether all of them name their databases, which are asked where they are.
     """
 
+    _label: ClassVar[str] = "{0.name} (passed in Python)"
     source: Literal["given"] = "given"
     name: str
     content_hash: str
@@ -459,11 +437,6 @@ class GivenQuestions(Source):
     def asks_in_place(self) -> bool:
         """As its maker said."""
         return self.in_place
-
-    @property
-    def told(self) -> str:
-        """Where they come from, in a few words for a list."""
-        return f"{self.name} (passed in Python)"
 
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         del scenarios

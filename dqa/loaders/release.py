@@ -123,7 +123,9 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
     if not chosen:
         expected = " or ".join(str(x.questions_file(folder)) for x in known.values())
         there = sorted(path.parent.name for path in folder.glob("data/*/questions"))
-        other = f". It has questions of '{there[0]}': name its folder, too" if there else ""
+        strange = [name for name in there if name not in known]
+        other = f". It has questions of '{strange[0]}': name the folder of that scenario, too"
+        other = other if strange else ""
         raise ParseError(
             folder,
             None,

@@ -143,7 +143,7 @@ def test_a_question_without_its_outcomes_is_left_out(tmp_path: Path) -> None:
     file = tmp_path / "set" / "data" / "agriculture" / "questions" / "questions.json"
     entries = json.loads(file.read_text("utf-8"))
     for change, problem in (
-        ({"outcomes": None}, "'outcomes' of question 1 is None"),
+        ({"outcomes": None}, "question 1: outcomes: must be a valid dictionary"),
         ({"outcomes": {}}, "which is no number"),
         ({"crops": "nobody"}, "'nobody' is listed"),
     ):

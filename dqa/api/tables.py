@@ -6,15 +6,6 @@ from dqa.api.looking import QueriedRows
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError, UnknownNameError
 from dqa.core.fitting import rank_fields
-from dqa.core.parts import (
-    MOST_COLUMNS,
-    describe_field,
-    describe_neighbours,
-    describe_parts,
-    find_parts,
-    kind_of_parts,
-    look_at_rows,
-)
 from dqa.core.records import Record
 from dqa.core.schema import (
     DatabaseSchema,
@@ -25,6 +16,15 @@ from dqa.core.schema import (
     TableInfo,
     cypher_name,
     edge_pattern,
+)
+from dqa.deciders.parts import (
+    MOST_COLUMNS,
+    describe_field,
+    describe_neighbours,
+    describe_parts,
+    find_parts,
+    kind_of_parts,
+    look_at_rows,
 )
 
 _COUNTING = Limits(rows=1, seconds=1.0)

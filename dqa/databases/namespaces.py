@@ -20,7 +20,7 @@ from dqa.core.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from dqa.core.session import Session
-    from dqa.core.situation import Schema, Situation
+    from dqa.core.situation import Situation
 
 TAG_TABLE = "dqa_tag"
 """The table with the tag of a namespace, where that is one: one row, or none while it is loaded."""
@@ -284,8 +284,13 @@ def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:
     )
 
 
-def require_graph(schema: Schema) -> None:
-    """Raise `DataError` unless every table of a schema reads as nodes or as relationships."""
+def require_graph(situation: Situation) -> None:
+    """Raise `DataError` unless a situation is a graph.
+
+    Every table must read as nodes or as relationships, a key must not occur twice, and a
+    relationship must join nodes that exist.
+    """
+    schema = situation.schema
     mapped = {node.table for node in schema.nodes} | {edge.table for edge in schema.edges}
     left_out = sorted({table.name for table in schema.tables} - mapped)
     if left_out:
@@ -294,3 +299,22 @@ def require_graph(schema: Schema) -> None:
             "its graph: map them in its scenario.toml ([[nodes]], [[edges]]), or take relational "
             "databases alone, such as --databases sqlite."
         )
+    keys = {}
+    for node in schema.nodes:
+        values = situation[node.table][node.key_column].tolist()
+        keys[node.label] = set(values)
+        if len(keys[node.label]) < len(values):
+            twice = next(key for key in values if values.count(key) > 1)
+            raise no_graph(situation, f"two rows of '{node.table}' have the key {twice!r}")
+    for edge in schema.edges:
+        for label, column in (edge.source, edge.target):
+            missing = set(situation[edge.table][column].tolist()) - keys[label]
+            if missing:
+                first = min(missing, key=str)
+                problem = f"a row of '{edge.table}' ends at {label} {first!r}, which is missing"
+                raise no_graph(situation, problem)
+
+
+def no_graph(situation: Situation, problem: str) -> DataError:
+    """Return the error of a situation that cannot be written as a graph."""
+    return DataError(f"Situation '{situation.name}' cannot be written as a graph: {problem}.")

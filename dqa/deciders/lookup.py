@@ -17,7 +17,9 @@ from dqa.core.database import Database, Limits
 from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.evidence import DESCRIBE, FIND, SAMPLE, Evidence
 from dqa.core.fitting import rank_fields
-from dqa.core.parts import (
+from dqa.core.schema import DatabaseSchema, Part
+from dqa.core.text import estimate_tokens, shortened
+from dqa.deciders.parts import (
     describe_field,
     describe_neighbours,
     describe_parts,
@@ -26,8 +28,6 @@ from dqa.core.parts import (
     look_at_rows,
     narrow_part,
 )
-from dqa.core.schema import DatabaseSchema, Part
-from dqa.core.text import estimate_tokens, shortened
 from dqa.deciders.samples import sampled_schema
 from dqa.deciders.tools import Arguments, EvidenceTool, Text, observe
 from dqa.guard.hints import closest

@@ -28,7 +28,6 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.journal import current_journal
-from dqa.core.parts import add_descriptions
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.core.situation import Schema
@@ -45,7 +44,7 @@ from dqa.guard.scope import SchemaScope
 from dqa.guard.tables import filtered_otherwise, protected, reads_filtered, without_inserted
 from dqa.guard.translation import translations
 from dqa.guard.verdict import GuardVerdict
-from dqa.guard.visible import visible_schema
+from dqa.guard.visible import add_descriptions, visible_schema
 
 _SYSTEMS = {"oracle": "oracle.db", "postgres": "postgresql", "tsql": "microsoft.sql_server"}
 """What OpenTelemetry calls a database system, where its dialect has another name."""

@@ -1,4 +1,4 @@
-"""The part of a schema that a policy shows."""
+"""The schema that a reader sees: the part that a policy shows, with descriptions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
+from dqa.core.schema import (
+    DatabaseSchema,
+    EdgeInfo,
+    Field,
+    NodeInfo,
+    Part,
+    TableInfo,
+    replace_fields,
+)
+from dqa.core.situation import Schema
 from dqa.guard.cypher_policy import VisibleGraph
 from dqa.guard.policy import Policy
 
@@ -87,3 +96,40 @@ def _comment(part: NodeInfo | EdgeInfo, shown: tuple[Field, ...]) -> str:
     visible = {field.name for field in shown}
     hidden = {field.name.casefold() for field in part.properties if field.name not in visible}
     return _without(part.comment, hidden)
+
+
+def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema:
+    """Return a schema with a scenario's descriptions where the database has no comments.
+
+    Parameters
+    ----------
+    schema
+        The schema as the database describes it.
+    scenario
+        The scenario's tables, nodes and edges. Those that the database lacks are ignored.
+    """
+    elements = {
+        (kind, element.label): element
+        for kind, found in (("label", scenario.nodes), ("relationship type", scenario.edges))
+        for element in found
+    }
+    tables = {table.name.casefold(): table for table in scenario.tables}
+
+    def describe(part: Part) -> Part:
+        element = elements.get((part.kind, part.name))
+        name = part.name if isinstance(part, TableInfo) else element.table if element else ""
+        table = tables.get(name.casefold())
+        if table is None:
+            return part
+        columns = dict(element.properties) if element else {f.name: f.name for f in part.fields}
+        comments = {column.name.casefold(): column.description for column in table.columns}
+        fields = [
+            replace(
+                field,
+                comment=field.comment or comments.get(columns.get(field.name, "").casefold(), ""),
+            )
+            for field in part.fields
+        ]
+        return replace_fields(part, fields, comment=part.comment or table.description)
+
+    return schema.replace_parts([describe(part) for part in schema.parts])

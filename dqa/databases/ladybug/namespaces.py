@@ -22,6 +22,7 @@ from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.ladybug.session import TAG, LadybugSession
 from dqa.databases.namespaces import (
     LoadedSituation,
+    no_graph,
     require_graph,
     tag_from_json,
     tag_to_json,
@@ -62,11 +63,10 @@ def write(
     Raises
     ------
     DataError
-        The situation is not a graph: a table is not mapped, a key occurs twice, or an edge ends at
-        a missing node.
+        The situation is not a graph, or the engine cannot hold it.
     """
+    require_graph(situation)
     schema = situation.schema
-    require_graph(schema)
     with ladybug.Connection(database, num_threads=1) as connection:
         connection.execute("BEGIN TRANSACTION")
         try:
@@ -90,10 +90,7 @@ def write(
                 connection.execute(f"COMMENT ON TABLE {label} IS {quote_text(comment)}")
             connection.execute("COMMIT")
         except RuntimeError as error:
-            raise DataError(
-                f"Situation '{situation.name}' cannot be written as a graph: "
-                f"{' '.join(str(error).split())}"
-            ) from error
+            raise no_graph(situation, " ".join(str(error).split())) from error
 
 
 def read_tag(database: ladybug.Database, namespace: str) -> LoadedSituation | None:

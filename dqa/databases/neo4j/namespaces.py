@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dqa.core.cypher import quote_name
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import UsageError
 from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Situation, StoredType
 from dqa.databases.namespaces import (
     ForeignContent,
@@ -72,27 +72,11 @@ class Prepared:
 
 
 def prepare(situation: Situation, namespace: str) -> Prepared:
-    """Return the rows to write, checked before anything is sent.
-
-    Raises
-    ------
-    DataError
-        The situation is not a graph: a table is not mapped, a key occurs twice, or an edge ends at
-        a missing node.
-    """
+    """Return the rows to write; `DataError` if the situation is not a graph."""
+    require_graph(situation)
     schema = situation.schema
-    require_graph(schema)
     nodes = tuple((node, _rows(situation, node)) for node in schema.nodes)
     edges = tuple((e, _rows(situation, e, e.source[1], e.target[1])) for e in schema.edges)
-    keys = {node.label: _keys(situation, node) for node in schema.nodes}
-    for edge, rows in edges:
-        for end, label in enumerate((edge.source[0], edge.target[0])):
-            missing = {row[end] for row in rows} - keys[label]
-            if missing:
-                raise DataError(
-                    f"Situation '{situation.name}' cannot be written as a graph: a row of "
-                    f"'{edge.table}' ends at {label} {min(missing, key=str)!r}, which is missing."
-                )
     orders = {ORDER + node.table: pack_order(rows) for node, rows in nodes}
     orders |= {ORDER + edge.table: pack_order(rows) for edge, rows in edges}
     return Prepared(namespace, nodes, edges, {**_tag(situation, namespace), **orders})
@@ -181,18 +165,6 @@ def _rows(situation: Situation, part: NodeSchema | EdgeSchema, *ends: str) -> li
     table = situation[part.table]
     columns = [table[name].tolist() for name in (*ends, *(name for _, name in part.properties))]
     return [[None if cell != cell else cell for cell in row] for row in zip(*columns, strict=True)]  # noqa: PLR0124
-
-
-def _keys(situation: Situation, node: NodeSchema) -> set[Cell]:
-    values = situation[node.table][node.key_column].tolist()
-    keys = set(values)
-    if len(keys) < len(values):
-        twice = next(key for key in values if values.count(key) > 1)
-        raise DataError(
-            f"Situation '{situation.name}' cannot be written as a graph: two rows of "
-            f"'{node.table}' have the key {twice!r}."
-        )
-    return keys
 
 
 def _tag(situation: Situation, namespace: str) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from dqa.core.schema import (
     DatabaseSchema,
@@ -16,7 +15,6 @@ from dqa.core.schema import (
     edge_pattern,
     replace_fields,
 )
-from dqa.core.situation import Schema
 from dqa.core.text import shortened, visible
 
 MOST_COLUMNS = 200
@@ -24,43 +22,6 @@ MOST_COLUMNS = 200
 _MOST_NEIGHBOURS = 20
 """Tables that refer to one, or relationship types of a label, that are shown."""
 _COMMENT = 200
-
-
-def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema:
-    """Return a schema with a scenario's descriptions where the database has no comments.
-
-    Parameters
-    ----------
-    schema
-        The schema as the database describes it.
-    scenario
-        The scenario's tables, nodes and edges. Those that the database lacks are ignored.
-    """
-    elements = {
-        (kind, element.label): element
-        for kind, found in (("label", scenario.nodes), ("relationship type", scenario.edges))
-        for element in found
-    }
-    tables = {table.name.casefold(): table for table in scenario.tables}
-
-    def describe(part: Part) -> Part:
-        element = elements.get((part.kind, part.name))
-        name = part.name if isinstance(part, TableInfo) else element.table if element else ""
-        table = tables.get(name.casefold())
-        if table is None:
-            return part
-        columns = dict(element.properties) if element else {f.name: f.name for f in part.fields}
-        comments = {column.name.casefold(): column.description for column in table.columns}
-        fields = [
-            replace(
-                field,
-                comment=field.comment or comments.get(columns.get(field.name, "").casefold(), ""),
-            )
-            for field in part.fields
-        ]
-        return replace_fields(part, fields, comment=part.comment or table.description)
-
-    return schema.replace_parts([describe(part) for part in schema.parts])
 
 
 def kind_of_parts(schema: DatabaseSchema) -> str:

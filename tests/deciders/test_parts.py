@@ -11,17 +11,17 @@ import pytest
 
 import dqa
 from dqa.core.fitting import FittedSchema
-from dqa.core.parts import (
-    add_descriptions,
+from dqa.core.schema import DatabaseSchema, Field, TableInfo
+from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
+from dqa.deciders.parts import (
     describe_field,
     describe_neighbours,
     describe_parts,
     find_parts,
     look_at_rows,
 )
-from dqa.core.schema import DatabaseSchema, Field, TableInfo
-from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
 from dqa.guard import GuardedDatabase, Policy
+from dqa.guard.visible import add_descriptions
 
 SAID = Schema(
     scenario="plants",

@@ -126,6 +126,13 @@ def test_a_graph_needs_every_table_mapped() -> None:
         BACKENDS["ladybug"].load(Situation(partial, "partial", situation.tables))
 
 
+def test_a_graph_needs_the_ends_of_its_relationships(situation: Situation) -> None:
+    """The error names the relationship's table and the missing node."""
+    lost = situation.replace(flow=situation["flow"].replace(source=["nowhere", "kiev"]))
+    with pytest.raises(DataError, match=r"'small' .* row of 'flow' ends at \w+ 'nowhere'"):
+        BACKENDS["ladybug"].load(lost)
+
+
 @pytest.mark.deep
 def test_many_databases_fit_in_one_process() -> None:
     """Each takes little address space, so an evaluation can hold all of its databases open."""

@@ -176,7 +176,7 @@ class SchemaCheck:
                 return same[0]
         near = nearest(name, names)
         self.found.unknown.add(name)
-        self.found.right |= {near} - {None}
+        self.found.right |= set() if near is None else {near}
         listed = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
         hint = f"; did you mean '{near}'?" if near is not None else ""
         problem = f"the database has no {what} '{name}' (it has: {listed or 'none'}){hint}"

@@ -186,7 +186,7 @@ class StatementTrial:
     def _wrong_name(self, error: QueryError, problem: str, statement: str) -> str | None:
         """Return the unknown name of a message, as the statement has it."""
         cause = error.__cause__
-        words = _WORD.findall(_OFFERS.split(problem)[0])
+        words: list[str] = _WORD.findall(_OFFERS.split(problem)[0])
         if isinstance(cause, UnknownReferenceError):
             words.append(cause.name)
         text = _TEXT.sub("''", statement)

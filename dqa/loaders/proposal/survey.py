@@ -176,17 +176,17 @@ class Surveyor:
     # --- one table ---
 
     def _table(self, info: TableInfo | NodeInfo) -> SurveyedTable:
-        is_table = isinstance(info, TableInfo)
-        fields = info.columns if is_table else info.properties
+        joins: list[Join] = []
+        if isinstance(info, TableInfo):
+            fields, declared, joins = info.columns, info.key, list(self._joins(info))
+        else:
+            fields, declared = info.properties, (info.key,) if info.key else ()
         columns = tuple(_column(field) for field in fields if _is_plain(field.name))
         name, names = _name(info), {column.name for column in columns}
-        declared = info.key if is_table else (info.key,) if info.key else ()
         key = declared if names.issuperset(declared) else ()
         rows = self.count(name)
-        joins: tuple[Join, ...] = ()
-        if is_table:
-            joins = tuple(join for join in self._joins(info) if names.issuperset(join.columns))
-        table = SurveyedTable(name, columns, key, not key, joins, rows, info.comment)
+        held = tuple(join for join in joins if names.issuperset(join.columns))
+        table = SurveyedTable(name, columns, key, not key, held, rows, info.comment)
         return self._sampled(replace(table, key=key or self._key(table)))
 
     def _edge(self, info: EdgeInfo) -> SurveyedTable:

@@ -48,7 +48,9 @@ class Source(Record):
         return None if scenarios is None else tuple(map(folder_or_name, scenarios))
 
     @abstractmethod
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet: ...
+    def _read(
+        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
+    ) -> QuestionSet: ...
 
     @property
     def told(self) -> str:
@@ -57,12 +59,12 @@ class Source(Record):
 
     @property
     def asks_in_place(self) -> bool:
-        """Whether the questions name their databases, which are asked where they are."""
+        """Whether the questions name their databases, which are queried in place."""
         return False
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The scenarios, by name or folder, whose question every line asks that names none."""
+        """The default scenarios of lines without one, by name or folder."""
         return ()
 
     def read(self, policy: Policy | None = None, audit: Audit | None = None) -> QuestionSet:
@@ -71,7 +73,7 @@ class Source(Record):
         Parameters
         ----------
         policy, audit
-            What may be read of databases that tell what can be chosen, and who watches them.
+            The policy and the audit of databases that list candidates.
 
         Raises
         ------
@@ -83,17 +85,11 @@ class Source(Record):
             The data cannot be read.
         """
         names = self.names
-        found = self._read_guarded(names, policy, audit).select(names, self.limit)
+        found = self._read(names, policy, audit).select(names, self.limit)
         if not found.questions:
             wanted = " or ".join(names or ("any",))
             raise UsageError(f"{found.name} has no question of scenario {wanted}.")
         return found
-
-    def _read_guarded(
-        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
-    ) -> QuestionSet:
-        del policy, audit  # of nothing but a user's own questions is a database asked here
-        return self._read(scenarios)
 
     def read_for(self, key: str) -> QuestionSet:
         """Return questions among which `key` is, and as few others as the source can leave out.
@@ -105,7 +101,7 @@ class Source(Record):
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of `scenarios`, of which some may be folders; `UnknownNameError` for none."""
+        """The names of `scenarios`, some of which may be folders; `UnknownNameError` for none."""
         from dqa import plugins
         from dqa.scenarios import scenario_name
 
@@ -114,60 +110,54 @@ class Source(Record):
         return tuple(plugins.scenario(scenario_name(name)).name for name in self.scenarios)
 
 
-class ReleaseFolder(Source):
-    """A folder that a benchmark's authors published.
+class _PublishedFolder(Source):
+    """A folder that the authors of a benchmark published.
 
     Attributes
     ----------
     folder
-        Where it is.
+        Its path.
     form
-        Which of its files to read databases from.
+        Which of its database files to read; ``mysql`` or ``postgres`` for questions about a server.
     strict
-        Whether a defect is an error instead of being mended.
+        Whether a defect is an error and not only reported.
     """
 
     _label: ClassVar[str] = "release {0.folder.name}"
-    source: Literal["release"] = "release"
     folder: _Folder
     form: FormName = "relational"
     strict: bool = False
 
     def read_for(self, key: str) -> QuestionSet:
-        """Return the question `key`; of its database alone it is told what is wrong."""
-        return self._read(self.names, key)
+        """Return the question `key` alone."""
+        return self._read_part(self.names, key)
 
-    def _read(self, scenarios: tuple[str, ...] | None, key: str | None = None) -> QuestionSet:
+    def _read(
+        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
+    ) -> QuestionSet:
+        del policy, audit  # no database is queried
+        return self._read_part(scenarios, None)
+
+    def _read_part(self, scenarios: tuple[str, ...] | None, key: str | None) -> QuestionSet:
         from dqa.loaders.base import Part
         from dqa.loaders.reading import read_questions
 
+        part = Part(self.limit, key)
         return read_questions(
-            self.folder,
-            scenarios=scenarios,
-            form=self.form,
-            strict=self.strict,
-            part=Part(self.limit, key),
+            self.folder, scenarios=scenarios, form=self.form, strict=self.strict, part=part
         )
 
 
-class InPlaceFolder(Source):
-    """A published folder whose databases are asked where they are, such as BIRD's or Spider's.
+class ReleaseFolder(_PublishedFolder):
+    """A published folder whose databases are loaded, such as the DQA release."""
 
-    Attributes
-    ----------
-    folder
-        Where it is.
-    form
-        ``mysql`` or ``postgres`` for the questions about such a server.
-    strict
-        Whether a defect is an error instead of being reported.
-    """
+    source: Literal["release"] = "release"
 
-    _label: ClassVar[str] = "release {0.folder.name}"
+
+class InPlaceFolder(_PublishedFolder):
+    """A published folder whose databases are queried in place, such as BIRD's or Spider's."""
+
     source: Literal["in_place"] = "in_place"
-    folder: _Folder
-    form: FormName = "relational"
-    strict: bool = False
 
     @property
     def asks_in_place(self) -> bool:
@@ -179,19 +169,6 @@ class InPlaceFolder(Source):
         """The names of `scenarios`, which are those of databases here."""
         return self.scenarios
 
-    def read_for(self, key: str) -> QuestionSet:
-        """Return the question `key` alone."""
-        return self._read(None, key)
-
-    def _read(self, scenarios: tuple[str, ...] | None, key: str | None = None) -> QuestionSet:
-        from dqa.loaders.base import Part
-        from dqa.loaders.reading import read_questions
-
-        part = Part(self.limit, key)
-        return read_questions(
-            self.folder, scenarios=scenarios, form=self.form, strict=self.strict, part=part
-        )
-
 
 def release_in(
     folder: Path,
@@ -201,7 +178,7 @@ def release_in(
     form: FormName = "relational",
     strict: bool = False,
 ) -> ReleaseFolder | InPlaceFolder:
-    """Return the source of a folder that a benchmark's authors published, by what is in it.
+    """Return the source of a published folder, by its files.
 
     The parameters are the fields of a `ReleaseFolder`.
 
@@ -212,11 +189,8 @@ def release_in(
     """
     from dqa.loaders.reading import reader_of
 
-    if not reader_of(folder).in_place:
-        return ReleaseFolder(
-            folder=folder, scenarios=scenarios, limit=limit, form=form, strict=strict
-        )
-    return InPlaceFolder(folder=folder, scenarios=scenarios, limit=limit, form=form, strict=strict)
+    kind = InPlaceFolder if reader_of(folder).in_place else ReleaseFolder
+    return kind(folder=folder, scenarios=scenarios, limit=limit, form=form, strict=strict)
 
 
 class GeneratedFolder(Source):
@@ -226,7 +200,10 @@ class GeneratedFolder(Source):
     source: Literal["generated"] = "generated"
     folder: _Folder
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+    def _read(
+        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
+    ) -> QuestionSet:
+        del policy, audit  # no database is queried
         from dqa.loaders.generator import read_generated
 
         return read_generated(self.folder, scenarios=scenarios)
@@ -244,9 +221,9 @@ class GeneratedQuestions(Source):
     sizes
         Numbers of a scenario's worlds, by scenario and name; the others are as usual.
     difficulty
-        What makes the questions harder; None for nothing in particular.
+        Bounds for harder questions; None for the usual ones.
     per_database
-        Most questions that share a world; None for what is usual.
+        Most questions that share a world; None for the usual number.
     """
 
     _label: ClassVar[str] = "{0.count} generated, seed {0.seed}"
@@ -260,7 +237,7 @@ class GeneratedQuestions(Source):
     @field_validator("difficulty", mode="before")
     @classmethod
     def _bounded(cls, given: object) -> object:
-        """Leave out what is None: JSON has no word for a bound that is none."""
+        """Leave out None, which stands for an infinite bound in JSON."""
         if not isinstance(given, Mapping):
             return given
         return {name: value for name, value in given.items() if value is not None}
@@ -271,7 +248,10 @@ class GeneratedQuestions(Source):
             return None
         return {name: None if x == inf else x for name, x in asdict(difficulty).items()}
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+    def _read(
+        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
+    ) -> QuestionSet:
+        del policy, audit  # no database is queried
         from dqa.loaders.generator import generate
 
         return generate(
@@ -290,14 +270,17 @@ class NamedSet(Source):
     Attributes
     ----------
     name
-        What it is registered as. What is in it never changes: a changed set has another name.
+        The name of its entry point. Its content never changes: a changed set has another name.
     """
 
     _label: ClassVar[str] = "set {0.name}"
     source: Literal["set"] = "set"
     name: str
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+    def _read(
+        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
+    ) -> QuestionSet:
+        del policy, audit  # no database is queried
         from dqa.loaders.sets import read_set
 
         return read_set(self.name, scenarios=scenarios, limit=self.limit)
@@ -311,7 +294,7 @@ def located(
     Parameters
     ----------
     databases
-        One location, several, which may be told as ``NAME=URL``, or locations by name.
+        One location, several (each may be ``NAME=URL``), or locations by name.
 
     Raises
     ------
@@ -332,16 +315,16 @@ def _located(value: object) -> object:
 
 
 class OwnQuestions(Source):
-    """A user's own questions about the user's own databases, which are asked where they are.
+    """A user's own questions about the user's own databases, which are queried in place.
 
     Attributes
     ----------
     file
         One JSON object a line (`dqa.loaders.own_question.OwnQuestion`).
     databases
-        What they are about.
+        The databases of the questions.
     scenario
-        Whose question each line asks that names none, by name or folder.
+        Default scenario for lines without one, by name or folder.
     """
 
     _label: ClassVar[str] = "questions {0.file.name}"
@@ -386,7 +369,7 @@ class OwnQuestions(Source):
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of `scenarios`; what no scenario is called may be the name of the set."""
+        """The names of `scenarios`, one of which may be the set's."""
         from dqa.loaders.places import name_of
 
         own = name_of(str(self.file))
@@ -395,7 +378,7 @@ class OwnQuestions(Source):
         others = tuple(name for name in self.scenarios if name != own)
         return (own, *(self.changed(scenarios=others).names or ()))
 
-    def _read_guarded(
+    def _read(
         self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
     ) -> QuestionSet:
         from dqa.loaders.own import read_file
@@ -410,9 +393,6 @@ class OwnQuestions(Source):
             audit=audit,
         )
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
-        return self._read_guarded(scenarios, None, None)
-
 
 class GivenQuestions(Source):
     """Questions that a Python caller made: a spec can name them, and cannot read them again.
@@ -420,11 +400,11 @@ class GivenQuestions(Source):
     Attributes
     ----------
     name
-        What the set is called.
+        The set's.
     content_hash
         Its `QuestionSet.content_hash`.
     in_place
-        Whether all of them name their databases, which are asked where they are.
+        Whether all of them name their databases, which are queried in place.
     """
 
     _label: ClassVar[str] = "{0.name} (passed in Python)"
@@ -438,8 +418,10 @@ class GivenQuestions(Source):
         """As its maker said."""
         return self.in_place
 
-    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
-        del scenarios
+    def _read(
+        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
+    ) -> QuestionSet:
+        del scenarios, policy, audit
         raise UsageError(
             f"The questions '{self.name}' were passed in Python and cannot be reloaded; pass "
             "them again."

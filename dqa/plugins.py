@@ -10,7 +10,8 @@ line and hides no other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from pkgutil import resolve_name
@@ -123,11 +124,12 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
         raise UnknownNameError(kind, name, found)
     where = f"The {kind} '{name}' is registered as {found[name].value}"
     loaded = _loaded(found[name], where)
-    contract = resolve_name(_CONTRACTS[kind])
-    wanted = f"{_WANTED.get(kind, 'an object of')} {_CONTRACTS[kind].replace(':', '.')}"
-    if not _keeps(kind, contract, loaded):
+    if not _fits(kind, loaded):
+        wanted = f"{_WANTED.get(kind, 'an object of')} {_CONTRACTS[kind].replace(':', '.')}"
+        is_class = isinstance(loaded, type)
+        shown = f"the class {loaded.__name__}" if is_class else f"of type {type(loaded).__name__}"
         raise PluginError(
-            f"{where}, which breaks its contract: it is {_shown(loaded)} and has to be {wanted}. "
+            f"{where}, which breaks its contract: it is {shown} and has to be {wanted}. "
             "Mend or remove the package that registers it."
         )
     return loaded
@@ -140,29 +142,17 @@ _WANTED: Mapping[str, str] = {
 }
 
 
-def _keeps(kind: str, contract: type, loaded: object) -> bool:
-    """Whether what a plug-in brought is what its group's contract wants."""
-    if kind == "event":
-        return isinstance(loaded, tuple) and all(_is_subclass(one, contract) for one in loaded)
-    if kind == "format":
-        return _is_subclass(loaded, contract)
-    if kind in {"picture", "rendering", "tool", "trace_picture"}:
-        return callable(loaded)
-    return _is_instance(loaded, contract)
-
-
-def _is_subclass(loaded: object, contract: type) -> bool:
-    return isinstance(loaded, type) and issubclass(loaded, contract)
-
-
-def _is_instance(loaded: object, contract: type) -> bool:
-    # A class has every method of a protocol that its instances keep, and keeps none of them.
-    return isinstance(loaded, contract) and not isinstance(loaded, type)
-
-
-def _shown(loaded: object) -> str:
-    named = loaded if isinstance(loaded, type) else type(loaded)
-    return f"the class {named.__name__}" if named is loaded else f"of type {named.__name__}"
+def _fits(kind: str, loaded: Any) -> bool:  # noqa: ANN401  (whatever a plug-in brings)
+    """Whether an object fits the contract of its group."""
+    contract = resolve_name(_CONTRACTS[kind])
+    if kind in _WANTED and kind != "set":
+        classes = loaded if kind == "event" else (loaded,)
+        return isinstance(classes, tuple) and all(
+            isinstance(one, type) and issubclass(one, contract) for one in classes
+        )
+    # A class has the methods of a protocol, but is no instance of it.
+    is_class = isinstance(loaded, type)
+    return isinstance(loaded, contract) and (contract is Callable or not is_class)
 
 
 def _loaded(point: EntryPoint, what: str) -> Any:  # noqa: ANN401  (as above)
@@ -178,10 +168,42 @@ def _loaded(point: EntryPoint, what: str) -> Any:  # noqa: ANN401  (as above)
         ) from error
 
 
-def _named(scenario: Scenario, part: str, value: str) -> Any:  # noqa: ANN401  (as above)
-    """Load the object that a part of a scenario's document names."""
-    what = f"The {part} of scenario '{scenario.name}' is {value}"
-    return _loaded(EntryPoint(scenario.name, value, part), what)
+def _loadable(kind: str, load: Callable[[str], Any] | None = None) -> Iterator[Any]:
+    """Yield the plug-ins of a kind that can be loaded."""
+    for name in names(kind):
+        with suppress(PluginError):
+            yield _load(kind, name) if load is None else load(name)
+
+
+def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # noqa: ANN401
+    """Load the object that a scenario's document names, and check its contract."""
+    what = f"The {part} of scenario '{scenario.name}'"
+    found = _loaded(EntryPoint(scenario.name, value, part), f"{what} is {value}")
+    wanted = resolve_name(contract)
+    if not isinstance(found, wanted) or (wanted is not Callable and isinstance(found, type)):
+        raise PluginError(
+            f"{what} breaks its contract: it is no object of {contract.replace(':', '.')}. Mend "
+            "the package that brings it."
+        )
+    return found
+
+
+command: Callable[[str], typer.Typer] = partial(_load, "command")
+"""Return the commands of a method."""
+format_class: Callable[[str], type[Record]] = partial(_load, "format")
+"""Return the class of a method's format."""
+publication: Callable[[str], Publication] = partial(_load, "publication")
+"""Return the printed figures of a paper."""
+reader: Callable[[str], QuestionReader] = partial(_load, "reader")
+"""Return a reader of question sets."""
+world: Callable[[str], WorldFactory] = partial(_load, "world")
+"""Return the factory of a world."""
+tools: Callable[[str], Callable[[Question, Database, Settings], Iterable[BaseTool]]] = partial(
+    _load, "tool"
+)
+"""Return the function that makes a package's tools for agents."""
+backend: Callable[[str], Backend] = partial(_load, "database")
+"""Return a database backend."""
 
 
 def scenario(name: str) -> Scenario:
@@ -201,18 +223,6 @@ def scenario_of(question: Question) -> Scenario | None:
     return find_scenario(question.scenario)
 
 
-def command(name: str) -> typer.Typer:
-    """Return the commands of the method called `name`."""
-    loaded: typer.Typer = _load("command", name)
-    return loaded
-
-
-def format_class(name: str) -> type[Record]:
-    """Return the class of what a method writes for others to read."""
-    loaded: type[Record] = _load("format", name)
-    return loaded
-
-
 def analyse() -> Analyse:
     """Return the function that analyses runs, which a publication names.
 
@@ -227,20 +237,6 @@ def analyse() -> Analyse:
             found: Analyse = resolve_name(function)
             return found
     raise UsageError("No installed package analyses runs: install the package of a method.")
-
-
-def publication(name: str) -> Publication:
-    """Return what a paper printed, which a method's package names.
-
-    Raises
-    ------
-    UnknownNameError
-        No package brings such a paper.
-    PluginError
-        The package that does cannot be loaded.
-    """
-    loaded: Publication = _load("publication", name)
-    return loaded
 
 
 def deciders() -> tuple[DeciderFactory, ...]:
@@ -270,8 +266,7 @@ def decider(name: str) -> DeciderFactory:
     if not heuristics and name not in registered:
         raise UnknownNameError("decider", name, names("decider"))
     if not heuristics:
-        loaded: DeciderFactory = _load("decider", name)
-        return loaded
+        return _load("decider", name)  # type: ignore[no-any-return]
     make: Callable[[Scenario, str], DeciderFactory] = resolve_name(_HEURISTIC)
     return make(heuristics[0], name)
 
@@ -301,8 +296,7 @@ def simulator(name: str) -> Simulator:
 
 @cache
 def simulator_of(scenario: Scenario) -> Simulator:
-    """Return what tells the outcomes of a scenario, which need not be registered."""
-    from dqa.core.simulator import Simulator
+    """Return the simulator of a scenario, which need not be registered."""
     from dqa.scenarios.outcomes import FormulaOutcomes, QueriedOutcomes
 
     source = scenario.outcomes.source
@@ -310,11 +304,10 @@ def simulator_of(scenario: Scenario) -> Simulator:
         return QueriedOutcomes(scenario)
     if source == "formula":
         return FormulaOutcomes(scenario)
-    found = _named(scenario, "simulator", scenario.outcomes.python or "")
-    _expect(_is_instance(found, Simulator), scenario, "simulator", "dqa.core.simulator.Simulator")
-    checked: Simulator = found
-    _expect_rules(scenario, checked)
-    return checked
+    value, contract = scenario.outcomes.python or "", "dqa.core.simulator:Simulator"
+    found: Simulator = _part(scenario, "simulator", value, contract)
+    _expect_rules(scenario, found)
+    return found
 
 
 def _expect_rules(scenario: Scenario, simulator: Simulator) -> None:
@@ -354,14 +347,9 @@ def generator(name: str) -> Generator:
 
 @cache
 def _generator(scenario: Scenario) -> Generator:
-    from dqa.scenarios.generation import Generator
-
-    found = _named(scenario, "generator", scenario.generator or "")
-    _expect(
-        _is_instance(found, Generator), scenario, "generator", "dqa.scenarios.generation.Generator"
-    )
-    checked: Generator = found
-    return checked
+    value, contract = scenario.generator or "", "dqa.scenarios.generation:Generator"
+    found: Generator = _part(scenario, "generator", value, contract)
+    return found
 
 
 def script_names() -> tuple[str, ...]:
@@ -373,29 +361,14 @@ def script(name: str, scenario: Scenario) -> Callable[..., Any]:
     """Return a scenario's script called `name`; `UnknownNameError` where it has none."""
     if name not in scenario.scripts:
         raise UnknownNameError(f"script of scenario '{scenario.name}'", name, scenario.scripts)
-    found: Callable[..., Any] = _named(scenario, f"script '{name}'", scenario.scripts[name])
-    _expect(callable(found), scenario, f"script '{name}'", "collections.abc.Callable")
+    value, contract = scenario.scripts[name], "collections.abc:Callable"
+    found: Callable[..., Any] = _part(scenario, f"script '{name}'", value, contract)
     return found
-
-
-def reader(name: str) -> QuestionReader:
-    """Return the reader of question sets called `name`."""
-    found: QuestionReader = _load("reader", name)
-    return found
-
-
-def world(name: str) -> WorldFactory:
-    """Return what makes the world called `name`."""
-    loaded: WorldFactory = _load("world", name)
-    return loaded
 
 
 def world_script(name: str) -> WorldScript | None:
-    """Return what plays the world called `name` for scripted models; None where nothing does."""
-    if name not in names("world_script"):
-        return None
-    loaded: WorldScript = _load("world_script", name)
-    return loaded
+    """Return the script of a world for scripted models; None without one."""
+    return _load("world_script", name) if name in names("world_script") else None
 
 
 @cache
@@ -411,14 +384,7 @@ def question_set(name: str) -> Traversable:
     """Return the folder of the named set that is registered as `name`."""
     if name not in names("set"):
         raise UnknownNameError("question set", name, names("set"))
-    found: Traversable = _load("set", name)
-    return found
-
-
-def tools(name: str) -> Callable[[Question, Database, Settings], Iterable[BaseTool]]:
-    """Return what makes the tools for agents that a package adds under `name`."""
-    found: Callable[[Question, Database, Settings], Iterable[BaseTool]] = _load("tool", name)
-    return found
+    return _load("set", name)  # type: ignore[no-any-return]
 
 
 @cache
@@ -439,40 +405,14 @@ def renderings() -> tuple[Rendering, ...]:
 
 
 def question_pictures(scenario: str) -> QuestionPictures | None:
-    """Return what draws the questions of a scenario; None where nothing does."""
-    if scenario not in names("picture"):
-        return None
-    found: QuestionPictures = _load("picture", scenario)
-    return found
+    """Return the pictures of a scenario's questions; None without any."""
+    return _load("picture", scenario) if scenario in names("picture") else None
 
 
 @cache
 def trace_pictures() -> tuple[TracePicture, ...]:
     """Return what draws the methods' own traces, as far as it can be loaded."""
     return tuple(_loadable("trace_picture"))
-
-
-def _loadable(kind: str, load: Callable[[str], Any] | None = None) -> Iterator[Any]:
-    for name in names(kind):
-        try:
-            yield _load(kind, name) if load is None else load(name)
-        except PluginError:
-            # What the others bring serves all the same; who asks for this one is told.
-            continue
-
-
-def _expect(holds: bool, scenario: Scenario, part: str, contract: str) -> None:
-    if not holds:
-        raise PluginError(
-            f"The {part} of scenario '{scenario.name}' breaks its contract: it is no "
-            f"object of {contract}. Mend the package that brings it."
-        )
-
-
-def backend(name: str) -> Backend:
-    """Return the database backend called `name`."""
-    found: Backend = _load("database", name)
-    return found
 
 
 def backend_for(location: str) -> Backend:

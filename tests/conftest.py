@@ -37,7 +37,8 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Keep trained players out of the user's cache, and those of the user out of the tests."""
+    """Keep players and decision records out of the user's folders."""
+    os.environ["DQA_DECISIONS"] = str(tmp_path_factory.mktemp("decisions"))
     os.environ["DQA_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 

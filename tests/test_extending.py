@@ -48,6 +48,15 @@ def test_the_documented_decider_is_evaluated(installed: Path) -> None:
     assert all(line["questions"] == 2 and not line["crashed"] for line in ours)
 
 
+def test_the_first_decider_of_the_page_needs_no_package(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """An object is evaluated next to a name."""
+    first = _PYTHON.findall(PAGE.read_text("utf-8"))[0]
+    exec(compile(first, "first", "exec"), {})  # noqa: S102  (our own documentation)
+    assert "first-named" in capsys.readouterr().out
+
+
 def test_the_documented_decider_is_under_thirty_lines() -> None:
     """As are its package's two files together but for blank lines."""
     files = [m["text"] for m in _NAMED_BLOCK.finditer(PAGE.read_text("utf-8"))]

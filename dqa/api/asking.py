@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, Unpack
+from typing import Any, Self
+from uuid import uuid4
 
 from pydantic import model_validator
 
 from dqa import plugins
-from dqa.api.alternatives import record_alternatives
 from dqa.api.evaluating import Named, default_deciders, name_models
 from dqa.api.looking import opened
-from dqa.api.reviewing import review_decision, reviewing_of, stopped_by
 from dqa.core.database import Database
-from dqa.core.errors import RefusedStatementError, StoppedError, UsageError
-from dqa.core.events import ReviewKind
-from dqa.core.files import require_new_file
+from dqa.core.decider import Decider
+from dqa.core.decision import Decision, Ending
+from dqa.core.distribution import own_version
+from dqa.core.errors import DqaError, RefusedStatementError, StoppedError, UsageError
+from dqa.core.events import EndingEvent, ReplyEvent, ReviewKind
+from dqa.core.evidence import LOOKING_UP
+from dqa.core.files import problem_of_path, require_new_file, write_private
+from dqa.core.provenance import user_name, utc_now
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.records import Record
-from dqa.core.review import Reviewer, reviewing_by
-from dqa.deciders.choices import Choices, listed_choices
-from dqa.evaluation.connecting import connect
+from dqa.core.review import (
+    Reviewer,
+    Reviewing,
+    Settled,
+    current_reviewing,
+    reviewed_by,
+    reviewing_by,
+)
+from dqa.core.simulator import Outcomes
+from dqa.core.text import counted, shortened
+from dqa.deciders.answers import choice_of
+from dqa.deciders.base import DeciderFactory
+from dqa.deciders.choices import Choices, choices_of, listed_choices
+from dqa.deciders.reviewing import settle_decision
+from dqa.deciders.simulation import Simulation
+from dqa.deciders.statements import read_statement
+from dqa.evaluation.connecting import Connected, connect
 from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.decision_spans import decision_span, tell_decision
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
-from dqa.evaluation.spec import Deciding, DecidingFields
-from dqa.evaluation.traces import Trace
+from dqa.evaluation.spec import Deciding
+from dqa.evaluation.traces import Alternative, AskedRecord, Provenance, Spread, Trace
 from dqa.guard import Audit, GuardedDatabase, Policy
 from dqa.loaders.asked import ask_scenario, require_candidates
 from dqa.loaders.own_question import TargetValue
@@ -38,7 +59,11 @@ from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
 
 _CUSTOM = "custom"
-"""The scenario of a question that is in none."""
+"""The scenario of a question without one."""
+_LONGEST = 80
+"""Characters of an answer in a message."""
+_KEPT, _WORST = 1_000, 100
+"""The most alternatives that a record has, and how many of them are the worst."""
 
 
 class AskedQuestion(Record):
@@ -76,6 +101,8 @@ class AskedQuestion(Record):
 
     @model_validator(mode="after")
     def _makes_one(self) -> Self:
+        if self.question is not None and not self.question.strip():
+            raise UsageError("The question (--question) is empty: say what is to be decided.")
         if self.scenario is None and self.question is None:
             raise UsageError(
                 "Say what is to be decided: give a question (--question), or a scenario "
@@ -141,14 +168,16 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     reviewer: Reviewer | None = None,
     review: Sequence[ReviewKind] = (),
     debug: bool = False,
-    **deciding: Unpack[DecidingFields],
+    allow_no_evidence: bool = False,
+    record: Path | str | bool = True,
+    **deciding: Any,  # noqa: ANN401  (fields of the spec)
 ) -> Trace:
     """Ask one question about any database.
 
     Parameters
     ----------
     database
-        A URL, a database's file, CSV and Parquet files, or a database that is open already.
+        A URL, a database's file, CSV and Parquet files, or an open database.
     question
         In the user's own words, or with rules, candidates, context, or of a scenario.
     decider
@@ -156,19 +185,24 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     calls
         How models are called.
     policy, audit
-        What of the database may be read, and who watches its statements; for one that is opened
-        here.
+        What of the database may be read, and who watches its statements, for a location.
     tables
-        The only tables (of a graph, labels and relationship types) that are shown and may be read;
-        () for all; for one that is opened here.
+        The only tables (of a graph, labels and relationship types) that are shown and may be read,
+        for a location; () for all.
     watcher
-        Is told what happens while it happens.
+        Receives the events of the decision as they happen.
     reviewer, review
-        Who is asked to approve, correct or refuse, and what: ``plan``, ``statement`` (of those that
-        a model writes and the guard allows, before they run), ``decision``. The callable takes a
-        `Review`, waits for a person and returns a `ReviewAnswer`.
+        Who is asked to approve, correct or refuse, and what: ``plan``, ``statement`` (of a model,
+        allowed by the guard, before it runs), ``decision``. The callable takes a `Review`, waits
+        for a person and returns a `ReviewAnswer`.
     debug
-        Whether a bug raises what it raised; otherwise it ends the decision as `Ending.CRASHED`.
+        Whether a bug raises its own error; otherwise it ends the decision as `Ending.CRASHED`.
+    allow_no_evidence
+        Whether an answer counts although no statement succeeded, of an agent that queries, or
+        without candidates. Otherwise it ends as `Ending.NO_EVIDENCE`, without a choice.
+    record
+        Where the record is stored: a new file; True for a new file in `records_folder`; False for
+        nowhere.
     **deciding
         The fields of a `Deciding`: model, planner, protocol, settings, rule_set, seed, ... A model
         may be LangChain's chat model itself; its `name` is what traces call it.
@@ -176,36 +210,36 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     Returns
     -------
     Trace
-        The decision, with everything that led to it, what it did not take into account
-        (`warnings`), what could be chosen and what that leads to where the scenario tells it
-        (`asked`), and what it cost where `calls` has prices.
+        The decision with its events, warnings, candidates and their outcomes (`asked`), cost if
+        `calls` has prices, and time, user, id, version and reason (`provenance`).
 
     Raises
     ------
     UsageError
-        Something cannot be as it is asked for.
+        An argument is wrong, or the database shows no table.
     ModelUnavailableError
         No connection to the model can be made; nothing was asked.
     QueryError, DataError, InfrastructureError
-        The question cannot be made of what the database holds.
+        The question cannot be made of the database's contents.
     """
     asked = AskedQuestion(question=question) if isinstance(question, str) else question
     if asked.scenario is not None:
         scenario_name(asked.scenario)  # a folder may bring deciders of its own
-    named = default_deciders("ask")[0] if decider is None else decider
     reviewing = reviewing_by(reviewer, review)
-    name = named if isinstance(named, str) else named.name
-    given = {} if isinstance(named, str) else {name: named}
-    fields, chats = name_models(deciding)
-    asking = Deciding(**fields)
-    connected = connect(asking, (name,), calls, given=given, chats=chats)
+    asking, name, connected = connect_decider(decider, calls, deciding)
     made = connected.deciders(asking.rule_set)
+    decision_id, time = uuid4().hex, utc_now()
     with opened(database, policy=policy, audit=audit, tables=tables) as there:
+        if not allow_no_evidence and not there.schema().parts:
+            raise UsageError(
+                f"'{there.name}' shows no table, so nothing could support a decision: name another "
+                "database, or a policy and tables (--tables) that show one."
+            )
         about = asked.read(there)
         described = _described(there, about)
         connected.check_reachable()
         key = DecisionKey(about.key, there.name, name)
-        with decision_span(key, about) as span:
+        with decision_span(key, about, decision=decision_id, model=made.models[name]) as span:
             try:
                 with (
                     attempt_by(about.key, name),
@@ -213,6 +247,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
                     reviewing_of(reviewing, about),
                 ):
                     decision = made.by_name[name].decide(about, described)
+                    if not allow_no_evidence:
+                        decision = _require_evidence(decision, about, connected.makers[name])
                     decision = review_decision(decision, about, described)
             except StoppedError as error:
                 decision = stopped_by(error, reviewing)
@@ -221,13 +257,112 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
                     raise
                 decision = ended_by(error)
             tell_decision(span, decision)
-        record = record_alternatives(about, described, decision.choice, asking.rule_set)
-    prices = calls.prices
+        alternatives = record_alternatives(about, described, decision.choice, asking.rule_set)
     spent = replace(decision, usage=decision.usage + decision.lost)
-    trace = Trace.of(key, there.kind, made.models[name], spent).changed(asked=record)
-    if prices is not None:
-        trace = trace.changed(cost=prices.cost(spent.usage))
+    trace = Trace.of(key, there.kind, made.models[name], spent).changed(
+        asked=alternatives,
+        cost=None if calls.prices is None else calls.prices.cost(spent.usage),
+        provenance=Provenance(
+            decision=decision_id,
+            time=time,
+            user=user_name(),
+            dqa=own_version(),
+            reason=_reason(decision),
+        ),
+    )
+    if record is not False:
+        trace = _stored(trace, None if record is True else Path(record))
     return tell_observers(trace)
+
+
+def connect_decider(
+    decider: Named | None, calls: CallOptions, deciding: Mapping[str, Any]
+) -> tuple[Deciding, str, Connected]:
+    """Return the settings, the decider's name, and the decider with its models connected."""
+    named = default_deciders("ask")[0] if decider is None else decider
+    name = named if isinstance(named, str) else named.name
+    given = {} if isinstance(named, str) else {name: named}
+    fields, chats = name_models(deciding)
+    asking = Deciding(**fields)
+    return asking, name, connect(asking, (name,), calls, given=given, chats=chats)
+
+
+def _require_evidence(
+    decision: Decision, question: Question, maker: Decider | DeciderFactory
+) -> Decision:
+    """Return a decision without a choice if nothing supports it.
+
+    An agent that queries needs a successful statement or simulation; any other decider needs that,
+    or candidates that it chose from.
+    """
+    queries = isinstance(maker, DeciderFactory) and maker.needs_model and "tools" in maker.protocols
+    lists = question.candidates is not None or question.candidate_query is not None
+    if (
+        decision.ending is not Ending.ANSWERED
+        or any(one.error is None and one.tool not in LOOKING_UP for one in decision.evidence)
+        or (lists and not queries)
+    ):
+        return decision
+    tried = len(decision.evidence)
+    problem = (
+        f"Nothing supports the answer '{shortened(decision.answer, _LONGEST)}': "
+        + (
+            f"none of {counted(tried, 'statement')} succeeded."
+            if tried
+            else "no statement was run."
+        )
+        + " Allow it with --allow-no-evidence (allow_no_evidence=True)."
+    )
+    event = EndingEvent.of(Ending.NO_EVIDENCE, decision.steps, problem)
+    return replace(
+        decision,
+        ending=Ending.NO_EVIDENCE,
+        choice=None,
+        error=problem,
+        trace=(*decision.trace, event),
+    )
+
+
+def _reason(decision: Decision) -> str:
+    """Return the last reply of the model, or the problem that ended the decision."""
+    if decision.error is not None:
+        return decision.error
+    replies = [event.text for event in decision.trace if isinstance(event, ReplyEvent)]
+    return replies[-1] if replies else decision.answer
+
+
+def records_folder() -> Path:
+    """Return the folder of decision records.
+
+    ``DQA_DECISIONS``, or else ``dqa/decisions`` in the user's data folder (``XDG_DATA_HOME``, by
+    default ``~/.local/share``).
+    """
+    own = os.environ.get("DQA_DECISIONS")
+    data = os.environ.get("XDG_DATA_HOME")
+    return Path(own) if own else Path(data or Path.home() / ".local/share", "dqa", "decisions")
+
+
+def record_file(trace: Trace) -> Path | None:
+    """Return the file of a decision's record in `records_folder`; None of a run's."""
+    made = trace.provenance
+    if made is None:
+        return None
+    return records_folder() / f"{made.time[:19].replace(':', '')}-{made.decision[:12]}.json"
+
+
+def _stored(trace: Trace, file: Path | None) -> Trace:
+    """Store the record of a decision; the decision gets a warning if that fails."""
+    place = file or record_file(trace)
+    text = json.dumps(trace.to_json(), indent=2, ensure_ascii=False) + "\n"
+    try:
+        if place is not None:
+            if file is None:
+                place.parent.mkdir(parents=True, exist_ok=True)
+            write_private(place, text)
+    except OSError as error:
+        problem = f"The record is not stored: {problem_of_path(place or '', error, writing=True)}."
+        return trace.changed(warnings=(*trace.warnings, problem))
+    return trace
 
 
 def write_decision_page(trace: Trace, file: Path | str) -> None:
@@ -273,3 +408,139 @@ def _described(database: Database, question: Question) -> Database:
     if scenario is None or not isinstance(database, GuardedDatabase):
         return database
     return database.described(scenario.schema)
+
+
+@contextmanager
+def reviewing_of(reviewing: Reviewing | None, question: Question) -> Iterator[None]:
+    """Let a question be decided under somebody's eyes; under nobody's for None."""
+    if reviewing is not None:
+        reviewing.question = question.text
+    with reviewed_by(reviewing):
+        yield
+
+
+def stopped_by(error: StoppedError, reviewing: Reviewing | None) -> Decision:
+    """Return the decision that a person ended, with what happened until then."""
+    recorder = None if reviewing is None else reviewing.recorder
+    return ended_by(error) if recorder is None else recorder.failed(error)
+
+
+def review_decision(decision: Decision, question: Question, database: Database) -> Decision:
+    """Return a decision as a person lets it stand.
+
+    A decider that goes on after a refusal has asked before; the decision of any other one is none
+    where it is refused.
+
+    Raises
+    ------
+    UsageError, InfrastructureError
+        The candidates cannot be listed.
+    """
+    reviewing = current_reviewing()
+    if reviewing is None or decision.ending is not Ending.ANSWERED or reviewing.has_decided:
+        return decision
+    before = len(reviewing.events)
+
+    def choose(answer: str) -> Candidate | None:
+        if question.answer_form == "statement":
+            return read_statement(answer, database)
+        return choice_of(answer, question, choices_of(question, database))
+
+    try:
+        settled, choice = settle_decision(decision.answer, decision.choice, choose)
+        problem = _refused(settled)
+    except StoppedError as error:
+        settled, choice, problem = Settled(None), None, str(error)
+    trace = (*decision.trace, *reviewing.events[before:])
+    if settled.text is not None:
+        return replace(decision, answer=settled.text, choice=choice, trace=trace)
+    ended = EndingEvent.of(Ending.STOPPED, decision.steps, problem)
+    return replace(
+        decision,
+        ending=Ending.STOPPED,
+        answer="",
+        choice=None,
+        error=problem,
+        trace=(*trace, ended),
+    )
+
+
+def _refused(settled: Settled) -> str:
+    who = f" ({settled.by})" if settled.by else ""
+    why = f": {settled.reason}" if settled.reason else ""
+    return f"A person{who} refused the decision{why}. Its decider cannot go on from there."
+
+
+def record_alternatives(
+    question: Question, database: Database, choice: Candidate | None, rule_set: str | None = None
+) -> AskedRecord:
+    """Return what was asked and what could be chosen, with outcomes where the scenario tells them.
+
+    They are asked of the live database in place, or worked out by the scenario's simulator on what
+    it holds. What keeps them from being known is said in the record: the decision stands.
+    """
+    asked = AskedRecord(
+        text=question.text,
+        rules=question.rules,
+        scenario=question.scenario,
+        target=dict(question.target),
+    )
+    try:
+        choices = choices_of(question, database)
+        if choices is None:
+            return asked
+        if question.scenario not in plugins.names("simulator"):
+            first = [Alternative(candidate=one) for one in choices.first[:_KEPT]]
+            if choice is not None and choice not in choices.first[:_KEPT]:
+                first += [Alternative(candidate=one) for one in choices.among({str(choice)})]
+            return asked.changed(total=choices.total, alternatives=tuple(first))
+        simulation = Simulation.of(_held(question, choices), database, rule_set)
+        outcomes = simulation.outcomes()
+    except DqaError as error:
+        return asked.changed(problem=str(error))
+    except Exception as error:  # noqa: BLE001  (a simulator of anybody's)
+        return asked.changed(problem=f"{type(error).__name__}: {error}")
+    return asked.changed(
+        total=len(outcomes.candidates),
+        alternatives=tuple(_kept(outcomes, choice)),
+        spread=_spread(outcomes) if len(outcomes.candidates) > _KEPT else None,
+        unit=simulation.unit,
+        goal=outcomes.goal,
+        baseline=outcomes.baseline,
+        statement=simulation.statement,
+    )
+
+
+def _held(question: Question, choices: Choices) -> Question:
+    """Return a question with all of its candidates, as each of them has an outcome."""
+    return replace(question, candidates=choices.all())
+
+
+def _kept(outcomes: Outcomes, choice: Candidate | None) -> Iterator[Alternative]:
+    """Yield the alternatives that a record holds, the best first."""
+    ranked = outcomes.best_first()
+    if len(ranked) > _KEPT:
+        best, worst = ranked[: _KEPT - _WORST], ranked[-_WORST:]
+        shown = {*best, *worst}
+        chosen = [choice] if choice in outcomes and choice not in shown else []
+        ranked = [*best, *chosen, *worst]  # type: ignore[list-item]
+    for candidate in ranked:
+        value, rank = outcomes.value(candidate), outcomes.rank(candidate)
+        yield Alternative(candidate=candidate, outcome=value, rank=rank)
+
+
+def _spread(outcomes: Outcomes) -> Spread:
+    import numpy as np
+
+    values = outcomes.values
+    worst = values.min() if outcomes.goal == "maximise" else values.max()
+    low, middle, high = (float(one) for one in np.quantile(values, (0.25, 0.5, 0.75)))
+    moved = outcomes.baseline is not None
+    return Spread(
+        best=outcomes.best,
+        worst=float(worst),
+        mean=float(values.mean()),
+        quartiles=(low, middle, high),
+        ties=len(outcomes.ties),
+        unmoved=len(outcomes.unmoved(outcomes.candidates)) if moved else None,
+    )

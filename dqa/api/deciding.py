@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Self, Unpack
+from typing import Any, Self
 
 from dqa import plugins
-from dqa.api.asking import AskedQuestion, ask
-from dqa.api.evaluating import Named, default_deciders, name_models
+from dqa.api.asking import AskedQuestion, ask, connect_decider
+from dqa.api.evaluating import Named, default_deciders
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Ending
@@ -24,9 +24,7 @@ from dqa.core.records import Record
 from dqa.core.review import Reviewer, reviews_in
 from dqa.core.secrets import redact
 from dqa.core.text import counted
-from dqa.evaluation.connecting import connect
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
-from dqa.evaluation.spec import Deciding, DecidingFields
 from dqa.evaluation.traces import Trace
 from dqa.scenarios import scenario_name
 
@@ -192,7 +190,7 @@ class Decisions:
         *,
         calls: CallOptions = DEFAULT_CALLS,
         scenarios: Sequence[str] = (),
-        **deciding: Unpack[DecidingFields],
+        **deciding: Any,  # noqa: ANN401  (fields of the spec)
     ) -> None:
         if calls.record is not None:
             raise UsageError(
@@ -211,10 +209,8 @@ class Decisions:
         made = plugins.decider(decider) if isinstance(decider, str) else decider
         if not isinstance(made, Decider) and made.needs_model and "model" not in self._deciding:
             raise UsageError(f"The decider '{name}' asks a chat model: name one (--model).")
-        fields, chats = name_models(self._deciding)
-        given = {} if isinstance(decider, str) else {name: decider}
-        asking = Deciding(**fields)
-        connect(asking, (name,), self._calls, given=given, chats=chats).deciders(asking.rule_set)
+        asking, _, connected = connect_decider(decider, self._calls, self._deciding)
+        connected.deciders(asking.rule_set)
 
     def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         self,

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dqa import plugins
 from dqa.api.runs import Run
@@ -34,7 +34,7 @@ from dqa.evaluation.prompts import prompts_of
 from dqa.evaluation.results import Result
 from dqa.evaluation.run import evaluate as make_decisions
 from dqa.evaluation.shortcuts import ShortcutChoices, choose_by_shortcuts
-from dqa.evaluation.spec import DecidingFields, ModelSpec, RunFields, RunSpec
+from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.evaluation.store import RunStore
 from dqa.evaluation.stores.opening import UsedElsewhere, open_store, refuse_asked, require_place
 from dqa.evaluation.stores.places import FolderPlace, RunPlace, place_of
@@ -80,7 +80,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     options: RunOptions | None = None,
     calls: CallOptions | None = None,
     watcher: Watcher | None = None,
-    **fields: Unpack[RunFields],
+    **fields: Any,  # noqa: ANN401  (fields of the spec)
 ) -> Run:
     """Let deciders decide questions on databases, and judge every decision.
 
@@ -245,7 +245,7 @@ def _kept(place: RunPlace) -> str:
 def _spec(
     what: RunSpec | QuestionSet | QuestionSource | None,
     names: tuple[str, ...],
-    fields: RunFields,
+    fields: Mapping[str, Any],
     earlier: RunSpec | None,
 ) -> RunSpec:
     """Return what is evaluated: what is given, and of a run that goes on what it has besides."""
@@ -268,10 +268,7 @@ def _spec(
     return RunSpec(**({"deciders": default_deciders("evaluate")} | changed))
 
 
-_Fields = TypeVar("_Fields", bound=DecidingFields)
-
-
-def name_models(fields: _Fields) -> tuple[_Fields, dict[str, BaseChatModel]]:
+def name_models(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, BaseChatModel]]:
     """Return fields with names in place of chat models, and the chat models by these names.
 
     Raises
@@ -285,7 +282,7 @@ def name_models(fields: _Fields) -> tuple[_Fields, dict[str, BaseChatModel]]:
         named |= {field: _named_model(field, named[field], chats)} if field in named else {}
     if "models" in named and not isinstance(named["models"], str):
         named["models"] = tuple(_named_model("models", one, chats) for one in named["models"])
-    return cast("_Fields", named), chats
+    return named, chats
 
 
 def _named_model(field: str, value: object, chats: dict[str, BaseChatModel]) -> object:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias, Unpack
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from dqa.api.evaluating import Told, name_models
@@ -28,7 +28,7 @@ from dqa.evaluation.folders import RUN, GamesRecord, RunRecord, now, versions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.playing.run import play_games
 from dqa.evaluation.playing.setup import GameSetup, build_games
-from dqa.evaluation.playing.spec import PlayFields, PlaySpec, all_pairs
+from dqa.evaluation.playing.spec import PlaySpec, all_pairs
 from dqa.evaluation.prompts import prompts_of
 from dqa.evaluation.store import RunStore, require_resumable_or_new
 from dqa.evaluation.stores.opening import UsedElsewhere, open_store, require_place
@@ -57,7 +57,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     options: RunOptions | None = None,
     calls: CallOptions | None = None,
     watcher: Watcher | None = None,
-    **fields: Unpack[PlayFields],
+    **fields: Any,  # noqa: ANN401  (fields of the spec)
 ) -> Run:
     """Let players play games of a world, against opponents or alone, and keep every game.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any
 
 from dqa import plugins
 from dqa.api.playing import Contestant, play, require_out
@@ -15,7 +15,6 @@ from dqa.api.training import ToldTraining, train_missing
 from dqa.api.watching import Watcher
 from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
 from dqa.evaluation.playing.paper import GameView, view_games
-from dqa.evaluation.playing.spec import PlayFields
 from dqa.evaluation.publications import Publication, PublishedGames
 from dqa.evaluation.stores.places import FolderPlace, RunPlace, place_of
 from dqa.worlds.base import count_players
@@ -58,7 +57,7 @@ def play_tournament(  # noqa: PLR0913  (each is a question of its own to the cal
     options: RunOptions | None = None,
     calls: CallOptions | None = None,
     watcher: Watcher | None = None,
-    **fields: Unpack[PlayFields],
+    **fields: Any,  # noqa: ANN401  (fields of the spec)
 ) -> Tournament:
     """Let every player play every opponent, and put the figures beside those of papers.
 
@@ -124,7 +123,7 @@ def _wanted(
     printed: Sequence[PublishedGames],
     players: Sequence[Contestant],
     opponents: Sequence[Contestant],
-    fields: PlayFields,
+    fields: dict[str, Any],
 ) -> Iterator[str]:
     """Yield the names of everybody who may play or be the reference."""
     yield from (one for one in players or of_papers if isinstance(one, str))

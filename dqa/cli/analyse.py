@@ -5,46 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from dqa.cli import options, runs
+from dqa.cli import options
 from dqa.cli.completion import by_name
 from dqa.cli.help import OUTPUT, QUESTIONS
+from dqa.cli.options import option
 from dqa.cli.output import echo, echo_json, echo_table
 
 
 def analyse(
     *,
-    run: runs.Kept,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            "--reference",
-            metavar="DECIDER",
-            help="Decider whose number of retrievals tells single-retrieval questions (SR) from "
-            "multiple-retrieval ones (MR); by default the usual one, where it took part.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            "--questions",
-            metavar="DIR",
-            help="Folder of the run's questions, where it is another by now.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
+    run: options.Run,
+    reference: Annotated[str | None, option("--reference DECIDER", QUESTIONS)] = None,
+    questions: options.QuestionsFolder = None,
     paper: Annotated[
-        str | None,
-        typer.Option(
-            "--paper",
-            metavar="NAME",
-            help="Print the tables and figures of this paper, the run's numbers below the printed "
-            "ones.",
-            autocompletion=by_name("publication"),
-            rich_help_panel=OUTPUT,
-        ),
+        str | None, option("--paper NAME", OUTPUT, complete=by_name("publication"))
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -52,6 +26,14 @@ def analyse(
 
     Every measure is a written rule that asks no model; docs/analysis.md has them. Databases are
     counted together. With --json every single run is listed with its own measures, too.
+
+    Parameters
+    ----------
+    reference
+        Decider whose number of retrievals separates single-retrieval questions (SR) from
+        multiple-retrieval ones (MR); by default the usual one, if it took part.
+    paper
+        Print the tables and figures of this paper, and the run's numbers below.
     """
     if paper is not None:
         _print_paper(run, paper, reference, questions, as_json=as_json)

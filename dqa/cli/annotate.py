@@ -1,4 +1,4 @@
-"""``dqa annotate``: the best decisions of every question, beside its official answer."""
+"""``dqa annotate``: the best decisions of every question, next to its official answer."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dqa.cli import options
-from dqa.cli.bundles import with_options
+from dqa.cli.fields import RuleSet, Seed, with_options
 from dqa.cli.output import echo, echo_json, report_defects
-from dqa.cli.shared_bundles import AnyQuestionOptions
+from dqa.cli.questions import AnyQuestionOptions
 from dqa.core.text import counted
 from dqa.evaluation.options import EngineOptions
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 @with_options(questions=AnyQuestionOptions, working=EngineOptions)
-def annotate(  # noqa: PLR0913  (one parameter an option)
+def annotate(  # noqa: PLR0913  (one parameter per option)
     *,
     questions: AnyQuestionOptions,
     scenarios: options.Scenarios = None,
-    seed: options.Seed = 0,
+    seed: Seed = 0,
     form: options.Form = "relational",
-    rule_set: options.RuleSet = None,
+    rule_set: RuleSet = None,
     working: EngineOptions,
     strict: options.Strict = False,
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Simulate every candidate of every question, and print the best beside the label."""
+    """Simulate every candidate of every question, and print the best and the label."""
     from dqa.evaluation.annotate import annotate as annotate_all
 
     read = questions.source(seed, options.scenarios_in(scenarios), form=form, strict=strict).read()
@@ -37,11 +37,8 @@ def annotate(  # noqa: PLR0913  (one parameter an option)
     annotations = annotate_all(read, rule_set, options=working)
     if as_json:
         echo_json([annotation.to_json() for annotation in annotations])
-        return
-    for annotation in annotations:
-        echo(_line(annotation))
-    for line in _totals(annotations):
-        echo(line)
+    else:
+        echo(*map(_line, annotations), *_totals(annotations))
 
 
 def _line(annotation: Annotation) -> str:

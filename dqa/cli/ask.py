@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dqa.cli import options
-from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name, by_target
-from dqa.cli.help import DATABASES, MODELS, OUTPUT, QUESTIONS
+from dqa.cli.fields import DECIDING, RuleSet, with_options
+from dqa.cli.help import MODELS, OUTPUT, QUESTIONS
+from dqa.cli.options import option
 from dqa.cli.output import echo, echo_json
 from dqa.cli.reviewing import ReviewOptions
-from dqa.cli.shared_bundles import DecidingOptions
 from dqa.cli.steps import Steps
 from dqa.core.distribution import own_command
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
@@ -32,106 +33,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AskedOptions:
-    """What is asked, as options."""
+    """What is asked.
 
-    question: Annotated[
-        str | None,
-        typer.Option(
-            "--question",
-            metavar="TEXT",
-            help="What is to be decided, where no scenario says it.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None
+    Attributes
+    ----------
+    question
+        What to decide, without a scenario.
+    scenario
+        Scenario of the database: its question is asked, by its rules, and its simulator is
+        available.
+    target
+        What the scenario's question is about; may be given several times.
+    rules
+        Text file of the business rules; - reads standard input.
+    rules_text
+        The business rules themselves.
+    candidate
+        A candidate; given once for each. May contain commas.
+    candidates_from
+        File of the candidates: one per line, a .csv or .tsv file's column, or a .json list.
+    candidates_column
+        Column of that file, or field of its objects; by default the first column.
+    candidates
+        SQL or Cypher whose first column lists the candidates.
+    context
+        SQL or Cypher whose rows are shown to deciders that write no statements; may be given
+        several times.
+    """
+
+    question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None
     scenario: Annotated[
-        str | None,
-        typer.Option(
-            "--scenario",
-            metavar="NAME",
-            help="Scenario that the database holds: its question is asked, by its rules, and its "
-            "simulator can be.",
-            autocompletion=by_name("scenario"),
-            rich_help_panel=QUESTIONS,
-        ),
+        str | None, option("--scenario NAME|DIR", QUESTIONS, complete=by_name("scenario"))
     ] = None
     target: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--target",
-            metavar="KEY=VALUE",
-            help="What the scenario's question is about; may be given several times.",
-            autocompletion=by_target,
-            rich_help_panel=QUESTIONS,
-        ),
+        list[str] | None, option("--target KEY=VALUE", QUESTIONS, complete=by_target)
     ] = None
-    rules: Annotated[
-        Path | None,
-        typer.Option(
-            "--rules",
-            metavar="FILE",
-            help="Text file with the business rules; - reads standard input.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None
-    rules_text: Annotated[
-        str | None,
-        typer.Option(
-            "--rules-text",
-            metavar="TEXT",
-            help="The business rules themselves, where they are short.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None
-    candidate: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--candidate",
-            metavar="NAME",
-            help="What can be chosen; given once for each. Names may hold commas.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None
-    candidates_from: Annotated[
-        Path | None,
-        typer.Option(
-            "--candidates-from",
-            metavar="FILE",
-            help="File of what can be chosen: one a line, a .csv or .tsv file's column, or a .json "
-            "list.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None
-    candidates_column: Annotated[
-        str | None,
-        typer.Option(
-            "--candidates-column",
-            metavar="NAME",
-            help="Column of that file, or field of its objects; by default the first column.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None
-    candidates: Annotated[
-        str | None,
-        typer.Option(
-            "--candidates",
-            metavar="STATEMENT",
-            help="SQL or Cypher whose first column lists what can be chosen.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None
-    context: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--context",
-            metavar="STATEMENT",
-            help="SQL or Cypher whose rows a decider reads that writes none itself; may be given "
-            "several times.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None
+    rules: Annotated[Path | None, option("--rules FILE", QUESTIONS)] = None
+    rules_text: Annotated[str | None, option("--rules-text TEXT", QUESTIONS)] = None
+    candidate: Annotated[list[str] | None, option("--candidate NAME", QUESTIONS)] = None
+    candidates_from: Annotated[Path | None, option("--candidates-from FILE", QUESTIONS)] = None
+    candidates_column: Annotated[str | None, option("--candidates-column NAME", QUESTIONS)] = None
+    candidates: Annotated[str | None, option("--candidates STATEMENT", QUESTIONS)] = None
+    context: Annotated[list[str] | None, option("--context STATEMENT", QUESTIONS)] = None
 
     def asked(self) -> AskedQuestion:
-        """Return the question; `UsageError` where these make none."""
+        """Return the question; `UsageError` if the options do not make one."""
         from dqa.api.asking import AskedQuestion
 
         return AskedQuestion(
@@ -158,7 +104,7 @@ class AskedOptions:
             "--candidates": self.candidates,
             "--candidates-from": self.candidates_from,
         }
-        named = [option for option, value in given.items() if value is not None]
+        named = [name for name, value in given.items() if value is not None]
         if len(named) > 1:
             raise UsageError(f"{' and '.join(named)} both say what can be chosen: give one.")
         if self.candidates_from is not None:
@@ -168,82 +114,55 @@ class AskedOptions:
         return tuple(self.candidate) if self.candidate else self.candidates
 
 
-@with_options(
-    asked=AskedOptions, asking=DecidingOptions, reviewing=ReviewOptions, calling=CallOptions
-)
-def ask(  # noqa: PLR0913  (one parameter an option)
+@with_options(asked=AskedOptions, deciding=DECIDING, reviewing=ReviewOptions, calling=CallOptions)
+def ask(  # noqa: PLR0913  (one parameter per option)
     *,
-    database: Annotated[
-        str,
-        typer.Option(
-            "--database",
-            metavar="URL|PATH",
-            help="Database to decide on: a URL, a file, or CSV and Parquet files.",
-            rich_help_panel=DATABASES,
-        ),
-    ],
+    database: options.DatabaseLocation,
     asked: AskedOptions,
-    rule_set: Annotated[
-        str | None,
-        typer.Option(
-            "--rule-set",
-            metavar="NAME",
-            help="What the scenario's simulator counts by, e.g. 'released' or 'paper'; by default "
-            "the first that it has.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
+    rule_set: RuleSet = None,
     decider: Annotated[
-        str | None,
-        typer.Option(
-            "--decider",
-            metavar="NAME",
-            help="Who decides; by default the one that a package names for it.",
-            autocompletion=by_name("decider"),
-            rich_help_panel=MODELS,
-        ),
+        str | None, option("--decider NAME", MODELS, complete=by_name("decider"))
     ] = None,
-    asking: DecidingOptions,
+    deciding: dict[str, Any],
     reviewing: ReviewOptions,
     calling: CallOptions,
     tables: options.Tables = None,
     policy: options.Policy = None,
     audit: options.AuditFile = None,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            "--trace", metavar="FILE", help="New file for the full trace.", rich_help_panel=OUTPUT
-        ),
-    ] = None,
-    page: Annotated[
-        Path | None,
-        typer.Option(
-            "--html",
-            metavar="FILE",
-            help="New file for the record as a page: question, decision, alternatives with their "
-            "outcomes, plan, statements and rows, model, cost.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    debug: Annotated[
-        bool,
-        typer.Option(
-            "--debug", help="Let a bug end the command with its traceback.", rich_help_panel=OUTPUT
-        ),
-    ] = False,
+    allow_no_evidence: Annotated[bool, option("--allow-no-evidence", QUESTIONS)] = False,
+    trace: Annotated[Path | None, option("--trace FILE", OUTPUT)] = None,
+    no_record: Annotated[bool, option("--no-record", OUTPUT)] = False,
+    page: Annotated[Path | None, option("--html FILE", OUTPUT)] = None,
+    debug: Annotated[bool, option("--debug", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Ask one question about any database; exit code 1 where it ends without an answer."""
+    """Ask one question about any database; exit code 1 if it ends without an answer.
+
+    Parameters
+    ----------
+    decider
+        Who decides; by default the one that a package names for it.
+    allow_no_evidence
+        Accept an answer although no statement succeeded.
+    trace
+        New file for the record, instead of one in the user's data folder (DQA_DECISIONS).
+    no_record
+        Do not store the record.
+    page
+        New file for the record as a page: question, decision, alternatives with their outcomes,
+        plan, statements and rows, model, cost.
+    debug
+        Let a bug end the command with its traceback.
+    """
     from dqa.api.asking import ask as ask_one
-    from dqa.api.asking import write_decision_page
+    from dqa.api.asking import record_file, write_decision_page
 
     reviewer = reviewing.reviewer()
     question = asked.asked()
-    prices = calling.prices
     if page is not None:
         require_new_file(page)
     with _new_file(trace):
-        with Steps(prices) as steps:
+        with Steps(calling.prices) as steps:
             if reviewer is not None:
                 reviewer.steps = steps
             decided = ask_one(
@@ -258,23 +177,26 @@ def ask(  # noqa: PLR0913  (one parameter an option)
                 reviewer=reviewer,
                 review=reviewing.kinds,
                 debug=debug,
-                **asking.fields(rule_set),
+                allow_no_evidence=allow_no_evidence,
+                record=trace is None and not no_record,
+                rule_set=rule_set,
+                **deciding,
             )
         written = decided.to_json()
         interrupted = reviewer is not None and reviewer.was_interrupted
-        if not interrupted:  # whoever interrupts wants to read nothing; what happened is kept
-            _tell(decided, written if as_json else None)
-        if trace is not None:  # after the answer, which was paid for, has been told
+        if not interrupted:  # the record is stored anyway
+            _print(decided, written if as_json else None)
+        if trace is not None:  # after the answer, which was paid for, is printed
             _write_trace(trace, written)
         if page is not None:
             write_decision_page(decided, page)
     if interrupted:
         raise KeyboardInterrupt
-    _fail(decided, trace)
+    _fail(decided, trace or (None if no_record else record_file(decided)))
 
 
-def _tell(decided: Trace, written: object | None) -> None:
-    """Print a decision, as JSON where it is given so, and what it does not take into account."""
+def _print(decided: Trace, written: object | None) -> None:
+    """Print a decision, or its JSON, and its warnings."""
     if written is None:
         echo(*_as_text(decided).split("\n"))
     else:
@@ -286,34 +208,32 @@ def _tell(decided: Trace, written: object | None) -> None:
         echo(f"warning: The record has no outcomes of the alternatives: {problem}", err=True)
 
 
-def _fail(decided: Trace, trace: Path | None) -> None:
-    """Raise what ended the decision, where that was no answer."""
+def _fail(decided: Trace, record: Path | None) -> None:
+    """Name the record, and raise the error that ended the decision, if it has no answer."""
     from dqa.core.decision import Ending
 
+    if record is not None and (sys.stderr.isatty() or decided.ending is not Ending.ANSWERED):
+        echo(f"The record is {record}; '{own_command()} trace {record}' shows it.", err=True)
+    problem = decided.error or "A server, the network or a provider failed."
     if decided.ending is Ending.INFRASTRUCTURE:
-        raise InfrastructureError(decided.error or "A server, the network or a provider failed.")
+        raise InfrastructureError(problem)
     if decided.ending is Ending.BUDGET:
-        raise BudgetSpentError(decided.error or "The budget is spent.")
+        raise BudgetSpentError(problem)
     if decided.ending is Ending.CRASHED:
-        kept = "--trace FILE keeps its traceback, and --debug shows it"
-        where = kept if trace is None else f"its traceback is in {trace}"
+        where = (
+            "--debug shows its traceback" if record is None else "its traceback is in the record"
+        )
         raise CrashError(
-            f"{decided.decider} crashed, which is a bug: {decided.error}; {where}. Report it to "
+            f"{decided.decider} crashed, which is a bug: {problem}; {where}. Report it to "
             f"whoever maintains {decided.decider}."
         )
     if decided.ending is not Ending.ANSWERED:
-        if trace is None:
-            echo(
-                "To see what was replied, ask again with --trace FILE; "
-                f"'{own_command()} trace FILE' shows it.",
-                err=True,
-            )
         raise typer.Exit(1)
 
 
 @contextmanager
 def _new_file(path: Path | None) -> Iterator[None]:
-    """Make the trace's file before anything is asked, so a wrong name costs no answer."""
+    """Create the trace's file before anything is asked; remove it if nothing was decided."""
     if path is None:
         yield
         return
@@ -322,7 +242,6 @@ def _new_file(path: Path | None) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        # Nothing was decided, or not kept; an empty file would only be in the way of the next try.
         path.unlink()
         raise
 
@@ -332,6 +251,10 @@ def _write_trace(path: Path, written: object) -> None:
         write_private(path, json.dumps(written, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         raise UsageError(f"{problem_of_path(path, error, writing=True)}.") from error
+
+
+_RAISED = ("infrastructure", "budget", "crashed")
+"""Endings whose error is printed by the command's end, on standard error."""
 
 
 def _as_text(decided: Trace) -> str:
@@ -346,7 +269,8 @@ def _as_text(decided: Trace) -> str:
     if decided.ended_by is not None:
         ending += f", by its {decided.ended_by}"
         ending += "" if decided.choice is None else ": the best by what it had seen"
-    lines.append(f"{ending}. {decided.error}" if decided.error else ending)
+    shown = decided.error is not None and decided.ending not in _RAISED
+    lines.append(f"{ending}. {decided.error}" if shown else ending)
     for number, plan in enumerate(decided.plans, start=1):
         lines += [f"Plan {number}:" if len(decided.plans) > 1 else "Plan:"]
         lines += [f"  {line}" for line in plan.strip().splitlines()]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dqa.cli import options
-from dqa.cli.bundles import with_options
+from dqa.cli.fields import Seed, with_options
 from dqa.cli.help import OUTPUT
+from dqa.cli.options import option
 from dqa.cli.output import echo, echo_json, report_defects
-from dqa.cli.shared_bundles import AnyQuestionOptions
+from dqa.cli.questions import AnyQuestionOptions
 from dqa.core.text import counted
 
 if TYPE_CHECKING:
@@ -19,26 +18,26 @@ if TYPE_CHECKING:
 
 
 @with_options(questions=AnyQuestionOptions)
-def audit(  # noqa: PLR0913  (one parameter an option)
+def audit(  # noqa: PLR0913  (one parameter per option)
     *,
     questions: AnyQuestionOptions,
     scenarios: options.Scenarios = None,
-    seed: options.Seed = 0,
+    seed: Seed = 0,
     form: options.Form = "relational",
     strict: options.Strict = False,
-    html: Annotated[
-        Path | None,
-        typer.Option(
-            "--html", metavar="FILE", help="New page for a reviewer.", rich_help_panel=OUTPUT
-        ),
-    ] = None,
+    html: Annotated[Path | None, option("--html FILE", OUTPUT)] = None,
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Judge every official label under every rule set, and say what it rests on.
+    """Judge every official label under every rule set, and explain the verdict.
 
-    In the end, how often each heuristic of a scenario is right, by how far answers are away. With
-    --html only that is printed, and the page says the rest.
+    The last lines show how often each heuristic of a scenario is right, by the distance of the
+    answer. With --html only they are printed, and the page has the rest.
+
+    Parameters
+    ----------
+    html
+        New page for a reviewer.
     """
     from dqa.api.measuring import write_audit_page
     from dqa.core.files import require_new_file

@@ -4,84 +4,48 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from dqa.cli import options
 from dqa.cli.help import MODELS, OUTPUT, QUESTIONS
-from dqa.cli.output import echo, echo_json, echo_table
+from dqa.cli.options import option
+from dqa.cli.output import echo_json, echo_tables
 
 
-def compare(  # noqa: PLR0913  (one parameter an option)
+def compare(  # noqa: PLR0913  (one parameter per option)
     *,
-    runs: Annotated[
-        list[str],
-        typer.Argument(metavar="RUN...", help="Folders or STORE#NAME of 'dqa eval --out'."),
-    ],
-    deciders: Annotated[
-        str | None,
-        typer.Option(
-            "--deciders",
-            metavar="NAMES",
-            help="Only these deciders, separated by commas.",
-            rich_help_panel=MODELS,
-        ),
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            "--against",
-            metavar="NAME",
-            help="Compare each of the others with this one, and not every two.",
-            rich_help_panel=MODELS,
-        ),
-    ] = None,
-    all_pairs: Annotated[
-        bool,
-        typer.Option(
-            "--all-pairs",
-            help="Compare every two; several runs that share deciders are else compared decider by "
-            "decider.",
-            rich_help_panel=MODELS,
-        ),
-    ] = False,
-    scenario: Annotated[
-        str | None,
-        typer.Option(
-            "--scenario",
-            metavar="NAME",
-            help="Only the questions of this scenario.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
-    shared: Annotated[
-        bool,
-        typer.Option(
-            "--shared",
-            help="Compare on the questions that all were asked, where not all were asked the same.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = False,
-    times: Annotated[
-        bool,
-        typer.Option(
-            "--times",
-            help="Also tell how long decisions took, for which all traces are read.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
+    runs: options.Runs,
+    deciders: Annotated[str | None, option("--deciders NAMES", MODELS)] = None,
+    against: Annotated[str | None, option("--against NAME", MODELS)] = None,
+    all_pairs: Annotated[bool, option("--all-pairs", MODELS)] = False,
+    scenario: options.OfScenario = None,
+    shared: Annotated[bool, option("--shared", QUESTIONS)] = False,
+    times: Annotated[bool, option("--times", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Compare deciders, of one run or several, on the questions that they share.
 
     Differences are paired: question by question, databases apart, epochs averaged. Intervals and
-    p-values by situations allow for questions about the same data; docs/evaluation.md says which
-    figure to trust when. What could not be judged for both is left out of their pair, and counted.
+    p-values by situations allow for questions about the same data; docs/evaluation.md explains
+    which figure to use. A decision that could not be judged is left out of its pairs, and counted.
+
+    Parameters
+    ----------
+    deciders
+        Only these deciders, separated by commas.
+    against
+        Compare each other decider with this one, not all pairs.
+    all_pairs
+        Compare all pairs; without it, several runs that share deciders are compared decider by
+        decider.
+    shared
+        Compare on the questions that all were asked, if they differ.
+    times
+        Also print how long decisions took; reads all traces.
     """
     from dqa.api.comparing import compare as compare_runs
 
     found = compare_runs(
         *runs,
-        deciders=() if deciders is None else options.names_in("--deciders", deciders),
+        deciders=options.names_in("--deciders", deciders),
         against=against,
         scenario=scenario,
         only_shared=shared,
@@ -93,8 +57,4 @@ def compare(  # noqa: PLR0913  (one parameter an option)
         return
     from dqa.report.compare_tables import notes, tables
 
-    for title, table in tables(found):
-        echo(title)
-        echo_table(table)
-    for line in notes(found):
-        echo(line)
+    echo_tables(tables(found), notes(found))

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import typer
 
 _PATIENCE = 3.0
-"""Seconds that who types waits for values of a database."""
+"""Seconds to wait for values of a database."""
 
 Completion: TypeAlias = Callable[[str], list[str]]
 """Returns what a word may become, by its beginning."""

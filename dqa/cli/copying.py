@@ -4,30 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from dqa.cli import options, runs
+from dqa.cli import options
 from dqa.cli.help import OUTPUT
+from dqa.cli.options import option
 from dqa.cli.output import echo, echo_json
 
 
 def copy(
     *,
-    run: runs.Kept,
-    out: Annotated[
-        str,
-        typer.Option(
-            "--out",
-            metavar="DIR|STORE",
-            help="New folder; or a store, runs.db or a database's URL, with #NAME for the run.",
-            rich_help_panel=OUTPUT,
-        ),
-    ],
+    run: options.Run,
+    out: Annotated[str, option("--out DIR|STORE", OUTPUT)],
     as_json: options.AsJson = False,
 ) -> None:
     """Copy a run from a folder into a store, from a store into a folder, or into another one.
 
     Results, traces, prompts and settings are the same there, and the copy can be gone on with.
+
+    Parameters
+    ----------
+    out
+        New folder; or a store, runs.db or a database's URL, with #NAME for the run.
     """
     from dqa.api.stored import copy_run
 

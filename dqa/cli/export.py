@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from dqa.cli import runs
+from dqa.cli import options
 from dqa.cli.help import OUTPUT
+from dqa.cli.options import option
 from dqa.cli.output import echo, echo_exactly
 from dqa.core.errors import UsageError
 
@@ -18,49 +17,32 @@ _STDOUT = Path("-")
 
 def export(
     *,
-    run: runs.Kept,
-    as_format: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="jsonl, csv, parquet, or inspect: logs of Inspect AI; by default as --out ends.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            metavar="FILE|DIR",
-            help="New file, or of inspect new folder; - for standard output.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = _STDOUT,
-    for_spreadsheets: Annotated[
-        bool,
-        typer.Option(
-            "--for-spreadsheets",
-            help="Begin texts of a CSV that a spreadsheet would run as a formula with an "
-            "apostrophe; otherwise every text is exactly what was said.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
+    run: options.Run,
+    as_format: Annotated[str | None, option("--format FORMAT", OUTPUT)] = None,
+    out: Annotated[Path, option("--out FILE|DIR", OUTPUT)] = _STDOUT,
+    for_spreadsheets: Annotated[bool, option("--for-spreadsheets", OUTPUT)] = False,
 ) -> None:
-    """Write a run for other programs: a row a decision, or logs that 'inspect view' opens.
+    """Write a run for other programs: a row per decision, or logs for 'inspect view'.
 
-    Rows have all that results have, with seconds, cost and what the scenario's heuristics answer:
-    every figure of 'dqa results' can be worked out from them. What is there is never written over.
+    Rows have all fields of results, with seconds, cost and the answers of the scenario's
+    heuristics: every figure of 'dqa results' can be computed from them. Existing files are never
+    overwritten.
+
+    Parameters
+    ----------
+    as_format
+        jsonl, csv, parquet, or inspect: logs of Inspect AI; by default the ending of --out.
+    out
+        New file, or new folder for inspect; - for standard output.
+    for_spreadsheets
+        Begin texts of a CSV that a spreadsheet would run as a formula with an apostrophe; otherwise
+        every text is exact.
     """
     from dqa.api.exporting import export_rows, export_run, require_format
 
     if out != _STDOUT:
-        written = export_run(
-            run,
-            out,
-            None if as_format is None else require_format(as_format),
-            for_spreadsheets=for_spreadsheets,
-        )
+        wanted = None if as_format is None else require_format(as_format)
+        written = export_run(run, out, wanted, for_spreadsheets=for_spreadsheets)
         echo(f"The run is in {written}.")
         return
     wanted = require_format("jsonl" if as_format is None else as_format)
@@ -72,7 +54,7 @@ def export(
     from dqa.report.export_rows import encode_rows
 
     text = encode_rows(export_rows(run), wanted, for_spreadsheets=for_spreadsheets).decode()
-    if sys.stdout.isatty():  # which data must not drive
+    if sys.stdout.isatty():  # which data must not control
         echo(*text.splitlines())
     else:
         echo_exactly(text)

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dqa.cli import options
-from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
+from dqa.cli.fields import GENERATING, with_options
 from dqa.cli.help import OUTPUT, QUESTIONS
+from dqa.cli.options import option
 from dqa.cli.output import echo, echo_json
-from dqa.cli.shared_bundles import DecidingOptions
+from dqa.cli.questions import set_in
+from dqa.cli.resuming import given_by
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import require_new_folder
 from dqa.core.text import counted
@@ -25,137 +27,65 @@ if TYPE_CHECKING:
     from dqa.loaders.generator import Mix
 
 
-@with_options(asking=DecidingOptions, calling=CallOptions, working=EngineOptions)
-def generate(  # noqa: PLR0913  (one parameter an option)
+@with_options(deciding=GENERATING, calling=CallOptions, working=EngineOptions)
+def generate(  # noqa: PLR0913  (one parameter per option)
     *,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="DIR", help="New folder to write to.", rich_help_panel=OUTPUT
-        ),
-    ],
+    context: typer.Context,
+    out: Annotated[Path, option("--out DIR", OUTPUT)],
     scenarios: Annotated[
         str | None,
-        typer.Option(
-            "--scenarios",
-            metavar="NAMES",
-            help="Scenarios, separated by commas; those with a simulator by default.",
-            autocompletion=by_name("generator", listed=True),
-            rich_help_panel=QUESTIONS,
-        ),
+        option("--scenarios NAMES", QUESTIONS, complete=by_name("generator", listed=True)),
     ] = None,
-    questions: Annotated[
-        int | None,
-        typer.Option(
-            "--questions",
-            metavar="N",
-            min=1,
-            help="Questions of each scenario; 10.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
-    like_release: Annotated[
-        bool,
-        typer.Option(
-            "--like-release",
-            help="Counts and mean sizes of the official release.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = False,
-    hops: Annotated[
-        int,
-        typer.Option(
-            "--hops",
-            metavar="N",
-            min=1,
-            help="The answer lies at least this many steps away.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = 1,
-    min_margin: Annotated[
-        float,
-        typer.Option(
-            "--min-margin",
-            metavar="X",
-            help="Least share that the runner-up gives away.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = 0.0,
-    max_margin: Annotated[
-        float,
-        typer.Option(
-            "--max-margin",
-            metavar="X",
-            help="Largest share that the runner-up gives away.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = math.inf,
-    rivals: Annotated[
-        int | None,
-        typer.Option(
-            "--rivals",
-            metavar="N",
-            min=1,
-            help="Least candidates that are better than nothing.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
-    distractors: Annotated[
-        int,
-        typer.Option(
-            "--distractors",
-            metavar="N",
-            min=0,
-            help="Things added that do not matter.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = 0,
-    mix: Annotated[
-        str | None,
-        typer.Option(
-            "--mix",
-            metavar="direct=X,far=X",
-            help="Proportions by how far the answer lies: 1 step away, or 2 (--hops) and more.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
+    questions: Annotated[int | None, option("--questions N", QUESTIONS, least=1)] = None,
+    like_release: Annotated[bool, option("--like-release", QUESTIONS)] = False,
+    hops: Annotated[int, option("--hops N", QUESTIONS, least=1)] = 1,
+    min_margin: Annotated[float, option("--min-margin X", QUESTIONS)] = 0.0,
+    max_margin: Annotated[float, option("--max-margin X", QUESTIONS)] = math.inf,
+    rivals: Annotated[int | None, option("--rivals N", QUESTIONS, least=1)] = None,
+    distractors: Annotated[int, option("--distractors N", QUESTIONS, least=0)] = 0,
+    mix: Annotated[str | None, option("--mix direct=X,far=X", QUESTIONS)] = None,
     resist: Annotated[
-        str | None,
-        typer.Option(
-            "--resist",
-            metavar="NAMES",
-            help="Keep only what these deciders get wrong, separated by commas; 'dqa list' names "
-            "them, and the options of models are theirs.",
-            autocompletion=by_name("decider", listed=True),
-            rich_help_panel=QUESTIONS,
-        ),
+        str | None, option("--resist NAMES", QUESTIONS, complete=by_name("decider", listed=True))
     ] = None,
-    per_database: Annotated[
-        int | None,
-        typer.Option(
-            "--per-database",
-            metavar="N",
-            min=1,
-            help="Most questions a world is asked.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
-    size: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--size",
-            metavar="SCENARIO.NAME=N",
-            help="A number of a scenario's worlds, e.g. their rows; may be given several times, "
-            "and the others are as usual.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
-    asking: DecidingOptions,
+    per_database: Annotated[int | None, option("--per-database N", QUESTIONS, least=1)] = None,
+    size: Annotated[list[str] | None, option("--size SCENARIO.NAME=N", QUESTIONS)] = None,
+    deciding: dict[str, Any],
     calling: CallOptions,
     working: EngineOptions,
     as_json: options.AsJson = False,
 ) -> None:
-    """Generate questions and their databases into a new folder, in the release's own layout."""
+    """Generate questions and their databases into a new folder, as in the release.
+
+    Parameters
+    ----------
+    out
+        New folder to write to.
+    scenarios
+        Scenarios, separated by commas; those with a simulator by default.
+    questions
+        Questions of each scenario; 10.
+    like_release
+        Counts and mean sizes of the official release.
+    hops
+        The answer lies at least this many steps away.
+    min_margin
+        Least share by which the runner-up is worse.
+    max_margin
+        Largest share by which the runner-up is worse.
+    rivals
+        Least candidates that are better than nothing.
+    distractors
+        Added things without an effect.
+    mix
+        Proportions by the distance of the answer: 1 step, or 2 (--hops) and more.
+    resist
+        Keep only what these deciders get wrong, separated by commas; the options of models are
+        theirs.
+    per_database
+        Most questions about one world.
+    size
+        A size of a scenario's worlds, e.g. their rows; may be given several times.
+    """
     from dqa.loaders import generator
 
     difficulty = generator.Difficulty(
@@ -174,46 +104,46 @@ def generate(  # noqa: PLR0913  (one parameter an option)
         "difficulty": difficulty,
         "per_database": per_database,
         "like_release": like_release,
-        "resist": () if resist is None else options.names_in("--resist", resist),
+        "resist": options.names_in("--resist", resist),
     }
     running = RunOptions(engine=working.engine, ray_address=working.ray_address)
     require_new_folder(out)
-    named = options.set_in(asking.settings)
+    named = set_in(given_by(context).get("settings"))
     if named is not None:
-        _refuse_beside_set(asked, asking.seed)
+        _refuse_with_set(asked, deciding["seed"])
         from dqa.loaders.sets import write_set
 
         write_set(named, out)
     else:
-        _generate(out, asked, asking, {"calls": calling, "options": running})
+        _generate(out, asked, deciding, {"calls": calling, "options": running})
     _report(out, as_json)
 
 
 def _generate(
-    out: Path, asked: Mapping[str, Any], asking: DecidingOptions, how: Mapping[str, Any]
+    out: Path, asked: Mapping[str, Any], fields: Mapping[str, Any], how: Mapping[str, Any]
 ) -> None:
-    """Generate what is asked for into a folder, whose manifest says what that was."""
+    """Generate questions into a folder, whose manifest has the options."""
     from dqa.api.generating import generate as generate_all
     from dqa.evaluation.spec import Deciding
     from dqa.loaders import generator
 
-    deciding = Deciding(**asking.fields(None, reads=True))
-    made = generate_all(seed=asking.seed, deciding=deciding, **how, **asked)
+    deciding = Deciding(**fields)
+    made = generate_all(seed=deciding.seed, deciding=deciding, **how, **asked)
     scenarios = tuple(dict.fromkeys(question.scenario for question in made.questions))
     usual = {"scenarios": scenarios, "count": 10}
-    told = usual | {name: value for name, value in asked.items() if value or name in _TOLD}
+    written = usual | {name: value for name, value in asked.items() if value or name in _ALWAYS}
     if asked["like_release"]:
-        told = {"like_release": True}
+        written = {"like_release": True}
     if asked["resist"]:
-        told["deciding"] = deciding.to_json()
-    generator.write_generated(made, out, seed=asking.seed, options=told)
+        written["deciding"] = deciding.to_json()
+    generator.write_generated(made, out, seed=deciding.seed, options=written)
 
 
-_TOLD = ("sizes", "per_database")
-"""What a manifest says even where it is as usual."""
+_ALWAYS = ("sizes", "per_database")
+"""Options that a manifest has even at their defaults."""
 
 
-def _refuse_beside_set(asked: Mapping[str, Any], seed: int) -> None:
+def _refuse_with_set(asked: Mapping[str, Any], seed: int) -> None:
     """Refuse options that a set fixes."""
     from dqa.loaders.generator import Difficulty
 

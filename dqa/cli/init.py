@@ -5,34 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dqa.cli import options
 from dqa.cli.help import OUTPUT, QUESTIONS
-from dqa.cli.output import echo, echo_json
+from dqa.cli.options import option
+from dqa.cli.output import echo_result
 
 
-def init(  # noqa: PLR0913  (one parameter an option)
+def init(  # noqa: PLR0913  (one parameter per option)
     *,
     database: options.DatabaseLocation,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="New or empty folder to write; by default one called after what can be chosen.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    question: Annotated[
-        str,
-        typer.Option(
-            "--question",
-            metavar="TEXT",
-            help="What is to be decided: chooses the tables, and is the scenario's question.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = "",
+    out: Annotated[Path | None, option("--out DIR", OUTPUT)] = None,
+    question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None,
     tables: options.Tables = None,
     policy: options.Policy = None,
     audit: options.AuditFile = None,
@@ -40,19 +23,23 @@ def init(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Propose a scenario's folder from a database: tables, rules, question and statements.
 
-    What the database does not say is guessed, and marked. Nothing is written over.
+    What the database does not contain is guessed, and marked. Nothing is overwritten.
+
+    Parameters
+    ----------
+    out
+        New or empty folder to write; by default named after the candidates.
+    question
+        What to decide: it selects the tables, and is the scenario's question.
     """
     from dqa.api.proposing import propose_scenario
 
-    made = propose_scenario(
+    proposed = propose_scenario(
         database,
         out,
-        question=question,
+        question=options.nonempty("--question", question),
         tables=options.tables_in(tables),
         policy=policy,
         audit=audit,
     )
-    if as_json:
-        echo_json(made.to_json())
-    else:
-        echo(*made.to_text().split("\n"))
+    echo_result(proposed.to_json(), proposed.to_text(), as_json=as_json)

@@ -1,110 +1,98 @@
-"""``dqa list``: everything that is registered, or every situation that a database holds."""
+"""``dqa list`` and ``dqa formats``: what is registered, what a database holds, and formats."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
-
 from dqa.cli import options
-from dqa.cli.completion import by_name
+from dqa.cli.completion import by_format, by_name
 from dqa.cli.help import DATABASES, MODELS, QUESTIONS
+from dqa.cli.options import argument, option
 from dqa.cli.output import echo, echo_json
 from dqa.core.text import counted
 
 
 def list_known(
     *,
-    database: Annotated[
-        str | None,
-        typer.Option(
-            "--database",
-            metavar="URL|PATH",
-            help="List what 'dqa load' put there instead.",
-            rich_help_panel=DATABASES,
-        ),
-    ] = None,
+    database: Annotated[str | None, option("--database URL|PATH", DATABASES)] = None,
     settings: Annotated[
-        str | None,
-        typer.Option(
-            "--settings",
-            metavar="DECIDER",
-            help="List a decider's own settings instead.",
-            autocompletion=by_name("decider"),
-            rich_help_panel=MODELS,
-        ),
+        str | None, option("--settings DECIDER", MODELS, complete=by_name("decider"))
     ] = None,
-    worlds: Annotated[
-        bool,
-        typer.Option(
-            "--worlds",
-            help="List the worlds instead: how many play each, and which programs do.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = False,
-    scenarios: Annotated[
-        str | None,
-        typer.Option(
-            "--scenarios",
-            metavar="FOLDERS",
-            help="Folders of scenarios that nobody installed, separated by commas: list them, too.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
+    worlds: Annotated[bool, option("--worlds", QUESTIONS)] = False,
+    scenarios: Annotated[str | None, option("--scenarios FOLDERS", QUESTIONS)] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List scenarios, deciders, databases, simulators and models; or what a database holds."""
+    """List scenarios, deciders, databases, simulators and models; or a database's contents.
+
+    Parameters
+    ----------
+    database
+        List what 'dqa load' put there instead.
+    settings
+        List a decider's own settings instead.
+    worlds
+        List the worlds instead, with their number of players and their programs.
+    scenarios
+        Folders of scenarios that are not installed, separated by commas: list them, too.
+    """
+    from dqa.api.listing import installed, list_worlds, settings_of
+
     if database is not None:
-        _list_loaded(database, as_json)
-        return
-    if settings is not None:
-        _list_settings(settings, as_json)
-        return
-    if worlds:
-        from dqa.api.listing import list_worlds
+        from dqa.api.databases import loaded
 
+        held = loaded(database)
+        lines = [
+            f"{one.namespace}: {one.scenario} {one.name}, {counted(one.rows, 'row')}"
+            for one in held
+        ]
+        _print(
+            [asdict(one) for one in held],
+            lines,
+            "It holds no situation that 'dqa load' put there.",
+            as_json,
+        )
+    elif settings is not None:
+        own = settings_of(settings)
+        lines = [f"{one.name}={one.default}  {one.accepts}: {one.description}" for one in own]
+        _print(
+            [asdict(one) for one in own], lines, f"{settings} has no settings of its own.", as_json
+        )
+    elif worlds:
         named = list_worlds()
-        if as_json:
-            echo_json([entry.to_json() for entry in named])
-            return
-        for entry in named:
-            echo(f"{entry.name}: {entry.description}")
-        return
-    from dqa.api.listing import installed
+        lines = [f"{one.name}: {one.description}" for one in named]
+        _print([one.to_json() for one in named], lines, None, as_json)
+    else:
+        found = installed(options.scenarios_in(scenarios) or ())
+        lines = []
+        for title, entries in found.items():
+            width = max((len(entry.name) for entry in entries), default=0)
+            lines.append(f"{title}:")
+            lines += [f"  {entry.name:<{width}}  {entry.description}" for entry in entries]
+        written = {title: [entry.to_json() for entry in found[title]] for title in found}
+        _print(written, lines, None, as_json)
 
-    found = installed(options.scenarios_in(scenarios) or ())
+
+def _print(value: object, lines: list[str], empty: str | None, as_json: bool) -> None:
+    """Print a list as JSON or as lines; `empty` if there are none."""
     if as_json:
-        echo_json({title: [entry.to_json() for entry in found[title]] for title in found})
+        echo_json(value)
+    elif lines or empty:
+        echo(*(lines or [empty or ""]))
+
+
+def formats(*, name: Annotated[str | None, argument("NAME", complete=by_format)] = None) -> None:
+    """List the formats of what commands write, or print the JSON Schema of one.
+
+    Parameters
+    ----------
+    name
+        A format; all are listed without one.
+    """
+    from dqa.api.formats import format_names, json_schema
+
+    if name is not None:
+        echo_json(json_schema(name))
         return
-    for title, entries in found.items():
-        echo(f"{title}:")
-        width = max((len(entry.name) for entry in entries), default=0)
-        for entry in entries:
-            echo(f"  {entry.name:<{width}}  {entry.description}")
-
-
-def _list_settings(decider: str, as_json: bool) -> None:
-    from dqa.api.listing import settings_of
-
-    found = settings_of(decider)
-    if as_json:
-        echo_json([asdict(setting) for setting in found])
-        return
-    for setting in found:
-        echo(f"{setting.name}={setting.default}  {setting.accepts}: {setting.description}")
-    if not found:
-        echo(f"{decider} has no settings of its own.")
-
-
-def _list_loaded(location: str, as_json: bool) -> None:
-    from dqa.api.databases import loaded
-
-    held = loaded(location)
-    if as_json:
-        echo_json([asdict(entry) for entry in held])
-        return
-    for entry in held:
-        echo(f"{entry.namespace}: {entry.scenario} {entry.name}, {counted(entry.rows, 'row')}")
-    if not held:
-        echo("It holds no situation that 'dqa load' put there.")
+    for known in format_names():
+        echo(*known.split("\n"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -50,6 +50,23 @@ def _finite(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
     return value
 
 
+def echo_result(value: object, text: str, *, as_json: bool) -> None:
+    """Print a result as JSON or as text."""
+    if as_json:
+        echo_json(value)
+    else:
+        echo(*text.split("\n"))
+
+
+def echo_tables(tables: Iterable[tuple[str, Table]], notes: Iterable[str]) -> None:
+    """Print tables below their titles, and notes below them."""
+    for title, table in tables:
+        echo(title)
+        echo_table(table)
+    for line in notes:
+        echo(line)
+
+
 def echo_table(table: Table) -> None:
     """Print a table: as wide as the terminal, or at a fixed width where there is none."""
     from rich.console import Console
@@ -66,11 +83,7 @@ def echo_table(table: Table) -> None:
 
 def echo_report(run: Run) -> None:
     """Print a run's tables, what is said below them, and where all of it is kept."""
-    for title, table in run.tables():
-        echo(title)
-        echo_table(table)
-    for line in run.lines():
-        echo(line)
+    echo_tables(run.tables(), run.lines())
     if run.place is not None:
         echo(f"Results and traces are in {run.place}.")
 

@@ -1,4 +1,4 @@
-"""``dqa query``: one statement as an agent's would run."""
+"""``dqa query`` and ``dqa schema``: one statement, and a database as a model sees it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from dqa.cli import options
-from dqa.cli.help import OUTPUT, QUESTIONS
-from dqa.cli.output import echo, echo_exactly, echo_json, echo_table
-from dqa.core.database import Limits
+from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
+from dqa.cli.options import argument, option
+from dqa.cli.output import echo, echo_exactly, echo_json, echo_result, echo_table
+from dqa.core.database import DEFAULT_LIMITS, Limits
+from dqa.core.display import DEFAULT_DISPLAY
 from dqa.core.errors import UsageError
 from dqa.core.text import counted, spelt_out, visible
 
@@ -22,35 +22,31 @@ if TYPE_CHECKING:
     from dqa.api.looking import QueriedRows
 
 
-def query(  # noqa: PLR0913  (one parameter an option)
-    database: Annotated[
-        str,
-        typer.Argument(metavar="DATABASE", help="A URL, a file, or CSV and Parquet files."),
-    ],
-    statement: Annotated[
-        str | None,
-        typer.Argument(metavar="STATEMENT", help="SQL or Cypher; - reads standard input."),
-    ] = None,
+def query(  # noqa: PLR0913  (one parameter per option)
+    database: options.Location,
+    statement: Annotated[str | None, argument("STATEMENT")] = None,
     *,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            "--file",
-            metavar="FILE",
-            help="File with the statement.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
+    file: Annotated[Path | None, option("--file FILE", QUESTIONS)] = None,
     tables: options.Tables = None,
     policy: options.Policy = None,
     audit: options.AuditFile = None,
-    row_limit: options.RowLimit = 200,
-    as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print CSV instead of a table.", rich_help_panel=OUTPUT)
-    ] = False,
+    row_limit: Annotated[int, option("--row-limit N", LIMITS, least=1)] = DEFAULT_LIMITS.rows,
+    as_csv: Annotated[bool, option("--csv", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Run one read-only statement as an agent's would run: checked, bounded and audited."""
+    """Run one read-only statement as an agent's would run: checked, bounded and audited.
+
+    Parameters
+    ----------
+    statement
+        SQL or Cypher; - reads standard input.
+    file
+        File with the statement.
+    row_limit
+        Most rows that one statement returns.
+    as_csv
+        Print CSV instead of a table.
+    """
     from dqa.api.looking import query as query_one
 
     if as_csv and as_json:
@@ -79,21 +75,22 @@ def _statement(given: str | None, file: Path | None) -> str:
             "Give the statement, once: as an argument, - for standard input, or by --file."
         )
     if file is not None:
-        return options.text_in("--file", file)
-    return options.text_in("STATEMENT", Path("-")) if given == "-" else given or ""
+        return options.nonempty("--file", options.text_in("--file", file))
+    text = options.text_in("STATEMENT", Path("-")) if given == "-" else given or ""
+    return options.nonempty("STATEMENT", text)
 
 
 def _print_csv(found: QueriedRows) -> None:
-    """Print what was found exactly as it is, but to a terminal, which data must not drive."""
-    shown = _spelt_out if sys.stdout.isatty() else _plain
+    """Print exact values; on a terminal, which data must not control, escaped ones."""
+    shown = _escaped if sys.stdout.isatty() else _plain
     for row in (found.columns, *found.rows):
         line = io.StringIO(newline="")
-        # A writer puts in quotes what is in its own end of a line: so both kinds of end are.
+        # With this line terminator the writer quotes both kinds of line breaks.
         csv.writer(line, lineterminator="\r\n").writerow([shown(cell) for cell in row])
         echo_exactly(f"{line.getvalue()[:-2]}\n")
 
 
-def _spelt_out(cell: Any) -> Any:  # noqa: ANN401  (any value of a result)
+def _escaped(cell: Any) -> Any:  # noqa: ANN401  (any value of a result)
     plain = _plain(cell)
     return spelt_out(plain, kept="\n\t") if isinstance(plain, str) else plain
 
@@ -128,3 +125,43 @@ def _cut(found: QueriedRows) -> str:
         f"only the first {len(found.rows):,}{of} rows are here, by the limit on {found.cut}: "
         f"aggregate, filter, or {more}."
     )
+
+
+def schema(  # noqa: PLR0913  (one parameter per option)
+    database: options.Location,
+    *,
+    question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None,
+    tables: options.Tables = None,
+    samples: Annotated[int, option("--samples N", MODELS, least=0)] = DEFAULT_DISPLAY.samples,
+    schema_tokens: Annotated[
+        int, option("--schema-tokens N", MODELS, least=300)
+    ] = DEFAULT_DISPLAY.schema_tokens,
+    policy: options.Policy = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Print the schema of a database as a model sees it.
+
+    Tables, columns and keys; of a graph, labels and relationship types.
+
+    Parameters
+    ----------
+    question
+        Words that select what to describe first.
+    samples
+        Values of each text and boolean column in the schema.
+    schema_tokens
+        Most tokens of the schema, about; agents may look up the rest.
+    """
+    from dqa.api.looking import read_schema
+
+    shown = read_schema(
+        database,
+        tables=options.tables_in(tables),
+        samples=samples,
+        about=options.nonempty("--question", question),
+        tokens=schema_tokens,
+        policy=policy,
+    )
+    echo_result(shown.to_json(), shown.text, as_json=as_json)
+    if shown.warning is not None:
+        echo(f"warning: {shown.warning}", err=True)

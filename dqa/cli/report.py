@@ -1,78 +1,45 @@
-"""``dqa report``: runs as one page that a person opens."""
+"""``dqa report`` and ``dqa view``: runs as one page, written or served."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from dqa.cli import options
-from dqa.cli.help import OUTPUT, QUESTIONS
+from dqa.cli.help import OUTPUT
+from dqa.cli.options import option
 from dqa.cli.output import echo, echo_json
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
 
-Runs = Annotated[
-    list[str],
-    typer.Argument(metavar="RUN...", help="Runs of 'dqa eval --out': folders, or STORE#NAME."),
-]
 Title = Annotated[
-    str | None,
-    typer.Option(
-        "--title",
-        metavar="TEXT",
-        help="What the report is called; by default as its runs.",
-        rich_help_panel=OUTPUT,
-    ),
+    str | None, option("--title TEXT", OUTPUT, "The report's title; by default the runs' names.")
 ]
 
 
-def report(  # noqa: PLR0913  (one parameter an option)
+def report(  # noqa: PLR0913  (one parameter per option)
     *,
-    runs: Runs,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="New page; with --json it may be left out.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
+    runs: options.Runs,
+    out: Annotated[Path | None, option("--out FILE", OUTPUT)] = None,
     title: Title = None,
-    questions: Annotated[
-        Path | None,
-        typer.Option(
-            "--questions",
-            metavar="DIR",
-            help="Folder of the runs' questions, where it is another by now.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
-    analysis: Annotated[
-        bool,
-        typer.Option(
-            "--analysis",
-            help="Put failures into the paper's classes, too, as 'dqa analyse' does.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
-    details: Annotated[
-        bool | None,
-        typer.Option(
-            "--details/--no-details",
-            help="Hold every trace and what every candidate leads to; by default up to 2,500 "
-            "decisions.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
+    questions: options.QuestionsFolder = None,
+    analysis: Annotated[bool, option("--analysis", OUTPUT)] = False,
+    details: Annotated[bool | None, option("--details/--no-details", OUTPUT)] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Write runs as one self-contained page: figures, charts, questions and traces.
 
-    It opens anywhere, offline, and asks no network for anything. With --json the figures that it
-    shows are printed, too, or alone.
+    It opens offline and makes no network requests. With --json its figures are printed, too, or
+    alone.
+
+    Parameters
+    ----------
+    out
+        New page; optional with --json.
+    analysis
+        Also assign failures to the paper's classes, as 'dqa analyse' does.
+    details
+        Include every trace and every candidate's outcome; by default up to 2,500 decisions.
     """
     from dqa.api.reporting import read_report, write_report
 
@@ -93,3 +60,25 @@ def report(  # noqa: PLR0913  (one parameter an option)
             echo(note)
     size = out.stat().st_size / 1e6
     echo(f"The report on {counted(len(found.questions), 'question')} is {out} ({size:.1f} MB).")
+
+
+def view(
+    *,
+    runs: options.Runs,
+    title: Title = None,
+    port: Annotated[int, option("--port N", OUTPUT, least=0, most=65535)] = 0,
+) -> None:
+    """Serve the report of runs to this machine, live, until Ctrl-C.
+
+    The page is that of 'dqa report', and is updated as decisions are made; open parts stay open.
+
+    Parameters
+    ----------
+    port
+        Port; 0 for any free one.
+    """
+    from dqa.api.viewing import ReportServer
+
+    server = ReportServer(runs, title, port)
+    echo(f"The report is at {server.url} until Ctrl-C.")
+    server.serve()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from dqa.cli import options, runs
+from dqa.cli import options
 from dqa.cli.help import OUTPUT, QUESTIONS
+from dqa.cli.options import option
 from dqa.cli.output import echo, echo_json, echo_report
 from dqa.core.errors import UsageError
 from dqa.evaluation.results import Outcome
@@ -18,61 +17,36 @@ if TYPE_CHECKING:
     from dqa.evaluation.results import Result
 
 
-def results(  # noqa: PLR0913  (one parameter an option)
+def results(  # noqa: PLR0913  (one parameter per option)
     *,
-    run: runs.Kept,
-    wrong: Annotated[
-        bool,
-        typer.Option(
-            "--wrong",
-            help="List what was judged and is not right: a wrong choice, or none.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
-    failed: Annotated[
-        bool,
-        typer.Option(
-            "--failed",
-            help="List what a failing server, a spent budget or a bug ended.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
-    outcome: Annotated[
-        list[Outcome] | None,
-        typer.Option(
-            "--outcome",
-            metavar="NAME",
-            help=f"List what ended so: {', '.join(Outcome)}; may be given several times.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    question: Annotated[
-        str | None,
-        typer.Option(
-            "--question",
-            metavar="SCENARIO/ID",
-            help="List the decisions of this question.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
-    scenario: Annotated[
-        str | None,
-        typer.Option(
-            "--scenario",
-            metavar="NAME",
-            help="List the decisions of this scenario.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
-    database: runs.OnDatabase = None,
-    decider: runs.ByDecider = None,
+    run: options.Run,
+    wrong: Annotated[bool, option("--wrong", OUTPUT)] = False,
+    failed: Annotated[bool, option("--failed", OUTPUT)] = False,
+    outcome: Annotated[list[Outcome] | None, option("--outcome NAME", OUTPUT)] = None,
+    question: Annotated[str | None, option("--question SCENARIO/ID", QUESTIONS)] = None,
+    scenario: options.OfScenario = None,
+    database: options.OnDatabase = None,
+    decider: options.ByDecider = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Print the table of a stored run again, or list its decisions: the wrong, what failed.
+    """Print the table of a stored run again, or list its decisions.
 
-    Everything comes from what was kept: no release, database or model is needed. With any of the
-    options that narrow it down, decisions are listed in place of the table, each with what was
-    chosen, what is right, and the command that shows how it came about.
+    Everything comes from the stored run: no release, database or model is needed. With an option
+    that selects decisions, they are listed instead of the table, each with the choice, the right
+    answer, and the command that shows its trace.
+
+    Parameters
+    ----------
+    wrong
+        List judged decisions that are not right: wrong, or none.
+    failed
+        List what a failing server, a spent budget or a bug ended.
+    outcome
+        List decisions with this outcome: correct, wrong, no_candidate, ambiguous, step_limit,
+        unparsable, infrastructure, budget, stopped, crashed, no_decision or played; may be given
+        several times.
+    question
+        List the decisions of this question.
     """
     from dqa.api.reading import read_run
 

@@ -8,19 +8,20 @@ does not hold, or a folder of questions that was moved.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
 from dqa.cli import options
-from dqa.cli.shared_bundles import AnyQuestionOptions
+from dqa.cli.fields import spec_fields
+from dqa.cli.questions import AnyQuestionOptions, settings_in
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 
 if TYPE_CHECKING:
-    from dqa.evaluation.spec import ModelSpec, RunSpec
+    from dqa.evaluation.spec import RunSpec
     from dqa.loaders.sources import QuestionSource
 
 _Options = TypeVar("_Options", bound=Record)
@@ -69,7 +70,7 @@ def how_to_resume(run: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "options": _changed(record.options, given),
         "calls": _changed(record.calls, given),
-        **_deciding(spec, given),
+        **spec_fields(given, spec, sets=True),
         "what": _questions(spec, given),
     }
 
@@ -97,7 +98,7 @@ def how_to_follow(file: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "options": _changed(RunOptions(), given),
         "calls": _changed(CallOptions(), given),
-        **_deciding(spec, given),
+        **spec_fields(given, spec, sets=True),
         "what": spec if asked is None else spec.changed(questions=asked),
     }
 
@@ -111,64 +112,6 @@ def _changed(recorded: _Options, given: Mapping[str, Any]) -> _Options:
         if names & set(group):
             names |= set(group) & set(type(recorded).model_fields)
     return recorded.changed(**{name: given.get(name) for name in names})
-
-
-def _deciding(spec: RunSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a spec that options beside it change."""
-    how = {name: given[name] for name in _SAME_NAMES if name in given}
-    for name in ("deciders", "databases"):
-        if name in given:
-            how[name] = options.names_in(f"--{name}", given[name])
-    if "models" in given:
-        how |= each_of(given)
-    elif {"model", "base_url"} & given.keys():
-        how["model"] = _model(spec.model, given.get("model"), given.get("base_url"))
-    if {"planner", "planner_base_url"} & given.keys():
-        how["planner"] = _model(spec.planner, given.get("planner"), given.get("planner_base_url"))
-    settings = options.settings_in(given.get("settings"))
-    if settings:
-        how["settings"] = settings
-    for field, (names, prefix) in _PARTS.items():
-        part = {name: given[f"{prefix}{name}"] for name in names if f"{prefix}{name}" in given}
-        if part:
-            how[field] = replace(getattr(spec, field), **part)
-    if "row_limit" in given:
-        how["limits"] = replace(spec.limits, rows=given["row_limit"])
-    return how
-
-
-def each_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a spec for ``--models``, which share an address."""
-    from dqa.evaluation.spec import ModelSpec
-
-    if "model" in given:
-        raise UsageError("Give --model or --models, not both.")
-    named = options.names_in("--models", given["models"], once=False)
-    together = tuple(ModelSpec(name=name, base_url=given.get("base_url")) for name in named)
-    return {"models": together, "model": together[0]}
-
-
-_SAME_NAMES = (
-    *("epochs", "max_steps", "policy", "protocol", "reply_tokens", "rule_set", "seed"),
-    *("strict_official", "temperature"),
-)
-"""Options that are called as their fields."""
-_PARTS = {
-    "display": (("digits", "samples", "schema_tokens"), ""),
-    "budget": (("seconds", "statements", "rows", "scanned", "tokens", "cost"), "max_"),
-}
-"""Fields of several parts, each an option of its own, with what stands before its name."""
-
-
-def _model(recorded: ModelSpec | None, name: str | None, base_url: str | None) -> ModelSpec:
-    from dqa.evaluation.spec import ModelSpec
-
-    if recorded is None:
-        if name is None:
-            raise UsageError("--planner-base-url says where the model of --planner is: name one.")
-        return ModelSpec(name=name, base_url=base_url)
-    changed = {"name": name, "base_url": base_url}
-    return recorded.changed(**{key: value for key, value in changed.items() if value is not None})
 
 
 def _questions(spec: RunSpec, given: Mapping[str, Any]) -> QuestionSource | None:
@@ -186,7 +129,7 @@ def _questions(spec: RunSpec, given: Mapping[str, Any]) -> QuestionSource | None
             moved["databases"] = located(given["database"])
         return spec.questions.changed(**moved, **kept)
     sources = {field.name: given.get(field.name) for field in fields(AnyQuestionOptions)}
-    pairs = options.settings_in(sources["settings"])
+    pairs = settings_in(sources["settings"])
     if not pairs and any(value is not None for value in sources.values()):
         asked = AnyQuestionOptions(**sources)
         seed = given.get("seed", spec.seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import select
 import shlex
@@ -13,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dqa.cli.completion import one_of
 from dqa.cli.help import MODELS
-from dqa.cli.options import names_in
+from dqa.cli.options import names_in, option
 from dqa.core.errors import UsageError
+from dqa.core.provenance import user_name
 from dqa.core.review import Review, ReviewAnswer, review_kinds
 from dqa.core.text import visible, visible_lines
 
@@ -36,28 +34,22 @@ _LOOK = 0.2
 
 @dataclass(frozen=True, slots=True)
 class ReviewOptions:
-    """What is approved on the terminal, and by whom."""
+    """What is approved on the terminal, and by whom.
+
+    Attributes
+    ----------
+    approve
+        Ask here before it counts: plan, statement (each that a model writes, before it runs),
+        decision; several separated by commas.
+    approved_by
+        The reviewer's name in the record; by default the name of this login.
+    """
 
     approve: Annotated[
         str | None,
-        typer.Option(
-            "--approve",
-            metavar="KINDS",
-            help="Ask here before it counts: plan, statement (each that a model writes, before it "
-            "runs), decision; several separated by commas.",
-            autocompletion=one_of(("plan", "statement", "decision")),
-            rich_help_panel=MODELS,
-        ),
+        option("--approve KINDS", MODELS, complete=one_of(("plan", "statement", "decision"))),
     ] = None
-    approved_by: Annotated[
-        str | None,
-        typer.Option(
-            "--approved-by",
-            metavar="NAME",
-            help="What the record calls whoever answers; by default the name of this login.",
-            rich_help_panel=MODELS,
-        ),
-    ] = None
+    approved_by: Annotated[str | None, option("--approved-by NAME", MODELS)] = None
 
     @property
     def kinds(self) -> tuple[ReviewKind, ...]:
@@ -81,7 +73,7 @@ class ReviewOptions:
                 "--approve asks on a terminal, and standard input or standard error is none here. "
                 "Leave it out, or give a reviewer in Python (dqa.ask)."
             )
-        return TerminalReviewer(self.approved_by or _login())
+        return TerminalReviewer(self.approved_by or user_name())
 
 
 class TerminalReviewer:
@@ -214,10 +206,3 @@ def _typed(console: Console) -> str:
     while line := _line(console, "> "):
         lines.append(line)
     return "\n".join(lines)
-
-
-def _login() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, ImportError, OSError):  # an account without a name, as in some containers
-        return "terminal"

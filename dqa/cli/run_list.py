@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from dqa.cli import options
+from dqa.cli.options import argument
 from dqa.cli.output import echo, echo_json
 from dqa.report.hints import resume_command
 
@@ -17,19 +16,18 @@ if TYPE_CHECKING:
 
 def list_runs(
     *,
-    folders: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="FOLDER|STORE",
-            help="Where to look, and below, or a store; by default 'runs' and the current folder.",
-        ),
-    ] = None,
+    folders: Annotated[list[str] | None, argument("FOLDER|STORE")] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """List the runs below folders and in stores: what was evaluated, and how much is right.
 
-    The latest comes first. What a failing server, a spent budget or a bug ended has failed, and is
-    asked again by 'dqa eval --resume RUN', as is what was not reached.
+    The latest comes first. Decisions that a failing server, a spent budget or a bug ended have
+    failed; 'dqa eval --resume RUN' repeats them and makes the missing ones.
+
+    Parameters
+    ----------
+    folders
+        Folders to search, with those below, or stores; by default 'runs' and the current folder.
     """
     from dqa.api.stored import find_runs
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dqa.cli import options, play
-from dqa.cli.bundles import with_options
-from dqa.cli.evaluate import complain, leave
+from dqa.cli.evaluate import INTERRUPTED, complain, leave
+from dqa.cli.fields import DECIDING, with_options
 from dqa.cli.help import MODELS, QUESTIONS
-from dqa.cli.output import echo, echo_json, echo_report, echo_table
+from dqa.cli.options import names_in, option
+from dqa.cli.output import echo, echo_json, echo_report, echo_tables
 from dqa.cli.progress import Progress
-from dqa.cli.shared_bundles import DecidingOptions
 from dqa.core.errors import UsageError
 from dqa.evaluation.options import CallOptions, RunOptions
 
@@ -20,73 +20,42 @@ if TYPE_CHECKING:
     from dqa.api.tournaments import Tournament
 
 
-@with_options(asking=DecidingOptions, calling=CallOptions, running=RunOptions)
-def tournament(  # noqa: PLR0913  (one parameter an option)
+@with_options(deciding=DECIDING, calling=CallOptions, running=RunOptions)
+def tournament(  # noqa: PLR0913  (one parameter per option)
     *,
-    world: Annotated[
-        str | None,
-        typer.Option(
-            "--world",
-            metavar="NAME",
-            help="What is played; by default every world of which a paper printed a table.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
-    players: Annotated[
-        str | None,
-        typer.Option(
-            "--players",
-            metavar="NAMES",
-            help="Who plays, separated by commas; by default the players of the paper's tables "
-            "that are installed.",
-            rich_help_panel=MODELS,
-        ),
-    ] = None,
-    opponents: Annotated[
-        str | None,
-        typer.Option(
-            "--opponents",
-            metavar="NAMES",
-            help="Against whom; by default the opponents of these tables. None in a world of one "
-            "player.",
-            rich_help_panel=MODELS,
-        ),
-    ] = None,
+    world: play.World = None,
+    players: Annotated[str | None, option("--players NAMES", MODELS)] = None,
+    opponents: Annotated[str | None, option("--opponents NAMES", MODELS)] = None,
     games: play.Games = 100,
-    mirror: Annotated[
-        bool | None,
-        typer.Option(
-            "--mirror/--no-mirror",
-            help="Play every deal a second time with the hidden things swapped; by default so in "
-            "worlds of two players.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = None,
+    mirror: Annotated[bool | None, option("--mirror/--no-mirror", QUESTIONS)] = None,
     epochs: play.Epochs = 1,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            "--reference",
-            metavar="NAME",
-            help="With whose decisions those of players are compared; by default with those of the "
-            "paper's reference, 'none' for nobody's.",
-            rich_help_panel=MODELS,
-        ),
-    ] = None,
-    asking: DecidingOptions,
+    reference: play.Reference = None,
+    deciding: dict[str, Any],
     calling: CallOptions,
     running: RunOptions,
-    out: play.Out = None,
-    retry_failed: play.Retry = False,
+    out: options.Out = None,
+    retry_failed: options.RetryFailed = False,
     history: play.HistoryAt = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Let players play every opponent, and print a paper's tables with the figures beside.
+    """Let players play every opponent, and print a paper's tables and our figures.
 
-    In a world of one player each plays alone.
+    In a world of one player each plays alone. By default every world of a paper's tables is played.
 
-    The same command goes on with its own run. Several worlds are a run each: folders within --out,
-    or runs of a store.
+    The same command resumes its own run. Each of several worlds is a run: a folder within --out, or
+    a run of a store.
+
+    Parameters
+    ----------
+    players
+        Players, separated by commas; by default the players of the paper's tables that are
+        installed.
+    opponents
+        Opponents, separated by commas; by default those of these tables. None in a world of one
+        player.
+    mirror
+        Play every deal a second time with the hidden things swapped; by default in worlds of two
+        players.
     """
     from dqa.api.tournaments import (
         place_for,
@@ -108,18 +77,18 @@ def tournament(  # noqa: PLR0913  (one parameter an option)
     for one in worlds:
         place = place_for(out, one, several=len(worlds) > 1)
         how: dict[str, Any] = {
-            "players": () if players is None else options.names_in("--players", players),
-            "opponents": () if opponents is None else options.names_in("--opponents", opponents),
+            "players": names_in("--players", players),
+            "opponents": names_in("--opponents", opponents),
             "games": games,
             "epochs": epochs,
             "options": running,
             "calls": calling,
-            **asking.fields(None),
+            **deciding,
         }
         if mirror is not None and (len(worlds) == 1 or players_of(one) > 1):
             how["mirror"] = mirror
         if reference is not None:
-            how["reference"] = reference_of(one, reference, asking.seed)
+            how["reference"] = reference_of(one, reference, deciding["seed"])
         with Progress(verbose=False) as progress:
             try:
                 made.append(
@@ -134,7 +103,7 @@ def tournament(  # noqa: PLR0913  (one parameter an option)
                 )
             except KeyboardInterrupt:
                 leave(progress, None if place is None else str(place), games=True)
-                raise typer.Exit(play.INTERRUPTED) from None
+                raise typer.Exit(INTERRUPTED) from None
         if not as_json:
             _print(made[-1])
     if as_json:
@@ -155,11 +124,7 @@ def _print(found: Tournament) -> None:
     from dqa.report.tournament_tables import notes, tables
 
     for view in found.views:
-        for title, table in tables(view):
-            echo(title)
-            echo_table(table)
-        for line in notes(view):
-            echo(line)
+        echo_tables(tables(view), notes(view))
     for line in found.left_out:
         echo(f"left out: {line}")
     if found.views:

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from dqa.cli import options, runs
-from dqa.cli.help import OUTPUT
+from dqa.cli import options
+from dqa.cli.help import OUTPUT, QUESTIONS
+from dqa.cli.options import option
 from dqa.cli.output import echo, echo_json, echo_table
 from dqa.core.text import counted
 
@@ -19,26 +18,28 @@ if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
 
 
-def trace(  # noqa: PLR0913  (one parameter an option)
+def trace(  # noqa: PLR0913  (one parameter per option)
     *,
-    run: runs.Run,
-    question: runs.RunQuestion = None,
-    database: runs.OnDatabase = None,
-    decider: runs.ByDecider = None,
-    epoch: runs.OfEpoch = None,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full", help="Shorten nothing, and show the whole prompt.", rich_help_panel=OUTPUT
-        ),
-    ] = False,
+    run: options.RunOrTrace,
+    question: options.RunQuestion = None,
+    database: options.OnDatabase = None,
+    decider: options.ByDecider = None,
+    epoch: Annotated[int | None, option("--epoch N", QUESTIONS, least=1)] = None,
+    full: Annotated[bool, option("--full", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a decider did, step by step, and what its decision is worth.
 
-    Without QUESTION, the questions are listed with what became of them. Where a question was asked
-    of several deciders or on several databases, the runs are listed; name one with --decider and
-    --database. With --json all of them are printed; without QUESTION, a run's results.
+    Without QUESTION, the questions are listed with their outcomes. If several deciders or databases
+    were asked, their decisions are listed; select one with --decider and --database. With --json
+    all of them are printed; without QUESTION, a run's results.
+
+    Parameters
+    ----------
+    epoch
+        Only this repeat.
+    full
+        Shorten nothing, and show the whole prompt.
     """
     from dqa.api.reading import read_run
 

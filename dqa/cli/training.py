@@ -1,19 +1,19 @@
-"""How far a training is: a bar on a terminal; elsewhere nothing but warnings."""
+"""The progress of a training: a bar on a terminal; elsewhere nothing but warnings."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Self
 
-from dqa.api.training import TrainingWatcher
 from dqa.cli.output import echo
+from dqa.worlds.training import TrainingWatcher
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
 class TrainingProgress(TrainingWatcher):
-    """Shows on stderr how far a training is."""
+    """Shows the progress of a training on a terminal's stderr."""
 
     def __init__(self) -> None:
         self._bar: Progress | None = None

@@ -27,6 +27,8 @@ class Ending(StrEnum):
     CRASHED = "crashed"
     NO_DECISION = "no_decision"
     """Its own budget was spent before it named a candidate."""
+    NO_EVIDENCE = "no_evidence"
+    """No statement succeeded, so nothing supports its answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@
     │   ├── UnrecordedRequestError   a cassette lacks the reply to a request
     │   └── AuditError           a statement cannot be recorded, so it returns no rows
     ├── PluginError              a registered plug-in cannot be loaded
-    ├── DataError                invalid files or tables
+    ├── DataError                invalid files or tables; exit code 2
     │   ├── ParseError           a file, with the line and the problem
     │   └── SituationError       a world that breaks the rules of its scenario
     ├── QueryError               a statement cannot run; shown to the model
@@ -108,6 +108,8 @@ class PluginError(DqaError):
 
 class DataError(DqaError):
     """Files or tables are invalid."""
+
+    exit_code = 2
 
 
 class ParseError(DataError):

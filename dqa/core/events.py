@@ -226,6 +226,7 @@ class EndingEvent(Event):
         "stopped",
         "crashed",
         "no_decision",
+        "no_evidence",
     ]
     problem: str | None
     traceback: str | None = None

@@ -324,6 +324,7 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
         connection = Connection(
             *(_address(model), calls.timeout, cassette, calls.reply_limit),
             reply_tokens=deciding.reply_tokens,
+            parameters=model.parameters,
         )
         return chat_model(model.name, connection, seed, deciding.temperature)
 

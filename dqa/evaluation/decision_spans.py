@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from dqa.core.decision import Decision, Ending
+from dqa.core.provenance import CurrentDecision, while_deciding
 from dqa.core.question import Question
 from dqa.core.spans import Span, current_span, start_span
 from dqa.evaluation.results import NO_MODEL, Outcome
@@ -36,12 +38,19 @@ def run_span(setup: Setup) -> AbstractContextManager[Span]:
     )
 
 
+@contextmanager
 def decision_span(
-    key: DecisionKey, question: Question, situation: str | None = None
-) -> AbstractContextManager[Span]:
-    """Return the span of a decision, to enter."""
+    key: DecisionKey,
+    question: Question,
+    situation: str | None = None,
+    *,
+    decision: str | None = None,
+    model: str | None = None,
+) -> Iterator[Span]:
+    """Open the span of a decision, and name it in the records of its statements."""
     text = "\n\n".join(part for part in (question.text, question.rules) if part)
-    return start_span(
+    named = decision or " ".join(map(str, (key.question, key.database, key.decider, key.epoch)))
+    span = start_span(
         f"invoke_agent {key.decider}",
         {
             "gen_ai.operation.name": "invoke_agent",
@@ -54,6 +63,8 @@ def decision_span(
         },
         {"gen_ai.input.messages": lambda: [_message("user", text)]},
     )
+    with while_deciding(CurrentDecision(named, key.question, key.decider, model)), span as opened:
+        yield opened
 
 
 def _message(role: str, text: str) -> dict[str, object]:

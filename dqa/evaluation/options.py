@@ -27,31 +27,16 @@ def _absolute(path: Path | None) -> Path | None:
 EngineName: TypeAlias = Literal["local", "ray"]
 
 
-class EngineOptions(Record):
-    """Where work is done: on this machine, or on a cluster.
+class EngineOptions(Record, use_attribute_docstrings=True):
+    """Where work is done: on this machine, or on a Ray cluster (extra ``ray``).
 
-    Attributes
-    ----------
-    engine
-        ``"local"``, or ``"ray"`` for the workers of a Ray cluster (extra ``ray``).
-    ray_address
-        The cluster's head, as ``host:6379``, or ``auto`` for the latest that was started on this
-        machine; None for what ``RAY_ADDRESS`` names, or else for an own cluster, which is started
-        here and ends with the work.
-
-    Raises
-    ------
-    UsageError
-        An address is given, and Ray is not the engine.
+    Without an address, Ray takes that of ``RAY_ADDRESS``, or starts its own cluster for the work.
     """
 
-    engine: Annotated[
-        EngineName, Field(description="Where work is done: local, or ray for a Ray cluster.")
-    ] = "local"
-    ray_address: Annotated[
-        str | None,
-        Field(description="The Ray cluster's head (host:6379), or auto; else its own is started."),
-    ] = None
+    engine: EngineName = "local"
+    """Where work is done: local, or ray for a Ray cluster."""
+    ray_address: str | None = None
+    """The Ray cluster's head (host:6379), or auto; else its own is started."""
 
     @model_validator(mode="after")
     def _reaches_somebody(self) -> Self:
@@ -63,47 +48,24 @@ class EngineOptions(Record):
         return self
 
 
-class RunOptions(EngineOptions):
-    """How many decisions are made at once, where, and what is waited for.
+class RunOptions(EngineOptions, use_attribute_docstrings=True):
+    """How many decisions are made at once, where, and what the run waits for.
 
-    Attributes
-    ----------
-    engine, ray_address
-        As in `EngineOptions`.
-    workers
-        Threads that decide, over all processes; on a cluster those of each of its workers.
-    processes
-        Processes of this machine that share these threads, as many as have one. Threads share the
-        interpreter of their process, so more than one helps where deciding, and not the model,
-        keeps a processor busy.
-    patience
-        Seconds to wait for a database that went away before its questions are given up.
-    fail_fast
-        Whether the first crash stops the run.
-    audit
-        A file to which every statement is appended, with what came of it; None for none.
-    isolation
-        Where statements run: in worker processes, or with ``"none"`` in this one, which is for data
-        and deciders of one's own.
+    The `workers` are threads of all `processes` together; on a cluster, of each of its workers.
     """
 
-    workers: Annotated[int, Field(ge=1, description="Threads that decide.")] = 4
-    processes: Annotated[
-        int, Field(ge=1, description="Processes of this machine that share these threads.")
-    ] = 1
-    patience: Annotated[
-        float, Field(ge=0.0, description="How long to wait for a database that went away.")
-    ] = 60.0
-    fail_fast: Annotated[bool, Field(description="Stop at the first crash.")] = False
-    audit: Annotated[
-        Path | None,
-        AfterValidator(_absolute),
-        Field(description="File to append every statement to, with what came of it."),
-    ] = None
-    isolation: Annotated[
-        Isolation,
-        Field(description="Where statements run: in worker processes, or none: in this one."),
-    ] = "process"
+    workers: Annotated[int, Field(ge=1)] = 4
+    """Threads that decide."""
+    processes: Annotated[int, Field(ge=1)] = 1
+    """Processes of this machine that share these threads."""
+    patience: Annotated[float, Field(ge=0.0)] = 60.0
+    """How long to wait for a database that went away."""
+    fail_fast: bool = False
+    """Stop at the first crash."""
+    audit: Annotated[Path | None, AfterValidator(_absolute)] = None
+    """File to append every statement to, and its result."""
+    isolation: Isolation = "process"
+    """Where statements run: in worker processes, or none: in this one."""
 
     @model_validator(mode="after")
     def _is_one_of_two(self) -> Self:
@@ -116,53 +78,33 @@ class RunOptions(EngineOptions):
         return self
 
 
-class CallOptions(Record):
-    """How models are called: from a recording or not, how often again, how fast, for how much.
+class CallOptions(Record, use_attribute_docstrings=True):
+    """How models are called: recordings, retries, rates and budgets."""
 
-    Raises
-    ------
-    UsageError
-        Two of them contradict each other.
-    """
-
-    record: Annotated[
-        Path | None,
-        AfterValidator(_absolute),
-        Field(description="New cassette for every model reply."),
-    ] = None
-    replay: Annotated[
-        Path | None,
-        AfterValidator(_absolute),
-        Field(description="Cassette that answers in the model's place; no key."),
-    ] = None
-    retries: Annotated[int, Field(ge=0, description="Most further attempts at one reply.")] = 6
-    timeout: Annotated[float, Field(ge=0.1, description="How long a provider may be silent.")] = (
-        120.0
-    )
-    reply_limit: Annotated[
-        int, Field(ge=1_000, description="Most bytes of one reply; a larger one is a failure.")
-    ] = 1_000_000
-    max_concurrency: Annotated[int | None, Field(ge=1, description="Most model calls at once.")] = (
-        None
-    )
-    requests_per_minute: Annotated[
-        float | None, Field(ge=0.001, description="Most model calls.")
-    ] = None
-    tokens_per_minute: Annotated[
-        float | None, Field(ge=0.001, description="Most tokens, in and out together.")
-    ] = None
-    budget_tokens: Annotated[
-        int | None, Field(ge=1, description="Stop once so many tokens are used.")
-    ] = None
-    budget_cost: Annotated[
-        float | None, Field(ge=0.0, description="Stop once so much is spent.")
-    ] = None
-    price_input: Annotated[
-        float | None, Field(ge=0.0, description="Price of a million tokens in.")
-    ] = None
-    price_output: Annotated[
-        float | None, Field(ge=0.0, description="Price of a million tokens out.")
-    ] = None
+    record: Annotated[Path | None, AfterValidator(_absolute)] = None
+    """New cassette for every model reply."""
+    replay: Annotated[Path | None, AfterValidator(_absolute)] = None
+    """Cassette that answers in the model's place; no key."""
+    retries: Annotated[int, Field(ge=0)] = 6
+    """Most further attempts at one reply."""
+    timeout: Annotated[float, Field(ge=0.1)] = 120.0
+    """How long a provider may be silent."""
+    reply_limit: Annotated[int, Field(ge=1000)] = 1000000
+    """Most bytes of one reply; a larger one is a failure."""
+    max_concurrency: Annotated[int | None, Field(ge=1)] = None
+    """Most model calls at once."""
+    requests_per_minute: Annotated[float | None, Field(ge=0.001)] = None
+    """Most model calls."""
+    tokens_per_minute: Annotated[float | None, Field(ge=0.001)] = None
+    """Most tokens, in and out together."""
+    budget_tokens: Annotated[int | None, Field(ge=1)] = None
+    """Stop once so many tokens are used."""
+    budget_cost: Annotated[float | None, Field(ge=0.0)] = None
+    """Stop once so much is spent."""
+    price_input: Annotated[float | None, Field(ge=0.0)] = None
+    """Price of a million tokens in."""
+    price_output: Annotated[float | None, Field(ge=0.0)] = None
+    """Price of a million tokens out."""
 
     @model_validator(mode="after")
     def _agree(self) -> Self:

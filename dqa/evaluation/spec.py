@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
     BeforeValidator,
@@ -42,11 +42,12 @@ if TYPE_CHECKING:
     from dqa.deciders.base import DeciderFactory
     from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.options import CallOptions, RunOptions
-    from dqa.guard import Policy
 
 SPEC_VERSION = 2
 _FIRST_DISPLAY = {"digits": 0, "fold": False}
 """The display of version 1, which named none: every digit, and a row for each candidate."""
+PARAMETERS = ("top_p", "reasoning_effort", "extra_body")
+"""The fields of a `ModelSpec` that its provider's chat model takes."""
 ProtocolName: TypeAlias = Literal["react", "tools"]
 
 
@@ -58,27 +59,51 @@ def _as_text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
+def _json_object(value: object) -> object:
+    """Return the object of a JSON text, as the command line has it."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError as error:
+        raise ValueError(f"must be a JSON object: {error}") from error
+
+
+def _is_unset(value: object) -> bool:
+    return value is None
+
+
 def _usual_databases(questions: Source | None) -> tuple[str, ...]:
     in_place = questions is not None and questions.asks_in_place
     return () if in_place else ("sqlite", "ladybug")
 
 
-class ModelSpec(Record):
-    """A chat model by its name, and where it is.
-
-    Attributes
-    ----------
-    name
-        As ``provider:model``.
-    base_url
-        Where its server is; None for the provider's own.
-    label
-        What results call it, for servers often give theirs the same name; None for its name.
-    """
+class ModelSpec(Record, use_attribute_docstrings=True):
+    """A chat model: its name, its server and its parameters."""
 
     name: str
+    """The model, as provider:model."""
     base_url: str | None = None
+    """URL of an OpenAI-compatible server; else that of the provider."""
     label: str | None = None
+    """The model's name in the results, if two have the same."""
+    top_p: Annotated[float | None, Field(gt=0.0, le=1.0, exclude_if=_is_unset)] = None
+    """Sample from the likeliest tokens of this probability."""
+    reasoning_effort: Annotated[str | None, Field(exclude_if=_is_unset)] = None
+    """How much the model reasons, e.g. low, medium or high, if it can."""
+    extra_body: Annotated[
+        dict[str, Any] | None, BeforeValidator(_json_object), Field(exclude_if=_is_unset)
+    ] = None
+    """JSON object of other parameters, sent to the server as they are."""
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.base_url, self.label))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that are set, for the provider's chat model."""
+        given = {name: getattr(self, name) for name in PARAMETERS}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def called(self) -> str:
@@ -99,92 +124,42 @@ _Names: TypeAlias = Annotated[tuple[str, ...], Field(min_length=1), BeforeValida
 _Model: TypeAlias = Annotated[ModelSpec, BeforeValidator(_named_alone)]
 
 
-class DecidingFields(TypedDict, total=False):
-    """The fields of `Deciding`, as keyword arguments; a model may also be the chat model itself."""
+class Deciding(Record, use_attribute_docstrings=True):
+    """The models of deciders, and their limits. Each field is an option of the commands."""
 
-    model: str | ModelSpec | BaseChatModel
-    planner: str | ModelSpec | BaseChatModel | None
-    protocol: ProtocolName
-    settings: Mapping[str, str | int | float]
-    rule_set: str | None
-    seed: int
-    temperature: float
-    reply_tokens: int | None
-    max_steps: int
-    max_parse_failures: int
-    limits: Limits
-    display: Display
-    budget: DecisionBudget
-
-
-class RunFields(DecidingFields, total=False):
-    """The fields of a `RunSpec` beside questions and deciders, as keyword arguments."""
-
-    models: Sequence[str | ModelSpec | BaseChatModel]
-    epochs: int
-    databases: str | Sequence[str]
-    strict_official: bool
-    policy: Policy | Path | Mapping[str, Sequence[str] | Mapping[str, object]] | None
-
-
-class SpecFields(RunFields):
-    """The fields of a `RunSpec`, as keyword arguments."""
-
-    questions: QuestionSource
-    deciders: str | Sequence[str]
-
-
-class Deciding(Record):
-    """The models that deciders ask, and what bounds them.
-
-    Attributes
-    ----------
-    model
-        The chat model, as ``provider:model`` or with where it is.
-    planner
-        The model that plans, for deciders that let another one plan; None for the same.
-    protocol
-        How agents and their models talk.
-    settings
-        Settings of deciders' own, by name.
-    rule_set
-        What simulators count by; None for the usual one.
-    seed
-        Of scripted models, and of any other whose temperature is not 0.
-    temperature
-        Of models that have one; 0 for the likeliest reply.
-    reply_tokens
-        Most tokens of one reply, of a model that is called by its name; None for its server's own
-        bound, which may be none.
-    max_steps
-        Most model replies for one question.
-    max_parse_failures
-        Most replies in a row that may break the format.
-    limits
-        What each statement may cost.
-    display
-        What models are shown of values: digits of numbers, samples of columns.
-    budget
-        What one decision may cost, before it is made by what has been seen.
-    """
-
-    model: _Model = ModelSpec(name="scripted:analyst")
+    model: Annotated[ModelSpec, BeforeValidator(_named_alone)] = ModelSpec(name="scripted:analyst")
+    """Chat model, e.g. scripted:analyst (a program, needs no key) or openai:NAME."""
     planner: _Model | None = None
+    """Chat model that plans, for agents with a separate planner; --model by default."""
     protocol: ProtocolName = "react"
+    """How agents and models talk: labelled text, or the provider's own tool calls."""
     settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(default_factory=dict)
+    """A setting of a decider, as 'dqa list --settings DECIDER' names it; may be given several
+    times. A NAME without a value is a named set of questions, as 'dqa list' shows it."""
     rule_set: str | None = None
+    """Rules of the simulators, e.g. 'released' or 'paper', which each scenario's simulator must
+    have; by default those of the questions' answers."""
     seed: Annotated[int, Field(ge=0)] = 0
+    """Seed of generated questions, of scripted models, and of models with a temperature."""
     temperature: Annotated[float, Field(ge=0.0, le=2.0)] = 0.0
-    reply_tokens: Annotated[int, Field(ge=1)] | None = None
+    """Temperature of models that have one; above 0 each of several --epochs draws its own
+    replies."""
+    reply_tokens: Annotated[int | None, Field(ge=1)] = None
+    """Most tokens of one reply of a model; by default the server's own limit, if it has one."""
     max_steps: Annotated[int, Field(ge=1)] = 20
+    """Most model replies for one question."""
     max_parse_failures: Annotated[int, Field(ge=1)] = 3
+    """Most replies in a row that break the format."""
     limits: Limits = Limits()
+    """Limits of each statement."""
     display: Display = Display()
+    """How values and schemas are shown to models."""
     budget: DecisionBudget = ENDLESS
+    """Budget of one decision; it ends with the best so far."""
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[DecidingFields]) -> None: ...
+        def __init__(self, **fields: Any) -> None: ...  # noqa: ANN401  (its own fields)
 
     def __repr__(self) -> str:
         return redact(super().__repr__())
@@ -211,30 +186,11 @@ class Deciding(Record):
         return self.planner.changed(base_url=self.model.base_url if same_provider else None)
 
 
-class RunSpec(Deciding):
-    """What is evaluated: questions, deciders and their models, databases, and how it is judged.
+class RunSpec(Deciding, use_attribute_docstrings=True):
+    """What is evaluated: questions, deciders, models, databases, and how decisions are judged.
 
-    Attributes
-    ----------
-    version
-        Of this form. In one of version 1 models were shown every digit, which is read as that; its
-        `rule_set` is what has that name today, so a run that began with one is not resumed.
-    questions
-        Where the questions come from.
-    deciders
-        By name; one that is named twice is there once, as is a database.
-    models
-        Several models, each of which every decider asks; results call these contestants
-        ``decider@model``. The first is `model`; () for that alone.
-    epochs
-        How often each question is asked: the first time with `seed`, then with the next ones.
-    databases
-        Where situations are loaded: embedded ones by name, servers by URL, or by name with the URL
-        in ``DQA_NAME_URL``. None of questions that name their own databases.
-    strict_official
-        Whether only the official answer is right, and no tie.
-    policy
-        What of the databases may be read, as `dqa.guard.Policy` has it; None for all.
+    The first of several `models` is `model`. A spec of version 1 showed models every digit. The
+    questions of a run in place name their own databases.
 
     Raises
     ------
@@ -243,23 +199,33 @@ class RunSpec(Deciding):
     """
 
     version: Literal[2] = 2
+    """Version of this form."""
     questions: QuestionSource
+    """Where the questions come from."""
     deciders: _Names
+    """Deciders, separated by commas; by default those of the packages."""
     models: tuple[_Model, ...] = ()
+    """Several chat models in place of --model, separated by commas: every decider asks each of
+    them."""
     epochs: Annotated[int, Field(ge=1)] = 1
+    """How often each question is asked, with the seeds that follow --seed."""
     databases: Annotated[tuple[str, ...], BeforeValidator(_one_alone)] = Field(
         default_factory=lambda given: _usual_databases(given.get("questions")),
         validate_default=True,
     )
+    """Where questions' databases are loaded, separated by commas: embedded ones by name, servers
+    by URL, or by name with the URL in DQA_NAME_URL; by default sqlite,ladybug."""
     strict_official: bool = False
+    """Only the official answer counts as right, not another of the best."""
     policy: Annotated[
         dict[str, tuple[str, ...] | dict[str, str | bool | int | float | None]] | None,
         BeforeValidator(policy_lists),
     ] = None
+    """JSON file that says what may be read; docs/guard.md."""
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[SpecFields]) -> None: ...
+        def __init__(self, **fields: Any) -> None: ...  # noqa: ANN401  (its own fields)
 
     @model_validator(mode="before")
     @classmethod
@@ -283,10 +249,12 @@ class RunSpec(Deciding):
         models = given.get("models") if isinstance(given, Mapping) else None
         if not isinstance(models, list | tuple) or not models:
             return given
-        for one in models:
-            _check_model(one)
         model = given.get("model")
-        if model is not None and _called(model) not in map(_called, models):
+        if (
+            model is not None
+            and not any(_called(one) is None for one in models)
+            and _called(model) not in map(_called, models)
+        ):
             raise UsageError(
                 f"RunSpec: models: {_called(model)} is not among them: give model (--model) or "
                 "models (--models), not both."
@@ -339,7 +307,7 @@ class RunSpec(Deciding):
         """Read what `to_json` returned; `UsageError` names the field that is wrong."""
         if not isinstance(written, Mapping):
             raise UsageError("A RunSpec is a JSON object of its fields.")
-        return cls(**cast("SpecFields", dict(written)))
+        return cls(**written)
 
     @classmethod
     def read(cls, file: Path | str) -> Self:
@@ -395,24 +363,10 @@ class RunSpec(Deciding):
         )
 
 
-def _check_model(model: object) -> None:
-    """Refuse one of several models whose fields are not those of a model; the first is `model`."""
-    if not isinstance(model, Mapping):
-        return
-    known = tuple(ModelSpec.model_fields)
-    unknown = [str(name) for name in model if name not in known]
-    if unknown:
-        raise UsageError(
-            f"RunSpec: models: there is no field '{unknown[0]}'; there are {', '.join(known)}."
-        )
-    if "name" not in model:
-        raise UsageError("RunSpec: models: each needs a name, such as 'openai:gpt-5'.")
-
-
-def _called(model: object) -> str:
-    """Return what a model that is given in any way is called."""
+def _called(model: object) -> str | None:
+    """Return the label or the name of a model in any form; None without a name."""
     if isinstance(model, Mapping):
-        return str(model.get("label") or model.get("name"))
+        return model.get("label") or model.get("name")
     return model.called if isinstance(model, ModelSpec) else str(model)
 
 

@@ -95,6 +95,30 @@ class AskedRecord(Record):
     problem: str | None = None
 
 
+class Provenance(Record):
+    """Who asked, when, and why the decision was made as it was.
+
+    Attributes
+    ----------
+    decision
+        The id of the decision, as in the audit of its statements.
+    time
+        When it was asked: ISO 8601, UTC.
+    user
+        The login that asked.
+    dqa
+        The version of dqa.
+    reason
+        The last reply of the model, or what ended the decision.
+    """
+
+    decision: str
+    time: str
+    user: str
+    dqa: str
+    reason: str
+
+
 class Trace(Record):
     """A line of ``traces.jsonl``: a decision with everything that led to it, in order.
 
@@ -110,6 +134,8 @@ class Trace(Record):
     asked
         What was asked and what could be chosen, of a question that was asked by itself; None of a
         run's, whose questions and results are kept beside.
+    provenance
+        Who asked and when, and the reason; None of a run's, whose record has it.
     cost
         What the tokens cost, where the caller gave prices.
     events
@@ -136,6 +162,7 @@ class Trace(Record):
     warnings: tuple[str, ...] = ()
     ended_by: str | None = None
     asked: AskedRecord | None = None
+    provenance: Provenance | None = None
     cost: float | None = Field(default=None, ge=0)
     events: tuple[SerializeAsAny[Event], ...] = Field(
         validation_alias=AliasChoices("trace", "events"), serialization_alias="trace"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self, TypeAlias
 
 from dqa.core.errors import AuditError
 from dqa.core.files import add_line, open_to_add
+from dqa.core.provenance import current_decision, user_name, utc_now
 from dqa.core.secrets import redact
 from dqa.guard.verdict import GuardVerdict
 
@@ -40,6 +41,10 @@ class AuditEntry:
         The error of its run; None where it succeeded.
     translated
         The statement as it ran, where it was written in another dialect.
+    time, user
+        When the statement was asked (ISO 8601, UTC), and the login that asked.
+    question, decision, decider, model
+        The decision that it belongs to; None outside of one.
     """
 
     database: str
@@ -52,6 +57,12 @@ class AuditEntry:
     seconds: float = 0.0
     error: str | None = None
     translated: str | None = None
+    time: str = field(default_factory=utc_now)
+    user: str = field(default_factory=user_name)
+    question: str | None = field(default_factory=lambda: current_decision().question)
+    decision: str | None = field(default_factory=lambda: current_decision().decision)
+    decider: str | None = field(default_factory=lambda: current_decision().decider)
+    model: str | None = field(default_factory=lambda: current_decision().model)
 
 
 Approval: TypeAlias = Callable[[str, GuardVerdict, str], bool]

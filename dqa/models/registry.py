@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -47,6 +48,8 @@ class Connection:
         Most bytes of one reply, unpacked.
     reply_tokens
         Most tokens of one reply, which a server is asked to keep to; None for its own bound.
+    parameters
+        Further arguments of the provider's chat model: top_p, reasoning_effort, extra_body.
 
     Raises
     ------
@@ -59,6 +62,7 @@ class Connection:
     cassette: Cassette | None = None
     reply_limit: int = REPLY_LIMIT
     reply_tokens: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse an address that no request could be made to."""
@@ -119,6 +123,9 @@ def chat_model(
         )
     if provider == SCRIPTED and connection.base_url is not None:
         raise UsageError(f"'{name}' is a program, not a server: omit --base-url.")
+    if provider == SCRIPTED and connection.parameters:
+        names = ", ".join(connection.parameters)
+        raise UsageError(f"'{name}' is a program and takes no parameters: omit {names}.")
     cassette = connection.cassette
     if cassette is None:
         return _asked(provider, model, connection, seed, temperature)
@@ -128,6 +135,7 @@ def chat_model(
     drawn = {"temperature": temperature, "seed": seed} if temperature else {"temperature": 0}
     if connection.reply_tokens is not None:
         drawn["max_tokens"] = connection.reply_tokens
+    drawn |= connection.parameters
     parameters = {"seed": seed} if provider == SCRIPTED else drawn
     return recorded(name, cassette, inner, parameters, connection.reply_limit)
 
@@ -153,6 +161,7 @@ def _asked(
         return scripted_model(model, seed)
     shared: dict[str, Any] = {"max_retries": 0, "timeout": connection.timeout}
     shared["temperature"] = temperature or 0
+    shared |= connection.parameters
     most = connection.reply_tokens
     if most is not None:
         shared["max_tokens"] = most
@@ -164,7 +173,7 @@ def _asked(
         shared["seed"] = seed
     if most is not None and connection.base_url is not None:
         # OpenAI's own has another word for it by now, which LangChain uses and some servers ignore.
-        shared["extra_body"] = {"max_tokens": most}
+        shared["extra_body"] = {"max_tokens": most, **shared.get("extra_body", {})}
     return _openai(model, {**shared, "reply_limit": connection.reply_limit})
 
 

@@ -10,9 +10,12 @@ from dqa.models.registry import is_scripted
 from dqa.report.hints import command, results_command, trace_command
 
 _MODEL = "openai:gpt-5"
+_QUESTIONS = ("--generate", "2")
 
 
-def next_steps(place: RunPlace, results: Sequence[Result]) -> list[str]:
+def next_steps(
+    place: RunPlace, results: Sequence[Result], questions: Sequence[str] | None = None
+) -> list[str]:
     """Return what can be done next, each thing with its command below it.
 
     Parameters
@@ -21,6 +24,8 @@ def next_steps(place: RunPlace, results: Sequence[Result]) -> list[str]:
         Where the run is kept.
     results
         Its results, at least one. A wrong one is shown as the example, where there is one.
+    questions
+        The options that name its questions.
     """
     shown = next((r for r in results if r.outcome is Outcome.WRONG), results[0])
     steps = [
@@ -36,16 +41,16 @@ def next_steps(place: RunPlace, results: Sequence[Result]) -> list[str]:
         ("Retrievals, re-plannings and classes of failures", command("analyse", str(place))),
     ]
     if all(is_scripted(result.model) or result.model == NO_MODEL for result in results):
-        steps += _first_steps(place.beside("-model"))
+        steps += _first_steps(place.beside("-model"), questions or _QUESTIONS)
     return [
         "What next?",
         *(line for what, how in steps for line in (f"  {what}:", f"    {how}")),
     ]
 
 
-def _first_steps(place: RunPlace) -> list[tuple[str, str]]:
-    """Return what those can do next who have asked no language model yet."""
-    evaluate = ("eval", "--generate", "2", "--model", _MODEL, "--out", str(place))
+def _first_steps(place: RunPlace, questions: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the next steps of a user who has asked no language model yet."""
+    evaluate = ("eval", *questions, "--model", _MODEL, "--out", str(place))
     ask = ("ask", "--database", "sales.db", "--model", _MODEL)
     question = ("--question", "Which warehouse should we close?")
     candidates = ("--candidates", "SELECT name FROM warehouse")

@@ -14,6 +14,8 @@ import pytest
 from dqa.api.temporary import Content, temporary_database
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.errors import DqaError
+from dqa.core.files import read_text
+from dqa.databases.seeding import run_script
 from dqa.guard import Audit, Policy
 from dqa.testing.containers import SERVERS, run_container, why_no_container
 
@@ -100,16 +102,35 @@ class ServerStarter:
         self._mode = mode
         self._environment = environment
         self._urls: dict[str, str] = {}
+        self._seeded: set[tuple[str, str]] = set()
         self._running = ExitStack()
 
-    def __call__(self, name: str) -> str:
+    def __call__(self, name: str, seed: str | Path | None = None) -> str:
         """Return the URL of a server, whose user may do everything on it.
 
         Parameters
         ----------
         name
             ``mysql``, ``postgres`` or ``neo4j``.
+        seed
+            A script of SQL or Cypher, or its file, which runs on the server once per session; it is
+            the caller's own and not guarded.
+
+        Raises
+        ------
+        DataError
+            The server refuses the script.
         """
+        __tracebackhide__ = True
+        url = self._url(name)
+        if seed is not None:
+            script = read_text(seed) if isinstance(seed, Path) else seed
+            if (name, script) not in self._seeded:
+                run_script(name, url, script)
+                self._seeded.add((name, script))
+        return url
+
+    def _url(self, name: str) -> str:
         __tracebackhide__ = True
         variable = f"DQA_TEST_{name.upper()}_URL"
         given = self._environment.get(variable)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias, Unpack
+from typing import Any, TypeAlias
 
 from dqa.api.asking import AskedQuestion, ask
 from dqa.api.evaluating import Named
@@ -16,7 +16,6 @@ from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
 from dqa.core.text import counted, shortened
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
-from dqa.evaluation.spec import DecidingFields
 from dqa.evaluation.traces import Trace
 
 Decided: TypeAlias = Trace | Decision
@@ -39,7 +38,7 @@ class Asker:
         context: tuple[str, ...] = (),
         decider: Named | None = None,
         calls: CallOptions = DEFAULT_CALLS,
-        **deciding: Unpack[DecidingFields],
+        **deciding: Any,  # noqa: ANN401  (fields of the spec)
     ) -> Trace:
         """Ask one question about a database; a bug raises what it raised.
 
@@ -65,7 +64,14 @@ class Asker:
                 question=question, rules=rules, candidates=candidates, context=context
             )
         try:
-            return ask(database, question, decider=decider, calls=calls, debug=True, **deciding)
+            return ask(
+                *(database, question),
+                decider=decider,
+                calls=calls,
+                debug=True,
+                record=False,
+                **deciding,
+            )
         except DqaError as error:
             # Its message says how to mend it; the way through the agent's loop would bury that.
             raise error.with_traceback(None) from None

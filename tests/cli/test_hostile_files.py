@@ -176,7 +176,7 @@ def test_rules_of_a_question_stay_in_its_folder(dqa: Command, shop: Path, home: 
     own = home / "own.jsonl"
     own.write_text('{"question": "?", "candidates": ["a"], "rules": {"file": "rules.md"}}\n')
     ran = dqa("show", "own/1", "--database", shop, "--questions", own)
-    assert (ran.code, ran.out) == (1, "")
+    assert (ran.code, ran.out) == (2, "")
     assert "outside the folder" in ran.err
 
 

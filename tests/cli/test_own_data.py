@@ -179,7 +179,13 @@ def test_candidates_and_rules_are_options_and_reach_the_model(
         "--model",
         "openai:test",
     )
-    base += ("--decider", "iterrag", "--question", "Which supplier do we keep?")
+    base += (
+        "--decider",
+        "iterrag",
+        "--allow-no-evidence",
+        "--question",
+        "Which supplier do we keep?",
+    )
     with answering(RETRIEVE, ANSWER) as server:
         ran = dqa(
             *(*base, "--base-url", server.url, "--json"),

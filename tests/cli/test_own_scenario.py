@@ -90,7 +90,7 @@ def test_a_folder_with_an_error_is_one_line(dqa: Command, tmp_path: Path) -> Non
     text = document.read_text("utf-8").replace('unit = "bill"', 'units = "bill"')
     document.write_text(text, "utf-8")
     ran = dqa("eval", "--release", RELEASE, "--scenarios", folder, "--deciders", "first")
-    assert ran.code == 1
+    assert ran.code == 2
     (line,) = ran.err.strip().splitlines()
     assert "scenario.toml:" in line
     assert "outcomes" in line

@@ -82,6 +82,7 @@ def test_a_question_is_played_from_a_copy_of_its_database(
     file, tape = tmp_path / "q.db", tmp_path / "tape.jsonl"
     plugins.backend("sqlite").load(questions.situation_of(question), str(file)).close()
     asked = ("--question", question.text, "--decider", "iterrag", "--model", "openai:test")
+    asked += ("--allow-no-evidence",)
     with ModelServer(Moody()) as server:
         made = dqa("ask", "--database", file, *asked, "--base-url", server.url, "--record", tape)
     assert made.code == 0, made.err

@@ -74,7 +74,7 @@ def test_help_says_of_every_command_what_its_docstring_says() -> None:
     """The list of commands imports none of them, so it has the sentences itself."""
     commands = get_command(main.app).commands  # type: ignore[attr-defined]
     assert set(commands) > {"eval", "ask", "list", "dellma"}
-    for name, (_, sentence) in main._COMMANDS.items():
+    for name, sentence in main._COMMANDS.items():
         first = " ".join((commands[name].help or "").split("\n\n")[0].split())
         assert first == sentence
 

@@ -97,7 +97,7 @@ def test_results_of_an_older_version_are_refused_by_line(dqa: Command, copied: P
     del lines[1]["best_value"]
     results.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     ran = one(dqa, copied)
-    assert (ran.code, ran.out) == (1, "")
+    assert (ran.code, ran.out) == (2, "")
     assert "results.jsonl:2: this is no result: best_value" in ran.err
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any
 
 from dqa.evaluation.folders import RunRecord, versions
-from dqa.evaluation.spec import RunFields, RunSpec
+from dqa.evaluation.spec import RunSpec
 from dqa.loaders.sources import GivenQuestions
 
 
-def run_record(**fields: Unpack[RunFields]) -> RunRecord:
+def run_record(**fields: Any) -> RunRecord:
     """Return the record of a run of questions that were made for the occasion."""
     questions = GivenQuestions(name="made", content_hash="0" * 64)
     spec = RunSpec(questions=questions, deciders=("one",), **fields)

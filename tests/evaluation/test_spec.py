@@ -155,7 +155,7 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
         ({"questions": {"source": "dream"}}, "RunSpec: questions: .*'dream'"),
         ({"questions": {"source": "generator", "count": 0}}, r"questions\.generator\.count"),
         ({"max_steps": "many"}, "RunSpec: max_steps: .*not 'many'"),
-        ({"models": [{"nam": "x"}]}, "RunSpec: models: there is no field 'nam'; there are name"),
+        ({"models": [{"nam": "x"}]}, "RunSpec: there is no field 'model.nam'"),
         ({"rulez": "paper"}, "RunSpec: there is no field 'rulez'"),
         ({"policy": {"tablez": ["a"]}}, "RunSpec: policy: there is no list 'tablez'; .*tables"),
         ({"limits": {"rows": -5}}, "Limits: rows must be more than 0, not -5"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dqa.cli import options, runs
+from dqa.cli import options
 from dqa.cli.help import LIMITS, MODELS
 from dqa.cli.output import echo, echo_json
 from dqa.core.errors import UsageError
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 def portfolio(  # noqa: PLR0913  (one parameter an option)
     *,
-    run: runs.Run,
-    question: runs.RunQuestion = None,
-    database: runs.OnDatabase = None,
-    decider: runs.ByDecider = None,
+    run: options.RunOrTrace,
+    question: options.RunQuestion = None,
+    database: options.OnDatabase = None,
+    decider: options.ByDecider = None,
     budget: Annotated[
         float,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dqa.cli import options, runs
+from dqa.cli import options
 from dqa.cli.help import OUTPUT
 from dqa.cli.output import echo, echo_json
 from dqa.cli.progress import track
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def tree(  # noqa: PLR0913  (one parameter an option)
     *,
-    run: runs.Run,
-    question: runs.RunQuestion = None,
-    database: runs.OnDatabase = None,
-    decider: runs.ByDecider = None,
+    run: options.RunOrTrace,
+    question: options.RunQuestion = None,
+    database: options.OnDatabase = None,
+    decider: options.ByDecider = None,
     html: Annotated[
         Path | None,
         typer.Option(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Unpack
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from dqa.core.errors import UsageError
-from dqa.evaluation.spec import Deciding, DecidingFields, ModelSpec
+from dqa.evaluation.spec import Deciding, ModelSpec
 
 PLAY_VERSION = 1
 DEALS = 1_000_000
@@ -18,22 +18,6 @@ SCRIPTED = "scripted"
 """The short name of the usual scripted model."""
 _MODEL = "@"
 """Between a decider's name and its model's."""
-
-
-class PlayFields(DecidingFields, total=False):
-    """The fields of a `PlaySpec` beside world and pairs, as keyword arguments."""
-
-    games: int
-    mirror: bool
-    epochs: int
-    reference: str | None
-
-
-class PlaySpecFields(PlayFields):
-    """The fields of a `PlaySpec`, as keyword arguments."""
-
-    world: str
-    pairs: Sequence[tuple[str, str]]
 
 
 def _as_pair(value: object) -> object:
@@ -89,7 +73,7 @@ class PlaySpec(Deciding):
 
     if TYPE_CHECKING:
 
-        def __init__(self, **fields: Unpack[PlaySpecFields]) -> None: ...
+        def __init__(self, **fields: Any) -> None: ...  # noqa: ANN401  (its own fields)
 
     @model_validator(mode="before")
     @classmethod

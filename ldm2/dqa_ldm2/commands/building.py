@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 import typer
 
 from dqa.cli import options
-from dqa.cli.bundles import with_options
 from dqa.cli.completion import by_name
+from dqa.cli.fields import BaseUrl, Model, with_options
 from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.output import echo, echo_json
-from dqa.cli.shared_bundles import QuestionOptions
+from dqa.cli.questions import QuestionOptions
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
@@ -101,8 +101,8 @@ def build(  # noqa: PLR0913  (one parameter an option)
             rich_help_panel=LIMITS,
         ),
     ] = 50,
-    model: options.Model = "scripted:analyst",
-    base_url: options.BaseUrl = None,
+    model: Model = "scripted:analyst",
+    base_url: BaseUrl = None,
     settings: OfWorld = None,
     calling: CallOptions,
     as_json: options.AsJson = False,
@@ -197,8 +197,8 @@ def refine(  # noqa: PLR0913  (one parameter an option)
             rich_help_panel=MODELS,
         ),
     ] = None,
-    model: options.Model = "scripted:analyst",
-    base_url: options.BaseUrl = None,
+    model: Model = "scripted:analyst",
+    base_url: BaseUrl = None,
     settings: OfWorld = None,
     calling: CallOptions,
     as_json: options.AsJson = False,

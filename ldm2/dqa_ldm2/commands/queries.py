@@ -11,7 +11,7 @@ import typer
 from dqa.api.reading import read_run
 from dqa.cli.help import QUESTIONS
 from dqa.cli.output import echo, echo_json
-from dqa.cli.shared_bundles import QuestionOptions
+from dqa.cli.questions import QuestionOptions
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
 

@@ -1,0 +1,306 @@
+"""Options made of the fields of specs and of call and run options, and back.
+
+A field's description is the option's help; its type, bounds and default are the option's.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from pydantic.fields import FieldInfo
+
+from dqa.cli.completion import Completion, by_model, by_name, one_of
+from dqa.cli.help import DATABASES, LIMITS, MODELS, QUESTIONS
+from dqa.cli.options import AuditFile, Policy, describe, descriptions, names_in, option, pairs_in
+from dqa.core.errors import UsageError
+from dqa.core.records import Record
+from dqa.evaluation.spec import PARAMETERS, Deciding, ModelSpec, RunSpec
+
+_Command: TypeAlias = Callable[..., None]
+
+_PARTS: Mapping[str, Mapping[str, str]] = {
+    "model": {name: name for name in ("base_url", *PARAMETERS)} | {"model": "name"},
+    "planner": {"planner": "name", "planner_base_url": "base_url"},
+    "limits": {"row_limit": "rows", "seconds": "seconds"},
+    "display": {name: name for name in ("digits", "samples", "schema_tokens")},
+    "budget": {
+        f"max_{name}": name
+        for name in ("seconds", "statements", "rows", "scanned", "tokens", "cost")
+    },
+}
+"""By field of the spec, the options of its parts."""
+_PATHS = {name: (field, part) for field, parts in _PARTS.items() for name, part in parts.items()}
+_GROUPS: Mapping[str, str] = {
+    **dict.fromkeys(("deciders", "models", *_PARTS["model"], *_PARTS["planner"]), MODELS),
+    **dict.fromkeys(("protocol", "temperature", "settings", *_PARTS["display"]), MODELS),
+    **dict.fromkeys(("record", "replay"), MODELS),
+    **dict.fromkeys(("seed", "epochs", "rule_set", "strict_official"), QUESTIONS),
+    **dict.fromkeys(("databases", "patience"), DATABASES),
+}
+"""The groups of options; every other belongs to the limits."""
+_METAVARS: Mapping[str, str] = {
+    **dict.fromkeys(("model", "planner"), "PROVIDER:MODEL"),
+    **dict.fromkeys(("base_url", "planner_base_url"), "URL"),
+    **dict.fromkeys(("deciders", "models", "databases"), "NAMES"),
+    **dict.fromkeys(("max_seconds", "timeout", "patience"), "SECONDS"),
+    "settings": "NAME[=VALUE]",
+    "rule_set": "NAME",
+    "reasoning_effort": "NAME",
+    "extra_body": "JSON",
+    "protocol": "react|tools",
+    "isolation": "WHERE",
+    "engine": "NAME",
+    "ray_address": "HOST:PORT",
+}
+_METAVARS_OF: Mapping[object, str] = {int: "N", float: "X", Path: "FILE"}
+_SPELLINGS = {"settings": "set"}
+_TYPES: Mapping[str, object] = {
+    **dict.fromkeys(("deciders", "models", "databases", "extra_body"), str | None),
+    "settings": list[str] | None,
+}
+"""Types of options that are not those of their fields."""
+_COMPLETIONS: Mapping[str, Completion] = {
+    **dict.fromkeys(("model", "models", "planner"), by_model),
+    "deciders": by_name("decider", listed=True),
+    "databases": by_name("database", listed=True),
+    "settings": by_name("set"),
+    "protocol": one_of(("react", "tools")),
+}
+_DECLARED = {"policy": Policy, "audit": AuditFile}
+"""Options that commands without a spec have, too."""
+_LISTS = ("deciders", "databases")
+
+
+@dataclass(frozen=True, slots=True)
+class SpecFields:
+    """Some options of a spec.
+
+    Attributes
+    ----------
+    names
+        The options.
+    sets
+        Whether ``--set`` may also name a set of questions.
+    """
+
+    names: tuple[str, ...]
+    sets: bool = False
+
+
+_DECIDING = (
+    *("model", "base_url", "planner", "planner_base_url", "protocol", "seed", "temperature"),
+    *PARAMETERS,
+    *("reply_tokens", "max_steps", "row_limit", *_PARTS["display"], *_PARTS["budget"], "settings"),
+)
+DECIDING = SpecFields(_DECIDING)
+GENERATING = SpecFields(_DECIDING, sets=True)
+EVALUATING = SpecFields(
+    (
+        *("deciders", "models", "epochs", "databases", "policy", "rule_set", "strict_official"),
+        *_DECIDING,
+    ),
+    sets=True,
+)
+
+
+def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN401
+    """Give a command the options of a bundle in place of the parameter of that name.
+
+    Parameters
+    ----------
+    **bundles
+        By parameter: some `SpecFields`, which the command gets as fields of a spec; a `Record`,
+        which it gets; or a dataclass of annotated options, likewise. An option of two bundles is
+        one option, and a parameter of the command replaces that of a bundle.
+    """
+    options = {name: _options_of(bundle) for name, bundle in bundles.items()}
+
+    def given_to(command: _Command) -> _Command:
+        signature = inspect.signature(command, eval_str=True)
+        own = {name: one for name, one in signature.parameters.items() if name not in bundles}
+
+        @functools.wraps(command)
+        def taking(**given: Any) -> None:  # noqa: ANN401  (the values of the options)
+            made = {
+                name: _made(bundle, {one.name: given[one.name] for one in options[name]})
+                for name, bundle in bundles.items()
+            }
+            command(**{name: given[name] for name in own}, **made)
+
+        spread: dict[str, inspect.Parameter] = {}
+        for one in (*own.values(), *(one for bundle in options.values() for one in bundle)):
+            spread.setdefault(one.name, one)
+        taking.__signature__ = signature.replace(parameters=[*spread.values()])  # type: ignore[attr-defined]
+        taking.__annotations__ = {name: one.annotation for name, one in spread.items()}
+        return taking
+
+    return given_to
+
+
+def _made(bundle: Any, values: dict[str, Any]) -> Any:  # noqa: ANN401  (as in `with_options`)
+    if isinstance(bundle, SpecFields):
+        return spec_fields(values, sets=bundle.sets)
+    return bundle(**values)
+
+
+def _options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in `with_options`)
+    if isinstance(bundle, SpecFields):
+        return [_parameter(name, *spec_option(name)) for name in bundle.names]
+    if issubclass(bundle, Record):
+        infos = bundle.model_fields.items()
+        return [_parameter(name, _annotated(name, info), info.default) for name, info in infos]
+    hints = get_type_hints(bundle, include_extras=True)
+    for part in bundle.__mro__:
+        for name, text in descriptions(part, "Attributes").items():
+            describe(hints.get(name), text)
+    return [
+        _parameter(
+            one.name,
+            hints[one.name],
+            inspect.Parameter.empty if one.default is MISSING else one.default,
+        )
+        for one in fields(bundle)
+    ]
+
+
+def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def spec_option(name: str) -> tuple[Any, Any]:
+    """Return the annotation and the default of an option of a spec."""
+    field, part = _PATHS.get(name, (name, None))
+    outer = RunSpec.model_fields[field]
+    default = None if field not in Deciding.model_fields else getattr(Deciding(), field)
+    if part is None:
+        kept = default if name not in _TYPES else None
+        if field not in Deciding.model_fields and name not in _TYPES:
+            kept = outer.default
+        return _annotated(name, outer), kept
+    owner: type[Any] = ModelSpec if field == "planner" else type(default)
+    if issubclass(owner, Record):
+        info = owner.model_fields[part]
+        text = outer.description if part == "name" else info.description
+    else:
+        info = FieldInfo.from_annotation(get_type_hints(owner)[part])
+        text = descriptions(owner, "Attributes")[part]
+    if default is None:
+        return _annotated(name, info, text, info.annotation | None), None  # type: ignore[operator]
+    return _annotated(name, info, text), getattr(default, part)
+
+
+def _annotated(name: str, info: FieldInfo, text: str | None = None, kind: object = None) -> Any:  # noqa: ANN401  (an annotation)
+    """Return the annotation of an option."""
+    if name in _DECLARED:
+        return _DECLARED[name]
+    kind = _TYPES.get(name, kind or info.annotation)
+    bounds = {
+        bound: next((getattr(one, bound) for one in info.metadata if hasattr(one, bound)), None)
+        for bound in ("ge", "le")
+    }
+    metavar = "" if kind is bool else _METAVARS.get(name) or _METAVARS_OF[_plain(kind)]
+    declared = option(
+        f"--{_SPELLINGS.get(name, name).replace('_', '-')} {metavar}",
+        _GROUPS.get(name, LIMITS),
+        text or info.description or "",
+        complete=_COMPLETIONS.get(name),
+        least=bounds["ge"],
+        most=bounds["le"],
+    )
+    return Annotated[kind, declared]
+
+
+def _plain(kind: Any) -> object:  # noqa: ANN401  (an annotation)
+    """Return the type in an optional one."""
+    if get_origin(kind) in (UnionType, Literal):
+        return next(one for one in get_args(kind) if one is not NoneType)
+    return kind
+
+
+def spec_fields(
+    given: Mapping[str, Any], base: Deciding | None = None, *, sets: bool = False
+) -> dict[str, Any]:
+    """Return the fields of a spec that options give.
+
+    Parameters
+    ----------
+    given
+        Values of options, by name; others than those of a spec are ignored.
+    base
+        The spec whose other parts remain; None for the defaults.
+    sets
+        Whether ``--set`` may also name a set of questions.
+
+    Raises
+    ------
+    UsageError
+        A value does not have the form of its option, or options contradict each other.
+    """
+    base = base or Deciding()
+    found: dict[str, Any] = {}
+    for field, parts in _PARTS.items():
+        part = {inner: given[name] for name, inner in parts.items() if name in given}
+        if part:
+            found[field] = _changed(getattr(base, field), part)
+    for name in set(EVALUATING.names) & given.keys() - _PATHS.keys():
+        value = given[name]
+        if name in _LISTS and value is not None:
+            found[name] = names_in(f"--{name}", value)
+        elif name == "settings":
+            pairs = [one for one in value or () if not sets or "=" in one]
+            if pairs or value is None:
+                found[name] = pairs_in("--set", pairs, "NAME=VALUE")
+        elif name == "models" and value is not None:
+            found[name] = _several(value, found.get("model", base.model))
+        elif name not in (*_LISTS, "models"):
+            found[name] = value
+    if "models" in found:
+        if "model" in given and given["model"] != base.model.name:
+            raise UsageError("Give --model or --models, not both.")
+        found["model"] = found["models"][0]
+    return found
+
+
+def _changed(whole: Any, part: dict[str, Any]) -> Any:  # noqa: ANN401  (any field)
+    """Return a field of the spec with some of its parts changed."""
+    if whole is not None:
+        return whole.changed(**part) if isinstance(whole, Record) else replace(whole, **part)
+    if part.get("name") is not None:
+        return ModelSpec(**part)
+    if part.get("base_url") is not None:
+        raise UsageError("--planner-base-url says where the model of --planner is: name one.")
+    return None
+
+
+def _several(listed: str, like: ModelSpec) -> tuple[ModelSpec, ...]:
+    """Return the models of a list, with the address and parameters of one."""
+    names = names_in("--models", listed, once=False)
+    return tuple(like.changed(name=name, label=None) for name in names)
+
+
+if TYPE_CHECKING:
+    RuleSet: TypeAlias = str | None
+    Seed: TypeAlias = int
+    Model: TypeAlias = str
+    BaseUrl: TypeAlias = str | None
+else:
+    RuleSet, Seed, Model, BaseUrl = (
+        spec_option(name)[0] for name in ("rule_set", "seed", "model", "base_url")
+    )

@@ -1,0 +1,173 @@
+"""Options that say where questions come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from dqa.cli.completion import by_name
+from dqa.cli.help import DATABASES, MODELS, QUESTIONS
+from dqa.cli.options import FormName, option, pairs_in
+from dqa.core.errors import UsageError
+from dqa.core.secrets import redact
+
+if TYPE_CHECKING:
+    from dqa.loaders.sources import OwnQuestions, QuestionSource
+
+_NO_FILE = {
+    "scenario": "--scenario is the scenario of the lines of --questions FILE: give that file, too. "
+    "--scenarios selects scenarios of other questions.",
+    "database": "--database is what --questions FILE is about: give that file, too. --databases of "
+    "'dqa eval' says where other questions are loaded.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOptions:
+    """Where questions come from; exactly one source is given.
+
+    Attributes
+    ----------
+    release
+        Folder of a published release to read.
+    generated
+        Folder that 'dqa generate' wrote.
+    generate
+        Generate N questions of each scenario at once.
+    settings
+        The named set of questions, as 'dqa list' shows it.
+    """
+
+    release: Annotated[Path | None, option("--release DIR", QUESTIONS)] = None
+    generated: Annotated[Path | None, option("--generated DIR", QUESTIONS)] = None
+    generate: Annotated[int | None, option("--generate N", QUESTIONS, least=1)] = None
+    settings: Annotated[
+        list[str] | None, option("--set NAME[=VALUE]", MODELS, complete=by_name("set"))
+    ] = None
+
+    def source(  # noqa: PLR0913  (each is an option of its own)
+        self,
+        seed: int,
+        scenarios: tuple[str, ...] | None = None,
+        limit: int | None = None,
+        *,
+        form: FormName = "relational",
+        strict: bool = False,
+        decides: bool = False,
+    ) -> QuestionSource:
+        """Return the source; `UsageError` if not exactly one is given.
+
+        Settings of deciders are allowed only in a command that `decides`.
+        """
+        from dqa.loaders import sources
+
+        found: list[QuestionSource] = []
+        if self.release is not None:
+            found.append(sources.release_in(self.release, form=form, strict=strict))
+        if self.generated is not None:
+            found.append(sources.GeneratedFolder(folder=self.generated))
+        if self.generate is not None:
+            found.append(sources.GeneratedQuestions(count=self.generate, seed=seed))
+        named = set_in(self.settings, others=len(found))
+        if not decides and settings_in(self.settings):
+            raise UsageError(
+                "--set NAME=VALUE sets a decider, and nothing is decided here: give the name of a "
+                "set of questions alone."
+            )
+        if named is not None:
+            found.append(sources.NamedSet(name=named))
+        found += self._own()
+        if len(found) != 1:
+            other = ", --questions FILE" if isinstance(self, AnyQuestionOptions) else ""
+            raise UsageError(
+                "Say where the questions come from, once: --release DIR, --generated DIR, --set "
+                f"NAME{other} or --generate N."
+            )
+        return found[0].changed(scenarios=scenarios, limit=limit)
+
+    def _own(self) -> list[OwnQuestions]:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class AnyQuestionOptions(QuestionOptions):
+    """The same, or the user's own file of questions about the user's own databases.
+
+    Attributes
+    ----------
+    own
+        File of your own questions about --database, one JSON object per line; 'dqa formats
+        own_question' has its fields.
+    scenario
+        Default scenario for lines of --questions without one: these lines need only their target.
+    database
+        Database of --questions, read-only; may be given several times, by the names that the
+        questions use.
+    """
+
+    own: Annotated[Path | None, option("--questions FILE", QUESTIONS)] = None
+    scenario: Annotated[str | None, option("--scenario NAME|DIR", QUESTIONS)] = None
+    database: Annotated[list[str] | None, option("--database [NAME=]URL|PATH", DATABASES)] = None
+
+    def _own(self) -> list[OwnQuestions]:
+        from dqa.loaders.sources import OwnQuestions, located
+
+        if self.own is None:
+            for name, problem in _NO_FILE.items():
+                if getattr(self, name):
+                    raise UsageError(problem)
+            return []
+        if not self.database:
+            raise UsageError(
+                f"--questions {self.own}: say what they are about: --database URL or --database "
+                "NAME=URL."
+            )
+        databases = located(self.database)
+        return [OwnQuestions(file=self.own, databases=databases, scenario=self.scenario)]
+
+
+def set_in(given: Iterable[str] | None, others: int = 0) -> str | None:
+    """Return the named set of questions in ``--set``; None if all values are settings.
+
+    `others` counts the other sources of questions; `UsageError` if there are several.
+    """
+    named = [value for value in given or () if "=" not in value]
+    if named and (others or len(named) > 1):
+        raise UsageError(
+            f"--set {named[-1]}: write NAME=VALUE for a setting. For a set of questions, name one, "
+            "and no other source of questions."
+        )
+    return named[0] if named else None
+
+
+def settings_in(given: Iterable[str] | None) -> dict[str, str]:
+    """Return the settings of deciders in ``--set``, without a named set of questions."""
+    return pairs_in("--set", [value for value in given or () if "=" in value], "NAME=VALUE")
+
+
+def options_of(source: QuestionSource) -> tuple[str, ...]:
+    """Return the options of `dqa eval` that name the questions of a source."""
+    from dqa.loaders import sources
+
+    named: tuple[str, ...] = ("--generate", "2")
+    match source:
+        case sources.ReleaseFolder() | sources.InPlaceFolder():
+            named = ("--release", str(source.folder))
+        case sources.GeneratedFolder():
+            named = ("--generated", str(source.folder))
+        case sources.NamedSet():
+            named = ("--set", source.name)
+        case sources.OwnQuestions():
+            databases = [f"{name}={redact(url)}" for name, url in source.databases.items()]
+            asked = (word for database in databases for word in ("--database", database))
+            named = ("--questions", str(source.file), *asked)
+        case sources.GeneratedQuestions():
+            seed = ("--seed", str(source.seed)) if source.seed else ()
+            named = ("--generate", str(source.count), *seed)
+    if source.scenarios:
+        named += ("--scenarios", ",".join(source.scenarios))
+    if source.limit:
+        named += ("--limit", str(source.limit))
+    return named

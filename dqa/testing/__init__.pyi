@@ -1,0 +1,20 @@
+# The public names of dqa.testing and their modules.
+
+from dqa.models.scripted.given import GivenReplies as GivenReplies
+from dqa.models.scripted.given import Reply as Reply
+from dqa.models.scripted.given import Request as Request
+from dqa.testing.containers import SERVERS as SERVERS
+from dqa.testing.containers import engine_answers as engine_answers
+from dqa.testing.containers import run_container as run_container
+from dqa.testing.databases import DatabaseMaker as DatabaseMaker
+from dqa.testing.databases import ServerStarter as ServerStarter
+from dqa.testing.decisions import Asker as Asker
+from dqa.testing.decisions import assert_at_most as assert_at_most
+from dqa.testing.decisions import assert_choice as assert_choice
+from dqa.testing.decisions import assert_ending as assert_ending
+from dqa.testing.decisions import assert_reads as assert_reads
+from dqa.testing.models import ModelRecorder as ModelRecorder
+from dqa.testing.models import ModelScripter as ModelScripter
+from dqa.testing.models import answer as answer
+from dqa.testing.models import query as query
+from dqa.testing.questions import QuestionMaker as QuestionMaker

@@ -1,0 +1,135 @@
+"""Decisions that people can defend: evidence, records, and mistakes with one exit code."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dqa as api
+from dqa.api.asking import records_folder
+from dqa.testing import GivenReplies, answer, query
+from tests.models.model_server import answering
+
+Command = Callable[..., Any]
+
+GOOD, FAILING = query("SELECT name FROM supplier"), query("SELECT name FROM hidden")
+ANSWER = answer("Ash")
+QUESTION = "Which supplier do we keep?"
+
+
+@pytest.fixture
+def suppliers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A database with one table, and a folder of records of its own."""
+    monkeypatch.setenv("DQA_DECISIONS", str(tmp_path / "records"))
+    file = tmp_path / "shop.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE supplier (name TEXT)")
+        connection.execute("INSERT INTO supplier VALUES ('Ash'), ('Birch')")
+        connection.commit()
+    return file
+
+
+def asked(suppliers: Path, *replies: Any, **options: Any) -> api.Trace:
+    """Ask an agent that gives these replies."""
+    return api.ask(suppliers, QUESTION, decider="iterrag", model=GivenReplies(replies), **options)
+
+
+@pytest.mark.parametrize("replies", [(ANSWER,), (FAILING, ANSWER)])
+def test_an_answer_without_a_successful_statement_is_no_decision(
+    suppliers: Path, replies: tuple[Any, ...]
+) -> None:
+    """Neither none nor a failed one supports it, unless the caller allows that."""
+    trace = asked(suppliers, *replies)
+    assert (trace.ending, trace.choice) == (api.Ending.NO_EVIDENCE, None)
+    assert "Nothing supports the answer 'Ash'" in (trace.error or "")
+    assert trace.events[-1].kind == "no_evidence"
+    allowed = asked(suppliers, *replies, allow_no_evidence=True)
+    assert (allowed.ending, allowed.answer) == (api.Ending.ANSWERED, "Ash")
+    supported = asked(suppliers, GOOD, ANSWER)
+    assert (supported.ending, supported.answer) == (api.Ending.ANSWERED, "Ash")
+
+
+def test_a_database_without_a_visible_table_is_refused(dqa: Command, tmp_path: Path) -> None:
+    """Before anything is asked."""
+    file = tmp_path / "empty.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    ran = dqa("ask", "--database", file, "--question", QUESTION, "--decider", "first")
+    assert (ran.code, ran.out) == (2, "")
+    assert "shows no table" in ran.err
+
+
+def test_every_decision_has_a_record_with_who_when_and_why(
+    dqa: Command, suppliers: Path, tmp_path: Path
+) -> None:
+    """It is stored by default, and its statements carry its id."""
+    audit = tmp_path / "audit.jsonl"
+    trace = asked(suppliers, GOOD, ANSWER, audit=audit)
+    made = trace.provenance
+    assert made is not None
+    assert (made.dqa, bool(made.user), made.time[-6:]) == (version("decision-qa"), True, "+00:00")
+    assert "Ash" in made.reason
+    entries = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+    assert entries
+    for entry in entries:
+        assert (entry["decision"], entry["question"]) == (made.decision, trace.question)
+        assert (entry["model"], entry["decider"]) == (trace.model, trace.decider)
+        assert (entry["user"], bool(entry["time"])) == (made.user, True)
+    (record,) = records_folder().iterdir()
+    assert json.loads(record.read_text("utf-8"))["provenance"]["decision"] == made.decision
+    assert record.stat().st_mode & 0o077 == 0
+    assert dqa("trace", record).code == 0
+
+
+def test_the_command_names_its_record_and_may_store_none(dqa: Command, suppliers: Path) -> None:
+    """Without an answer the record is named on standard error; an answer in a pipe is quiet."""
+    how = ("ask", "--database", suppliers, "--question", QUESTION)
+    with answering("no reply of an agent") as server:
+        failed = dqa(*how, "--model", "openai:m", "--base-url", server.url)
+    (record,) = records_folder().iterdir()
+    assert failed.code == 1
+    assert str(record) in failed.err
+    assert str(record) not in failed.out
+    chosen = (*how, "--candidate", "Ash", "--decider", "first")
+    ran = dqa(*chosen)
+    assert (ran.code, ran.err, len(list(records_folder().iterdir()))) == (0, "", 2)
+    assert dqa(*chosen, "--no-record").code == 0
+    assert len(list(records_folder().iterdir())) == 2
+
+
+def test_similar_mistakes_have_one_exit_code(dqa: Command, suppliers: Path, tmp_path: Path) -> None:
+    """2 for everything that the user wrote wrong; the message is on standard error alone."""
+    (tmp_path / "bad.jsonl").write_text("{bad")
+    (tmp_path / "folder").mkdir()
+    first = ("--deciders", "first")
+    for words in (
+        ("ask", "--database", suppliers, "--question", ""),
+        ("ask", "--database", suppliers, "--question", " "),
+        ("init", "--database", suppliers, "--question", ""),
+        ("schema", suppliers, "--question", ""),
+        ("query", suppliers, ""),
+        ("eval", "--questions", tmp_path / "bad.jsonl", "--database", suppliers, *first),
+        ("eval", "--questions", tmp_path / "no.jsonl", "--database", suppliers, *first),
+        ("eval", "--release", tmp_path / "folder", *first),
+        ("eval", "--generated", tmp_path / "folder", *first),
+        ("trace", tmp_path / "bad.jsonl"),
+        ("results", tmp_path / "folder"),
+    ):
+        ran = dqa(*words)
+        assert (ran.code, ran.out) == (2, ""), words
+        assert ran.err.startswith("error: "), words
+
+
+def test_the_next_command_asks_the_same_questions(dqa: Command, tmp_path: Path) -> None:
+    """A set by its name, generated ones by their number and seed."""
+    chosen = ("--generate", "1", "--seed", "3", "--scenarios", "locating")
+    run = tmp_path / "run"
+    ran = dqa("eval", *chosen, "--deciders", "first", "--databases", "sqlite", "--out", run)
+    assert "eval --generate 1 --seed 3 --scenarios locating --model openai:" in ran.err

@@ -35,10 +35,10 @@ from dqa.deciders.tools import plugin_tools, query_tool, simulation_tools
 from dqa.models.scripted import scripted_model
 from dqa.scenarios.catalogue import scenarios
 from dqa_planrag import prompting
-from dqa_planrag.loop import agent_graph
+from dqa_planrag.loop import Loop
 from dqa_planrag.recipes import Recipe
 from dqa_planrag.scripted import check_script
-from dqa_planrag.state import Role, Run, State, initial_state, note_prompt
+from dqa_planrag.state import Role, Run
 from dqa_planrag.toolbox import Toolbox
 
 _EXAMPLE_MODEL = "analyst"
@@ -57,7 +57,7 @@ class Agent(Decider):
         self._settings = settings
         models: dict[Role, BaseChatModel] = {"agent": model, "planner": settings.planner or model}
         self._models = tuple(models.values())
-        self._graph = agent_graph(recipe, models, settings)
+        self._loop = Loop(recipe, models, settings)
         self._examples: dict[tuple[str, str, str], list[BaseMessage]] = {}
 
     def decide(self, question: Question, database: Database) -> Decision:
@@ -72,7 +72,7 @@ class Agent(Decider):
         recorder = self._settings.recorder()
         try:
             example = self._example(question, database)
-            return _decision_of(self._run(question, database, recorder, example))
+            return self._run(question, database, recorder, example)[0]
         except InfrastructureError as error:
             # Before the loop began: while the schema or the candidates were read.
             return recorder.failed(error)
@@ -100,7 +100,8 @@ class Agent(Decider):
         recorder: Recorder,
         example: list[BaseMessage],
         language: str | None = None,
-    ) -> State:
+    ) -> tuple[Decision, list[BaseMessage]]:
+        """Return the decision and the conversation that led to it."""
         recipe, settings = self._recipe, self._settings
         candidates = choices_of(question, database)
         offered, unoffered = offer_candidates(question, candidates)
@@ -120,13 +121,13 @@ class Agent(Decider):
                 question, database, schema, plan, language=language, candidates=offered
             ),
             recorder,
+            {"agent": [], "planner": []},
         )
         bounds = prompting.Bounds(
             settings.limits, settings.max_steps, display, question.answer_form
         )
         told = prompting.instructions(recipe, settings.protocol, bounds, added, looking_up)
-        messages: list[BaseMessage] = [SystemMessage(told), *example]
-        planning: list[BaseMessage] = []
+        run.messages["agent"] += [SystemMessage(told), *example]
         for warning in (unoffered, warning_of(schema)):
             if warning is not None:
                 recorder.note(warning)
@@ -134,19 +135,12 @@ class Agent(Decider):
             prompting.task(question, database, schema, language=language, candidates=offered)
         )
         if recipe.planner_apart:
-            planning = [
-                SystemMessage(
-                    prompting.planner_instructions(settings.protocol, question.answer_form)
-                ),
-                task,
-            ]
-            note_prompt(recorder, "planner", planning)
-        else:
-            messages.append(task)
-            note_prompt(recorder, "agent", messages)
-        # The loop counts its own steps; this limit only has to be out of the way.
-        limit = 4 * (settings.max_steps + 1) * (settings.max_parse_failures + 1)
-        return self._graph.run(initial_state(messages, planning), run, limit)
+            told = prompting.planner_instructions(settings.protocol, question.answer_form)
+            run.messages["planner"].append(SystemMessage(told))
+        first: Role = "planner" if recipe.planner_apart else "agent"
+        run.messages[first].append(task)
+        run.note_prompt(first)
+        return self._loop.run(run), run.messages["agent"]
 
     def _chooser(
         self, question: Question, database: Database, candidates: Choices | None
@@ -205,12 +199,13 @@ class Agent(Decider):
         )
         try:
             with reviewed_by(None):  # nobody is asked about what is only an example
-                final = worker._run(example.question, example.database, Recorder(), [], language)
+                decision, messages = worker._run(
+                    example.question, example.database, Recorder(), [], language
+                )
         except UsageError:
             # The analyst knows no such scenario.
             return []
-        right = example.accepts(_decision_of(final).choice)
-        return _as_example(final["messages"][1:]) if right else []
+        return _as_example(messages[1:]) if example.accepts(decision.choice) else []
 
 
 def _as_example(messages: list[BaseMessage]) -> list[BaseMessage]:
@@ -229,10 +224,3 @@ def _as_example(messages: list[BaseMessage]) -> list[BaseMessage]:
         # The task comes next, and some providers take no user's turn after a tool's.
         shown.append(AIMessage("That is my decision."))
     return shown
-
-
-def _decision_of(final: State) -> Decision:
-    decision = final["decision"]
-    if decision is None:
-        raise AssertionError("the loop ended without a decision")
-    return decision

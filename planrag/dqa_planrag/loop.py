@@ -1,23 +1,9 @@
-"""The one loop that all agents share, as a graph (PlanRAG, Figure 3).
+"""The one loop that all agents share (PlanRAG, Figure 3).
 
-::
-
-    START ─► reason ─► plan ─► retrieve ─► reason ─► ... ─► answer ─► END
-               │ ▲               ▲                            │
-               │ └── correct     └── (agents without a plan,  └─► reason (the answer names
-               │                      or with nothing new)        no candidate, or several)
-               └──► correct, stop ─► END
-
-Where the decision's budget is spent, any of them may lead to ``close``, which asks for the decision
-once, by what has been seen.
-
-``reason`` asks the model; the reply says where to go. ``plan`` exists only in the graphs of agents
-that plan. ``correct`` tells the model why its reply could not be read. ``stop`` ends a run that
-has no answer, and says why. Where a model of its own plans, ``deliberate`` asks it before the
-first ``reason`` and after every ``retrieve``, and ``plan`` passes the plan to the other model.
-
-What happens is kept by the run's `Recorder`; the state holds the conversations and where the run
-stands.
+A model is asked, and its reply says what happens: a plan is recorded, tools are used and their
+results shown, or the decision ends the run. A reply that cannot be read is corrected. Where a model
+of its own plans, it is asked before the agent and after every retrieval. Where the decision's
+budget is spent, the agent is asked once for the decision, by what has been seen.
 """
 
 from __future__ import annotations
@@ -26,63 +12,27 @@ from collections.abc import Mapping
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
-from langgraph.graph import END
-from langgraph.runtime import Runtime
 
 from dqa.core.decision import Decision, Ending
 from dqa.core.endings import EXPECTED_FAILURES
-from dqa.core.errors import InfrastructureError, NotApprovedError, UnparsableReplyError
-from dqa.core.events import Event, ReplyEvent, ToolUse
+from dqa.core.errors import NotApprovedError, UnparsableReplyError
+from dqa.core.events import ReplyEvent, ToolUse
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
 from dqa.deciders.reviewing import settle_decision, told_refusal
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import Turn, correction, given_up, take_turn
 from dqa_planrag.closing import last_stated
-from dqa_planrag.graph import AgentGraph, Node
-from dqa_planrag.planning import Planning, plan_in
+from dqa_planrag.planning import plan_in, settle
 from dqa_planrag.prompting import closing, out_of_budget, standing_plan
 from dqa_planrag.protocols import TalkProtocol, ToolResult, protocol
 from dqa_planrag.recipes import Recipe
 from dqa_planrag.reply import Reply
-from dqa_planrag.state import (
-    CONVERSATION,
-    Role,
-    Run,
-    State,
-    Update,
-    in_turns,
-    reply_in,
-)
+from dqa_planrag.state import Role, Run, in_turns
 
 
-def agent_graph(
-    recipe: Recipe, models: Mapping[Role, BaseChatModel], settings: Settings
-) -> AgentGraph:
-    """Return the loop for one agent, over the models of its roles."""
-    nodes = _Nodes(recipe, models, settings)
-    acts, ends = ("retrieve", "answer"), ("close", "stop")
-    asks = ("reason", "deliberate") if recipe.planner_apart else ("reason",)
-    plan = ("plan",) if recipe.plans else ()
-    graph = {
-        "reason": Node(nodes.reason, nodes.after_reply, (*acts, "correct", END, *plan)),
-        "retrieve": Node(nodes.retrieve, nodes.after_retrieval, (*asks, *ends, END)),
-        "correct": Node(nodes.correct, nodes.after_correction, (*asks, *ends)),
-        "answer": Node(nodes.answer, nodes.after_answer, ("reason", *ends, END)),
-        "stop": Node(nodes.stop),
-        "close": Node(nodes.close),
-    }
-    if recipe.plans:
-        settle = Planning(recipe, settings.protocol).settle
-        graph["plan"] = Node(settle, nodes.after_plan, (*acts, *asks, *ends))
-    if recipe.planner_apart:
-        leads = ("plan", "correct", END)
-        graph["deliberate"] = Node(nodes.deliberate, nodes.after_reply, leads)
-    return AgentGraph(graph, asks[-1])
-
-
-class _Nodes:
-    """Nodes and routes of one agent's graph."""
+class Loop:
+    """The loop for one agent, over the models of its roles."""
 
     def __init__(
         self, recipe: Recipe, models: Mapping[Role, BaseChatModel], settings: Settings
@@ -93,65 +43,93 @@ class _Nodes:
         self._protocol: TalkProtocol = protocol(settings.protocol)
         self._plans = recipe.plans and not recipe.planner_apart
 
-    def reason(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Ask the agent's model for its next reply and read it."""
-        return self._turn(state, runtime.context, "agent")
-
-    def deliberate(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Ask the model that plans for the plan, or for its verdict on it."""
-        return self._turn(state, runtime.context, "planner")
-
-    def _turn(self, state: State, run: Run, role: Role) -> Update:
-        recorder, tools = run.recorder, self._offered(run, role)
+    def run(self, run: Run) -> Decision:
+        """Ask in turns until a decision is made or the run has to end."""
+        role: Role = "planner" if self._recipe.planner_apart else "agent"
         try:
-            turn = take_turn(
-                self._offering(run, role, tools),
-                in_turns([*state[CONVERSATION[role]], *self._plan_shown(state, run, role)]),
-                recorder,
-                self._settings.calls,
-                self._protocol.stop,
-            )
+            while True:
+                self._turn(run, role)
+                role, decision = self._carry_out(run, role)
+                decision = decision or self._ended(run)
+                if decision is not None:
+                    return decision
         except EXPECTED_FAILURES as error:
-            return {"decision": recorder.failed(error)}
+            return run.recorder.failed(error)
+
+    def _turn(self, run: Run, role: Role) -> None:
+        """Ask a model for its next reply, and read it."""
+        recorder, tools = run.recorder, self._offered(run, role)
+        turn = take_turn(
+            self._offering(run, role, tools),
+            in_turns([*run.messages[role], *self._plan_shown(run, role)]),
+            recorder,
+            self._settings.calls,
+            self._protocol.stop,
+        )
         step = recorder.steps + 1
-        reply, problem = self._read(turn, run, role, tools)
+        run.reply, run.problem = self._read(turn, run, role, tools)
         if role == "agent":
             recorder.steps = step
-        recorder.note(self._reply_event(turn, reply, step, role))
-        update: Update = {
-            CONVERSATION[role]: self._protocol.kept(turn.message, reply),
-            "role": role,
-            "reply": reply,
-            "problem": problem,
-        }
-        if reply is None:
-            return update | {"failures": state["failures"] + 1}
+        calls = self._protocol.calls(turn.message, run.reply)
+        event = ReplyEvent(
+            step=step,
+            text=self._protocol.spoken(turn.message),
+            thought=None if run.reply is None else run.reply.thought,
+            calls=tuple(ToolUse(**call) for call in calls),
+            role=role,
+            input_tokens=turn.usage.input_tokens,
+            output_tokens=turn.usage.output_tokens,
+        )
+        recorder.note(event)
+        run.messages[role] += self._protocol.kept(turn.message, run.reply)
+        if run.reply is None:
+            run.failures += 1
+            return
         if role == "agent":
-            update["current_step"] = reply.current_step
+            run.current_step = run.reply.current_step
         # Whether its tools exist and its answer names a candidate is not known yet.
-        open_ended = reply.requests or reply.answer is not None
-        return update if open_ended else update | {"failures": 0}
+        if not run.reply.requests and run.reply.answer is None:
+            run.failures = 0
 
-    def _plan_shown(self, state: State, run: Run, role: Role) -> list[BaseMessage]:
-        """Return the plan that holds, for a model that goes on behind an observation.
+    def _carry_out(self, run: Run, role: Role) -> tuple[Role, Decision | None]:
+        """Do what the last reply says; return who is asked next, or the decision."""
+        reply = run.reply
+        if reply is None:
+            run.note_failure(role)
+            run.messages[role].append(correction(run.problem))
+            return role, None
+        if self._plans or role == "planner":
+            replans = self._recipe.replans
+            reply = settle(run, reply, role, self._protocol, replans=replans)
+            run.reply = reply
+        if role == "planner":
+            return "planner" if run.problem else "agent", None
+        if not reply.acts:
+            return "agent", None
+        if reply.answer is not None:
+            return "agent", self._answer(run, reply)
+        judged = self._retrieve(run, reply) and self._recipe.planner_apart
+        return "planner" if judged else "agent", None
 
-        It is shown and not kept: a conversation that repeats its plan grows with every reply.
+    def _plan_shown(self, run: Run, role: Role) -> list[BaseMessage]:
+        """Return the plan that holds, for a model that continues after an observation.
+
+        It is shown and not stored: a conversation that repeats its plan grows with every reply.
         """
-        recorder, reply = run.recorder, state["reply"]
+        recorder, reply = run.recorder, run.reply
         if role == "planner" or not self._plans or not recorder.plans or not recorder.evidence:
             return []
         if reply is not None and not reply.acts:
             return []
-        plan, step = recorder.plans[-1], state["current_step"]
-        return [HumanMessage(standing_plan(self._protocol.name, plan, step))]
+        plan = standing_plan(self._protocol.name, recorder.plans[-1], run.current_step)
+        return [HumanMessage(plan)]
 
     def _offering(self, run: Run, role: Role, tools: tuple[str, ...]) -> ChatRunnable:
         """Return the model of a role, offered tools to call."""
-        found = run.models.get((role, tools))
-        if found is None:
-            found = self._protocol.offering(self._models[role], tools, run.toolbox)
-            run.models[role, tools] = found
-        return found
+        if (role, tools) not in run.models:
+            offered = self._protocol.offering(self._models[role], tools, run.toolbox)
+            run.models[role, tools] = offered
+        return run.models[role, tools]
 
     def _offered(self, run: Run, role: Role) -> tuple[str, ...]:
         recipe, recorder = self._recipe, run.recorder
@@ -192,8 +170,7 @@ class _Nodes:
         plans = role == "planner" or self._plans
         if plans and not recorder.plans and plan_in(reply) is None:
             talk = self._protocol
-            first = talk.verdict_first if role == "planner" else talk.plan_first
-            raise UnparsableReplyError(first)
+            raise UnparsableReplyError(talk.verdict_first if role == "planner" else talk.plan_first)
         if recipe.reads_once and reply.requests and _has_read(recorder):
             raise UnparsableReplyError(self._protocol.answer_now)
         if recipe.reads_once and len(reply.requests) > 1:
@@ -201,24 +178,12 @@ class _Nodes:
         if not plans and not reply.acts:
             raise UnparsableReplyError("The reply neither asks for anything nor decides.")
 
-    def _reply_event(self, turn: Turn, reply: Reply | None, step: int, role: Role) -> Event:
-        calls = self._protocol.calls(turn.message, reply)
-        return ReplyEvent(
-            step=step,
-            text=self._protocol.spoken(turn.message),
-            thought=None if reply is None else reply.thought,
-            calls=tuple(ToolUse(**call) for call in calls),
-            role=role,
-            input_tokens=turn.usage.input_tokens,
-            output_tokens=turn.usage.output_tokens,
-        )
-
-    def retrieve(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Carry out what the reply asks for, and show what came back; a mere thought goes on."""
-        run, reply = runtime.context, reply_in(state)
+    def _retrieve(self, run: Run, reply: Reply) -> bool:
+        """Use the tools that the reply asks for, and show the results; return whether all ran."""
         if reply.only_thinks:
-            return {"messages": self._protocol.thought_on()}
-        results, problem, found = list[ToolResult](), "", 0
+            run.messages["agent"] += self._protocol.thought_on()
+            return False
+        results, found = list[ToolResult](), 0
         for request in reply.requests:
             spent = run.recorder.has_read_enough()
             if spent is not None:
@@ -226,12 +191,10 @@ class _Nodes:
                 continue
             try:
                 evidence = run.toolbox.use(request)
-            except InfrastructureError as error:
-                return {"decision": run.recorder.failed(error)}
             except UnparsableReplyError as error:
-                problem = str(error)
-                results.append((request, problem))
-                run.note_failure(problem, "agent")
+                run.problem = str(error)
+                results.append((request, run.problem))
+                run.note_failure("agent")
                 continue
             found += 1
             results.append((request, evidence.observation))
@@ -241,139 +204,62 @@ class _Nodes:
             if self._recipe.reads_once and _has_read(run.recorder)
             else ""
         )
-        update: Update = {
-            "messages": self._protocol.observed(results, last_words),
-            "problem": problem,
-            "failures": 0 if found else state["failures"] + 1,
-        }
+        run.messages["agent"] += self._protocol.observed(results, last_words)
+        run.failures = 0 if found else run.failures + 1
         if self._recipe.planner_apart:
-            update["planning"] = [HumanMessage(_report(reply, results))]
-        return update
+            run.messages["planner"].append(HumanMessage(_report(reply, results)))
+        return bool(reply.requests) and not run.problem
 
-    def correct(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Tell the model why its reply could not be read."""
-        problem, role = state["problem"], state["role"]
-        runtime.context.note_failure(problem, role)
-        return {CONVERSATION[role]: [correction(problem)]}
-
-    def answer(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Close the run with the model's decision, or tell it what it can decide for."""
-        run, reply = runtime.context, reply_in(state)
-        answer = reply.answer or ""
+    def _answer(self, run: Run, reply: Reply) -> Decision | None:
+        """Return the model's decision, or tell the model what it can decide for."""
+        answer, messages = reply.answer or "", run.messages["agent"]
         try:
             settled, choice = settle_decision(answer, run.choose(answer), run.choose)
-        except InfrastructureError as error:
-            return {"decision": run.recorder.failed(error)}
         except UnparsableReplyError as error:
-            problem = str(error)
-            run.note_failure(problem, "agent")
-            return {
-                "messages": self._protocol.refused(reply, problem),
-                "problem": problem,
-                "failures": state["failures"] + 1,
-            }
+            run.problem = str(error)
+            run.failures += 1
+            run.note_failure("agent")
+            messages += self._protocol.refused(reply, run.problem)
+            return None
         if settled.text is None:
-            return {"messages": self._protocol.objected(reply, told_refusal(settled, "decision"))}
-        return {
-            "messages": self._protocol.accepted(reply),
-            "decision": run.recorder.answered(settled.text, choice),
-        }
+            messages += self._protocol.objected(reply, told_refusal(settled, "decision"))
+            return None
+        messages += self._protocol.accepted(reply)
+        return run.recorder.answered(settled.text, choice)
 
-    def stop(self, state: State, runtime: Runtime[Run]) -> Update:
-        """Close a run that has no answer."""
-        recorder, most = runtime.context.recorder, self._settings.max_steps
-        if state["failures"] >= self._settings.max_parse_failures:
-            return {"decision": recorder.failed(given_up(state["failures"], state["problem"]))}
-        problem = f"No decision within {most} replies."
-        return {"decision": recorder.ended(Ending.STEP_LIMIT, problem)}
+    def _ended(self, run: Run) -> Decision | None:
+        """Return how a run ends that cannot continue; None for one that can."""
+        recorder, most = run.recorder, self._settings.max_steps
+        if run.failures >= self._settings.max_parse_failures:
+            return recorder.failed(given_up(run.failures, run.problem))
+        if recorder.steps >= most:
+            return recorder.ended(Ending.STEP_LIMIT, f"No decision within {most} replies.")
+        reads_no_more = self._recipe.reads_once and _has_read(recorder)
+        if recorder.over_budget(reads=not reads_no_more) is None:
+            return None
+        return self._close(run)
 
-    def close(self, state: State, runtime: Runtime[Run]) -> Update:
+    def _close(self, run: Run) -> Decision:
         """Ask for the decision by what has been seen, as its budget is spent."""
-        run, messages = runtime.context, state["messages"]
-        recorder, told = run.recorder, any(isinstance(one, HumanMessage) for one in messages)
+        recorder, messages = run.recorder, run.messages["agent"]
+        told = any(isinstance(message, HumanMessage) for message in messages)
         if recorder.close_by_budget() and told:
             form = run.question.answer_form
             words = out_of_budget(self._protocol.name, recorder.spent or "", form)
-            asked: State = {**state, "messages": [*messages, HumanMessage(words)]}
-            update = self._turn(asked, run, "agent")
-            if update.get("decision") is not None:
-                return update
-            decided = self._decided(update["reply"], update["problem"], run)
-            if decided is not None:
-                return {"decision": decided}
-        return {"decision": last_stated(run)}
-
-    def _decided(self, reply: Reply | None, problem: str, run: Run) -> Decision | None:
-        """Return the decision of a reply; None where it makes none, which is recorded."""
-        if reply is not None and reply.answer is not None:
-            try:
-                chosen = run.choose(reply.answer)
-                settled, choice = settle_decision(reply.answer, chosen, run.choose)
-                if settled.text is not None:
-                    return run.recorder.answered(settled.text, choice)
-                problem = told_refusal(settled, "decision")
-            except InfrastructureError as error:
-                return run.recorder.failed(error)
-            except UnparsableReplyError as error:
-                problem = str(error)
-        run.note_failure(problem, "agent")
-        return None
-
-    def after_reply(self, state: State, runtime: Runtime[Run]) -> str:
-        """Where a reply leads."""
-        del runtime
-        if state["decision"] is not None:
-            return END
-        reply = state["reply"]
-        if reply is None:
-            return "correct"
-        return "plan" if self._plans or state["role"] == "planner" else _act(reply)
-
-    def after_plan(self, state: State, runtime: Runtime[Run]) -> str:
-        """Where a reply leads once its plan is recorded."""
-        reply = reply_in(state)
-        if state["role"] == "agent" and reply.acts:
-            return _act(reply)
-        refused = state["role"] == "planner" and state["problem"]
-        return self._onward(state, runtime, "deliberate" if refused else "reason")
-
-    def after_retrieval(self, state: State, runtime: Runtime[Run]) -> str:
-        """Next speaker; the planner is not asked about unusable calls, nor about mere thoughts."""
-        read = bool(reply_in(state).requests) and not state["problem"]
-        judged = self._recipe.planner_apart and read
-        return self._onward(state, runtime, "deliberate" if judged else "reason")
-
-    def after_correction(self, state: State, runtime: Runtime[Run]) -> str:
-        """Back to the model whose reply could not be read."""
-        node = "reason" if state["role"] == "agent" else "deliberate"
-        return self._onward(state, runtime, node)
-
-    def after_answer(self, state: State, runtime: Runtime[Run]) -> str:
-        """To the end, or back to a model whose answer names no candidate."""
-        return self._onward(state, runtime, "reason")
-
-    def _onward(self, state: State, runtime: Runtime[Run], node: str) -> str:
-        """On to a node, unless the run has to end."""
-        if state["decision"] is not None:
-            return END
-        over = (
-            state["failures"] >= self._settings.max_parse_failures
-            or runtime.context.recorder.steps >= self._settings.max_steps
-        )
-        if over:
-            return "stop"
-        reads_no_more = self._recipe.reads_once and _has_read(runtime.context.recorder)
-        spent = runtime.context.recorder.over_budget(reads=not reads_no_more)
-        return node if spent is None else "close"
+            messages.append(HumanMessage(words))
+            self._turn(run, "agent")
+            if run.reply is not None and run.reply.answer is not None:
+                decision = self._answer(run, run.reply)
+                if decision is not None:
+                    return decision
+            else:
+                run.note_failure("agent")
+        return last_stated(run)
 
 
 def _has_read(recorder: Recorder) -> bool:
     """Whether anything was asked; what a person did not let run was not."""
     return any(found.error != NotApprovedError.__name__ for found in recorder.evidence)
-
-
-def _act(reply: Reply) -> str:
-    return "answer" if reply.answer is not None else "retrieve"
 
 
 def _report(reply: Reply, results: list[ToolResult]) -> str:

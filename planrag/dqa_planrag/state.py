@@ -1,15 +1,13 @@
-"""The state of a run, and the small things that every node of the loop does with it."""
+"""The state of a run, and the small things that every step of the loop does with it."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from dqa.core.decision import Decision
 from dqa.core.events import ParseFailureEvent, PromptEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
@@ -21,28 +19,9 @@ Role: TypeAlias = Literal["agent", "planner"]
 """Who is asked: the agent's model, or one that only plans."""
 
 
-class State(TypedDict):
-    """Where a run stands. Conversations grow by what each node adds; the rest is replaced."""
-
-    messages: Annotated[list[BaseMessage], operator.add]
-    planning: Annotated[list[BaseMessage], operator.add]
-    failures: int
-    role: Role
-    reply: Reply | None
-    current_step: str
-    problem: str
-    decision: Decision | None
-
-
-CONVERSATION: Mapping[Role, Literal["messages", "planning"]] = {
-    "agent": "messages",
-    "planner": "planning",
-}
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Run:
-    """What a run needs besides its state.
+    """A run: what it needs, and where it stands.
 
     Attributes
     ----------
@@ -56,9 +35,17 @@ class Run:
     task
         Words the task with a plan, for an agent whose plan another model makes.
     recorder
-        Keeps what happens.
+        Records what happens.
+    messages
+        The conversation with each model.
     models
         The models with the tools that they were offered so far, by role and names of the tools.
+    reply, problem
+        The last reply, or None and why it could not be used.
+    failures
+        Replies in a row that could not be used.
+    current_step
+        The step of the plan that the agent named last.
     """
 
     question: Question
@@ -66,40 +53,26 @@ class Run:
     toolbox: Toolbox
     task: Callable[[str], str]
     recorder: Recorder
+    messages: dict[Role, list[BaseMessage]]
     models: dict[tuple[Role, tuple[str, ...]], ChatRunnable] = field(default_factory=dict)
+    reply: Reply | None = None
+    problem: str = ""
+    failures: int = 0
+    current_step: str = ""
 
     def step(self, role: Role) -> int:
         """Return the number of the reply in hand; a planner's goes before the agent's."""
         return self.recorder.steps + (role == "planner")
 
-    def note_failure(self, problem: str, role: Role) -> None:
+    def note_failure(self, role: Role) -> None:
         """Record why a reply could not be used."""
-        self.recorder.note(ParseFailureEvent(step=self.step(role), problem=problem, role=role))
+        failure = ParseFailureEvent(step=self.step(role), problem=self.problem, role=role)
+        self.recorder.note(failure)
 
-
-Update: TypeAlias = dict[str, Any]
-
-
-def initial_state(messages: list[BaseMessage], planning: list[BaseMessage]) -> State:
-    """Return the state of a run that has not begun.
-
-    Parameters
-    ----------
-    messages
-        What the agent's model is told first.
-    planning
-        What a model that only plans is told first; empty where there is none.
-    """
-    return State(
-        messages=messages,
-        planning=planning,
-        failures=0,
-        role="agent",
-        reply=None,
-        current_step="",
-        problem="",
-        decision=None,
-    )
+    def note_prompt(self, role: Role) -> None:
+        """Record what a model is told first."""
+        shown = tuple((message.type, _text(message)) for message in self.messages[role])
+        self.recorder.note(PromptEvent(messages=shown, role=role))
 
 
 def in_turns(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
@@ -115,20 +88,6 @@ def in_turns(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
         else:
             turns.append(message)
     return turns
-
-
-def reply_in(state: State) -> Reply:
-    """Return the reply that a node deals with."""
-    reply = state["reply"]
-    if reply is None:
-        raise AssertionError("a node that needs a reply was reached without one")
-    return reply
-
-
-def note_prompt(recorder: Recorder, role: Role, messages: list[BaseMessage]) -> None:
-    """Record what a model is told first."""
-    shown = tuple((message.type, _text(message)) for message in messages)
-    recorder.note(PromptEvent(messages=shown, role=role))
 
 
 def _text(message: BaseMessage) -> str:

@@ -1,7 +1,7 @@
-"""A scenario's question about what a live database holds, which is asked in place.
+"""A scenario's question about a live database, which is queried in place.
 
-What the scenario lists by a table's column becomes a statement over that column; what it lists by a
-statement in the database's own language is asked as it is. No table is read whole.
+A listing of a table's column becomes a statement over that column; a statement in the database's
+language runs as it is. No table is read whole.
 """
 
 from __future__ import annotations
@@ -32,13 +32,11 @@ _NARROWED = 10_000
 """Candidates beyond which a question names the statement that lists them: for a model, which has to
 narrow them down."""
 _START = 3
-"""Characters at the beginning of a name by which others like it are found, where there are more."""
+"""The length of the prefix that finds similar names in longer columns."""
 
 
 def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, str]) -> Question:
-    """Make a scenario's question about what a database holds.
-
-    What it lists is asked of the database itself, in its own language.
+    """Make a scenario's question about a database, which lists candidates and values itself.
 
     Parameters
     ----------
@@ -47,14 +45,14 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     database
         Holds the scenario's tables, and may hold any others.
     target
-        What it is about; what can only be one thing need not be told.
+        The values of its parameters; those with one choice may be missing.
 
     Raises
     ------
     ParseError
-        Nobody has confirmed what ``dqa init`` guessed; names the file and the line.
+        The guesses of ``dqa init`` are not confirmed; names the file and the line.
     UsageError
-        The target is not what the scenario asks about, or the database does not hold the scenario.
+        The target does not fit the scenario, or the database does not.
     DataError
         It holds the scenario, but not in its types, or lists more than can be compared.
     InfrastructureError
@@ -111,7 +109,7 @@ def require_candidates(question: Question) -> None:
 def list_candidates(
     scenario: Scenario, database: Database, target: Mapping[str, str]
 ) -> tuple[Candidate, ...]:
-    """Return what can be chosen by a target, asked of the database itself.
+    """Return the candidates for a target, as the database lists them.
 
     Raises
     ------
@@ -133,7 +131,7 @@ def list_values(
     key
         The parameter.
     target
-        What is told of the others.
+        The values of the others.
     most
         Most values.
 
@@ -168,8 +166,8 @@ class _Held:
         for column, parameter in listing.where.items():
             if parameter not in target:
                 raise DataError(
-                    f"The target does not tell '{parameter}', by which rows of '{listing.table}' "
-                    f"are chosen; it tells {', '.join(target) or 'nothing'}."
+                    f"The target has no '{parameter}', which chooses rows of '{listing.table}'; it "
+                    f"has {', '.join(target) or 'nothing'}."
                 )
             condition = table.equals(column, target[parameter])
             if condition is None:
@@ -290,7 +288,7 @@ def _whole_target(held: _Held, given: Mapping[str, str]) -> dict[str, str]:
         examples = {key: next(iter(held.first_values(key, named, 1)), "...") for key in missing}
         shown = " ".join(f'--target {key}="{value}"' for key, value in examples.items())
         raise UsageError(
-            f"The question of the scenario '{scenario.name}' is about more than was told: give, "
+            f"The question of the scenario '{scenario.name}' needs more values: give, "
             f"for example, {shown}."
         )
     return target

@@ -15,7 +15,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 def read_candidates(path: Path | str, column: str | None = None) -> tuple[Candidate, ...]:
-    """Return what can be chosen, each once, in the file's order.
+    """Return the candidates of a file, each once, in its order.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def read_file(  # noqa: PLR0913  (each is a question of its own to the caller)
     scenarios, limit
         Which questions to keep, and how many of each scenario.
     policy, audit
-        What may be read of the databases, and where their statements are recorded.
+        The policy of the databases, and the record of their statements.
 
     Raises
     ------
@@ -255,7 +255,7 @@ class _Reading:
                 raise line.wrong(f"target: {error}") from error
             candidates = asked.candidates
         if candidates is not None:
-            # Questions with the same candidates, of which there may be many, share them.
+            # Many questions with the same candidates share them.
             candidates = self.lists.setdefault(candidates, candidates)
         statement = written.candidates if written.candidates is not None else asked.candidate_query
         asked = replace(
@@ -320,7 +320,7 @@ class _Reading:
         return truth
 
     def _candidates(self, line: _Line, place: str) -> tuple[Candidate, ...] | None:
-        """Return what can be chosen; a statement runs once, through the guard."""
+        """Return the candidates; a statement runs once, through the guard."""
         written = line.written.candidates
         if not isinstance(written, str):
             return None if written is None else tuple(dict.fromkeys(written))

@@ -13,12 +13,12 @@ from dqa.scenarios.parameters import LIST_SEPARATOR
 
 
 def _listed(value: object) -> object:
-    """Return what may be one thing or a list of them as a tuple."""
+    """Return one value or a list of them as a tuple."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 def _names(value: object) -> object:
-    """Return candidates, of which each is a name or a whole number."""
+    """Return candidates, each a name or a whole number."""
     names = _listed(value)
     assert isinstance(names, tuple)  # noqa: S101  (for type checkers)
     for name in names:
@@ -41,7 +41,7 @@ def _numbered(value: object) -> object:
 
 
 def _text(value: object) -> object:
-    """Return one value of a target as its text; several as a list of texts is told."""
+    """Return the text of a target's value; of several a list of texts."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
@@ -57,7 +57,7 @@ TargetValue: TypeAlias = Annotated[
         _text, json_schema_input_type=str | int | float | bool | list[str | int | float]
     ),
 ]
-"""A value of a target: its text, or what has one."""
+"""A value of a target: a text, or a value that has one."""
 _OneOrMore: TypeAlias = Annotated[
     tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=str | list[str])
 ]
@@ -79,7 +79,7 @@ class RulesFile(Record):
     """Business rules in a text file of their own."""
 
     file: str = Field(
-        min_length=1, description="path of a UTF-8 text beside the file of questions, or below"
+        min_length=1, description="path of a UTF-8 text next to the file of questions, or below"
     )
 
 
@@ -131,7 +131,7 @@ class OwnQuestion(Record):
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of what may be written; what is read of it is stricter."""
+        """Return the JSON Schema of a line; the reader is stricter."""
         return cls.model_json_schema(mode="validation")
 
     @model_validator(mode="after")
@@ -152,7 +152,7 @@ class OwnQuestion(Record):
     def checked(cls, given: object) -> Self:
         """Read an object; `ValueError` names the field that is wrong, and says how to mend it."""
         if not isinstance(given, dict):
-            raise ValueError(  # noqa: TRY004  (what is read is wrong, not the caller)
+            raise ValueError(  # noqa: TRY004  (the file is wrong, not the caller)
                 "a question is an object of fields, such as "
                 '{"question": "...", "candidates": ["..."], "answer": "..."}'
             )

@@ -1,4 +1,4 @@
-"""Where databases are: what they are called, and their passwords, which are never written.
+"""Names, locations and passwords of databases; passwords are never written.
 
 A location that was written without its password is made whole from the environment:
 ``DQA_SALES_URL`` for the database that is called ``sales``, ``DQA_MYSQL_URL`` for any on MySQL.
@@ -59,7 +59,7 @@ def whole_url(location: str, name: str | None = None) -> str:
 
 
 def places_in(given: Iterable[str | Path]) -> dict[str, str]:
-    """Return databases by name, each told as ``NAME=URL``, or as a URL or file that names itself.
+    """Return databases by name, from ``NAME=URL``, or a URL or file that names itself.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def places_in(given: Iterable[str | Path]) -> dict[str, str]:
 
 
 def name_of(location: str) -> str:
-    """Return what a database is called that nobody named: its file, or the last word of its URL."""
+    """Return the default name of a database: its file, or the last word of its URL."""
     if "://" not in location:
         word = Path(location).stem
     else:

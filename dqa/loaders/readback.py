@@ -27,7 +27,7 @@ _ROW_ORDER: Mapping[str, str] = {
     "postgres": "ctid",
     "sqlite": "rowid",
 }
-"""By dialect, what a writer leaves behind that tells the order of the rows."""
+"""By dialect, the expression for the order in which rows were written."""
 
 
 def read_situation(database: Database, schema: Schema, name: str) -> Situation:
@@ -48,8 +48,8 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     Returns
     -------
     Situation
-        Equal to the one written, row order included. What is no number is its text: days and
-        moments as ISO 8601, lists and maps as JSON.
+        Equal to the one written, row order included. Other values than numbers are texts: dates
+        and times as ISO 8601, lists and maps as JSON.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def read_table(database: Database, schema: Schema, table: TableSchema) -> Table:
 
 
 def _kept_order(database: Database, statement: str, table: TableSchema) -> _Rows | None:
-    """Return rows in the order that a writer has left beside them; None where it left none."""
+    """Return rows in the order that the writer stored; None without one."""
     kept = database.row_order(table.name) if isinstance(database, GuardedDatabase) else None
     if kept is None:
         return None

@@ -89,7 +89,7 @@ class ReleaseReader:
     in_place = False
 
     def recognises(self, folder: Path) -> bool:
-        """Whether a known scenario's questions are there, and ``dqa generate`` wrote none."""
+        """Whether it has a known scenario's questions, and not from ``dqa generate``."""
         if (folder / MANIFEST).exists():
             return False
         return any(layout.questions_file(folder).is_file() for layout in layouts().values())
@@ -186,7 +186,7 @@ class _Reading:
             problem = _problem(layout, entry)
             number = "" if problem else str(entry["question_num"])
             if number in seen:
-                problem = f"question {number} is there twice"
+                problem = f"question {number} is a duplicate"
             if problem:
                 self._report(Defect(file, _line_of(text, place), problem, _LEFT_OUT))
                 continue
@@ -305,7 +305,7 @@ class _Reading:
 
 
 def _problem(layout: ScenarioLayout, entry: object) -> str:
-    """Return what is wrong with an entry of a file of questions; "" for nothing."""
+    """Return the problem of an entry of a file of questions; "" for none."""
     if not isinstance(entry, dict):
         return "expected a question as a JSON object"
     try:

@@ -53,14 +53,14 @@ FORMS: Mapping[Form, DatabaseForm] = {
 
 @dataclass(frozen=True)
 class ScenarioLayout:
-    """Where a scenario's questions and databases are, and what a question's entry holds.
+    """Where a scenario's questions and databases are, and the fields of an entry.
 
     Attributes
     ----------
     scenario
         Whose they are; its name is that of its folder below ``data``.
     release
-        What the scenario says of them.
+        The scenario's description of them.
     """
 
     scenario: Scenario
@@ -88,7 +88,7 @@ class ScenarioLayout:
 
     @cached_property
     def references(self) -> tuple[tuple[str, str, str], ...]:
-        """Target keys whose value has to stand in a table: ``(key, table, column)``."""
+        """Target keys whose value has to be in a table: ``(key, table, column)``."""
         return tuple(
             (key, parameter.table, parameter.column)
             for key, parameter in self.scenario.parameters.items()

@@ -112,7 +112,7 @@ def render_cypher(situation: Situation) -> str:
     Raises
     ------
     DataError
-        An infinity, which no Cypher literal stands for.
+        An infinity, for which Cypher has no literal.
     """
     schema = situation.schema
     parts = []

@@ -18,7 +18,7 @@ from dqa.loaders.release_layout import FORMS, Form, ScenarioLayout, layouts
 def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, ...]:
     """Write questions and their situations as the DQA release does, in both forms.
 
-    What is written here `dqa.loaders.release.read_release` reads back equal, with the names that
+    `dqa.loaders.release.read_release` reads the files back equal, with the names that
     the layout gives: a situation that has files of its own for every question is called after the
     first of these (``q1``), any other one after the parameter that names its database; texts and
     rules lose white space at their ends.
@@ -69,7 +69,7 @@ def write_release(question_set: QuestionSet, folder: Path | str) -> tuple[Path, 
             write_private(path, content)
         except OSError as error:
             problem = problem_of_path(path, error, writing=True)
-            raise UsageError(f"{problem}. What is in {folder} is not whole: remove it.") from error
+            raise UsageError(f"{problem}. {folder} is incomplete: remove it.") from error
     return tuple(sorted(contents))
 
 

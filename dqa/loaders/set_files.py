@@ -12,7 +12,7 @@ PLAN, MANIFEST, CARD = "set.toml", "manifest.json", "card.md"
 
 
 def read_document(name: str, file: str) -> Any:  # noqa: ANN401  (any plain value)
-    """Return what a file of a named set holds: its `PLAN` or its `MANIFEST`.
+    """Return the content of a named set's `PLAN` or `MANIFEST`.
 
     Raises
     ------
@@ -30,6 +30,6 @@ def read_document(name: str, file: str) -> Any:  # noqa: ANN401  (any plain valu
 
 
 def summary_of(name: str) -> str:
-    """Return what a named set is for, in a sentence; errors as of `read_document`."""
+    """Return the purpose of a named set in a sentence; errors as of `read_document`."""
     document = read_document(name, PLAN)
     return str(document.get("summary", ""))

@@ -2,10 +2,10 @@
 
 A package registers a folder in the group of entry points ``dqa.sets``. It holds
 
-- ``set.toml`` (`SetPlan`): what the set is, and what it was drawn with,
+- ``set.toml`` (`SetPlan`): the set's description, and its options,
 - ``manifest.json`` (`SetManifest`): which worlds and questions were kept, and what each of them and
   each file hashes to,
-- ``card.md``: how the set was made, what it measures and what it does not.
+- ``card.md``: how the set was drawn, its purpose and its limits.
 
 Reading a set draws its worlds again, without a search, and holds every one against its hash.
 """
@@ -56,22 +56,22 @@ class SetPart(Record):
 
 
 class SetPlan(Record):
-    """``set.toml``: what a set is, and what it is drawn with.
+    """``set.toml``: the description of a set, and its options.
 
     Attributes
     ----------
     name
         What reports call the set, its version included.
     version
-        Whoever changes what is in it gives it a new version, and a new name.
+        A changed set has a new version and a new name.
     summary
-        What it is for, in a sentence.
+        Its purpose, in a sentence.
     seed
         What its worlds come from.
     resist
         The deciders that get all its questions wrong; each where it decides at all.
     difficulty
-        What else its questions meet, beside each part's hops.
+        The other bounds of its questions, next to each part's hops.
     parts
         Its worlds; the questions of a scenario are numbered through its parts.
     """
@@ -86,7 +86,7 @@ class SetPlan(Record):
 
 
 class SetWorld(Record):
-    """One world of a set: what draws it and its questions again (`Draw`), and what it hashes to.
+    """One world of a set: how to draw it and its questions again (`Draw`), and its hash.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class SetManifest(Record):
 
 
 def read_plan(name: str) -> SetPlan:
-    """Read what a set is.
+    """Read the description of a set.
 
     Raises
     ------
@@ -229,7 +229,7 @@ def write_set(name: str, folder: Path) -> None:
 
 
 def written_options(plan: SetPlan) -> dict[str, object]:
-    """Return what the manifest of a folder says of the set that was written there."""
+    """Return the options in the manifest of a folder with the set."""
     return {"set": plan.name, "version": plan.version}
 
 

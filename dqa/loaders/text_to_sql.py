@@ -1,7 +1,7 @@
 """Readers of text-to-SQL sets in the folder forms of BIRD, Spider, Spider 2 lite and Defog.
 
-Each question names its database, which is queried in place. The answer is a statement; what is
-right is known as statements or as rows. A question's scenario is its database's name, so
+Each question names its database, which is queried in place. The answer is a statement; the
+right ones are known as statements or as rows. A question's scenario is its database's name, so
 ``--scenarios`` chooses databases and ``--limit`` counts for each.
 """
 
@@ -74,7 +74,7 @@ class _Layout(NamedTuple):
     databases
         The folder of SQLite files; for a server ``mysql`` or ``postgres`` in `engine`.
     match
-        The rule by which rows match.
+        The rule for matching rows.
     """
 
     questions: str
@@ -93,7 +93,7 @@ class TextToSqlReader:
     name
         The form in messages.
     layouts
-        The first whose questions are there is read.
+        The first one with questions is read.
     beside
         Files that identify the form without its databases.
     """
@@ -105,7 +105,7 @@ class TextToSqlReader:
     rule_set: None = None
 
     def recognises(self, folder: Path) -> bool:
-        """Whether a file of questions is there, with its databases or a description of them."""
+        """Whether a folder has questions, with their databases or a description of them."""
         there = [one for one in self.layouts if (folder / one.questions).is_file()]
         described = any((folder / file).is_file() for file in self.beside)
         return any(
@@ -270,7 +270,7 @@ class _Reading:
         question_id = entry.id or str(number)
         key = f"{scenario}/{question_id}"
         if key in self.known:
-            self._report(file, f"entry {number}: {key} is there twice", _LEFT_OUT)
+            self._report(file, f"entry {number}: {key} is a duplicate", _LEFT_OUT)
             return
         self.known.append(key)
         before = sum(question.scenario == scenario for question, _ in self.labelled)
@@ -292,7 +292,7 @@ class _Reading:
         )
         self.labelled.append(LabelledQuestion(asked, gold(number, entry)))
 
-    # --- what is right ---
+    # --- truths ---
 
     def _gold_of(self, entries: Sequence[object]) -> Callable[[int, _Entry], Truth]:
         """Return what reads the truth of an entry by its number."""
@@ -395,7 +395,7 @@ class _Reading:
 
 
 class _Spider2Gold:
-    """Reads what is right of Spider 2 lite: result tables, or the statement without any."""
+    """Reads the truths of Spider 2 lite: result tables, or the statement without any."""
 
     def __init__(self, folder: Path, gold: str) -> None:
         self._folder, self._gold = folder, folder / gold

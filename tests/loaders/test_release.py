@@ -63,7 +63,7 @@ def test_databases_of_equal_content_are_one_situation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entries", "sql", "problem"),
     [
-        ([1, 1], {"q1": SQL}, "question 1 is there twice"),
+        ([1, 1], {"q1": SQL}, "question 1 is a duplicate"),
         ([1], {"q1": SQL, "q7": SQL}, "no question names 1 of the files: q7.sql"),
         ([1, {"answer": 3}], {"q1": SQL, "q2": SQL}, "question 2: answer: must be a valid string"),
         ([1, {"home": "x"}], {"q1": SQL, "q2": SQL}, "question 2: 'home' is 'x', which is no"),

@@ -79,7 +79,7 @@ def _changed(number: int, **fields: Any) -> list[dict[str, Any]]:
         ({"db_id": "/etc"}, "entry 3: db_id: String should match pattern"),
         ({"question": "  "}, "entry 3: question: String should have at least 1 character"),
         ({"SQL": ["SELECT 1"]}, "entry 3: SQL: must be a valid string"),
-        ({"question_id": 1}, "entry 3: harbour/1 is there twice"),
+        ({"question_id": 1}, "entry 3: harbour/1 is a duplicate"),
         ({"question_id": True}, "entry 3: question_id: must be a valid string"),
     ],
 )

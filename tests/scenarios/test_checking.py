@@ -143,7 +143,7 @@ MISTAKES: list[tuple[str, str, str, tuple[str, int], str, str | None]] = [
     (
         *("../tables.toml", 'name = "sale"\nkey = ["id"]', 'name = "sale"\nkey = ["branch_id"]'),
         ("error tables.toml", 17),
-        "(branch_id) is no key of 'sale': 6 of its values stand in several rows; the",
+        "(branch_id) is no key of 'sale': 6 of its values are in several rows; the",
         None,
     ),
     (

@@ -56,20 +56,20 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     Parameters
     ----------
     scenarios
-        Which, of those that have a generator; by default `judged_scenarios`, of which harder
-        questions leave out those whose generator cannot make them.
+        Which, of those that have a generator; by default `judged_scenarios`, for harder
+        questions without those whose generator cannot make them.
     count
         Questions of each scenario; by default 10.
     seed
         Not negative.
     sizes
         At most one a scenario, for all its worlds: by scenario some of its numbers, or whole sizes.
-        A scenario without one gets worlds of varied sizes around what is usual for it.
+        A scenario without one gets worlds of varied sizes around its usual one.
     difficulty
-        What makes the questions harder; by default nothing in particular. Worlds of known
+        Bounds for harder questions; by default the usual ones. Worlds of known
         uncertainty do not support it.
     per_database
-        Most questions that share a world; by default what is usual for the scenario.
+        Most questions that share a world; by default the scenario's usual number.
     like_release
         Whether counts and mean sizes are those of the official release, as of
         `generate_like_release`; that fixes everything else but the seed.
@@ -230,7 +230,7 @@ def _check(
     per_database: int | None,
 ) -> None:
     for scenario in scenarios:
-        plugins.generator(scenario)  # says what is wrong where there is none
+        plugins.generator(scenario)  # raises the error
     if count < 1:
         raise UsageError(f"count must be at least 1, not {count}.")
     if seed < 0:
@@ -248,7 +248,7 @@ def _check(
 
 
 def _usual(*, harder: bool) -> tuple[str, ...]:
-    """Return the scenarios that nobody named, of which some are not made harder."""
+    """Return the default scenarios, for harder questions without those that have no difficulty."""
     usual = judged_scenarios()
     if not harder:
         return usual

@@ -97,11 +97,11 @@ def write_generated(
     question_set
         From `generate` or `generate_like_release`.
     folder
-        Where to; made if it is not there.
+        Where to; created if missing.
     seed
-        What the set was generated from.
+        The seed of the set.
     options
-        What else it was asked for with: plain values, sizes, a difficulty.
+        The other options: plain values, sizes, a difficulty.
 
     Returns
     -------
@@ -159,7 +159,7 @@ class GeneratedReader:
     in_place = False
 
     def recognises(self, folder: Path) -> bool:
-        """Whether the manifest is there."""
+        """Whether the folder has a manifest."""
         return (folder / MANIFEST).exists()
 
     def read(
@@ -171,7 +171,7 @@ class GeneratedReader:
         strict: bool = False,
         part: Part = WHOLE,
     ) -> QuestionSet:
-        """Read a folder whose files are what was written; see `read_generated`."""
+        """Read a folder with unchanged files; see `read_generated`."""
         del part  # every file is checked
         return read_generated(folder, scenarios=scenarios, form=form, strict=strict)
 
@@ -216,7 +216,7 @@ def _readable(
 ) -> tuple[str, ...] | None:
     """Return which of a folder's scenarios to read: no question is left out unsaid."""
     if wanted is not None:
-        # Where none of them is there, whoever asked for them says so.
+        # The caller reports scenarios without questions.
         return tuple(name for name in manifest.counts if name in wanted) or None
     strange = [name for name in manifest.counts if name not in plugins.names("scenario")]
     if strange:
@@ -230,7 +230,7 @@ def _readable(
 def _usual_rules(manifest: Manifest) -> str | None:
     """Return the rule set that a folder's questions are judged by; None for the simulators' first.
 
-    A name in a manifest of version 1 may stand for another rule set today. Its labels hold under
+    A name in a manifest of version 1 may mean another rule set today. Its labels hold under
     every rule set of that time, so under the simulators' first one as well.
     """
     return next(iter(manifest.label_rules), None) if manifest.generator_version > 1 else None

@@ -3,7 +3,7 @@
 A world depends on its number and on how many questions were asked before it, and no world has to
 give as many as it is asked for. So parts are drawn as if each world gave as many as the largest
 until now. A part that began with another number than it should have is thrown away and drawn again:
-what comes out is what one generator would have yielded, world by world.
+the result equals that of one generator, world by world.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dqa.scenarios import registered, scenario_name
 from dqa.scenarios.generation import Drawn, Request
 
 _MOST = 8
-"""Most worlds of a part: what may be drawn in vain."""
+"""Most worlds of a part, which may be drawn in vain."""
 
 
 class _Part(NamedTuple):
-    """Some worlds of a scenario, which is told by its name, or its folder where it has one."""
+    """Some worlds of a scenario: its name or its folder, and the request."""
 
     scenario: str
     request: Request
@@ -31,7 +31,7 @@ class _Part(NamedTuple):
 
 
 def draw_worlds(scenario: str, request: Request, mapper: Mapper) -> Iterator[Drawn]:
-    """Yield what the generator of a scenario yields for a request; see `Generator.questions`.
+    """Yield the worlds of a request; see `Generator.questions`.
 
     Deciders that are to be resisted are asked about one world after another, in this process.
     """
@@ -64,7 +64,7 @@ def draw_like_release(
 
 
 def _parts(scenario: str, request: Request, each: int, slots: int) -> Iterator[_Part]:
-    """Yield the parts of a request whose worlds give `each` questions; 0 for what nobody knows."""
+    """Yield the parts of a request whose worlds give `each` questions; 0 if unknown."""
     if not each:
         yield _Part(_told(scenario), request, 1)
         return

@@ -40,7 +40,7 @@ class Asking:
     difficulty
         How hard they have to be, by the first of the rule sets.
     steps
-        Counts the steps from each candidate to what the question is about.
+        Counts the steps from each candidate to the question's target.
     first
         The number of the first question, on which its place in a mix hangs.
     resistance
@@ -48,7 +48,7 @@ class Asking:
     at_once
         Most questions that are simulated together; None for as many as are useful.
     tally
-        Counts what was looked at.
+        Counts the search.
     """
 
     rules: tuple[str, ...]
@@ -70,7 +70,7 @@ class Asking:
 
 
 class _Fit(NamedTuple):
-    """A question that fulfils what is asked, and whether its answer is far; None without a mix."""
+    """A question that meets all bounds, and whether its answer is far; None without a mix."""
 
     labelled: LabelledQuestion
     far: bool | None
@@ -123,7 +123,7 @@ def ask(
     -------
     list[LabelledQuestion]
         At most `wanted`, in the order of `targets` (in a mix: within each kind of answer); their
-        ids are still to be given.
+        ids are still empty.
     """
     asking = asking.about(situation)
     places = _Places(wanted, asking)
@@ -188,7 +188,7 @@ def _fit(
 
 
 def _resisting(situation: Situation, fit: list[_Fit], asking: Asking) -> list[_Fit]:
-    """Keep what the deciders that are to be resisted get wrong."""
+    """Keep the questions that the deciders to resist get wrong."""
     if asking.resistance is None or not fit:
         return fit
     flags = asking.resistance.keeps(situation, [found.labelled for found in fit])

@@ -1,4 +1,4 @@
-"""Draws that have to come out exactly: whole numbers with a given sum, pairs that differ."""
+"""Exact draws: whole numbers with a fixed sum, pairs that differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-_ROUNDS = 12  # of drawing again before what is left is listed in full
+_ROUNDS = 12  # of drawing again before the rest is listed in full
 
 
 def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -21,7 +21,7 @@ def apportion(weights: NDArray[np.int64], total: int, caps: NDArray[np.int64]) -
     weights, caps
         Shape (n,), not negative.
     total
-        What the result sums to.
+        The sum of the result.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def distinct_keys(
     taken
         Keys that must not come out.
     everything
-        Lists all keys there are; called only where proposals keep hitting what is taken, so only
+        Lists all keys there are; called only if most proposals are taken, so only
         where the list is not much longer than the result.
 
     Returns

@@ -34,19 +34,18 @@ _REALMS = 1000  # names of realms; beyond, only their years tell databases apart
 
 @dataclass(frozen=True, slots=True)
 class SimulatedGenerator:
-    """What is particular to a scenario, and how questions come of it.
+    """The particulars of a scenario, which make its questions.
 
     Attributes
     ----------
     build
-        Draws a world of a name, a size and a difficulty; what a simulation computes is still to
-        be filled in.
+        Draws a world of a name, a size and a difficulty; the results of a simulation are
+        still missing.
     targets
-        Lists what a world can be asked about: of the year of its series, without its last
-        distractors.
+        Lists the targets of a world: of the year of its series, without its last distractors.
     steps
-        Counts, for each candidate of a question, the steps to what it is about; infinite where no
-        way leads there.
+        Counts, for each candidate of a question, the steps to its target; infinite if no
+        path leads there.
     size
         The usual size of a world.
     factor
@@ -94,7 +93,7 @@ class SimulatedGenerator:
             yield drawn
 
     def redraw(self, scenario: Scenario, draw: Draw) -> Drawn:
-        """Draw a world again, and ask what was asked about it; see `Redrawing`."""
+        """Draw a world again with its questions; see `Redrawing`."""
         size: Size = replace(cast("Any", self.size), **draw.size)
         series = _Series(self, scenario, draw.seed, draw.difficulty)
         draft = _Draft(draw.database, draw.first, size, len(draw.targets), len(draw.targets))
@@ -106,7 +105,7 @@ class SimulatedGenerator:
         return Drawn(situation, asked, draw)
 
     def questions_like_release(self, scenario: Scenario, seed: int) -> Iterator[Drawn]:
-        """Yield what the release has, scaled so that sizes have its mean over questions."""
+        """Yield as much as the release has, with its mean size over questions."""
         series = _Series(self, scenario, seed, Difficulty(), variant=1)
         total, databases = self.release or (0, 0)
         shares = [total // databases + (i < total % databases) for i in range(databases)]
@@ -148,7 +147,7 @@ class _Draft(NamedTuple):
 
 
 class _World(NamedTuple):
-    """A world that was drawn, and what it can be asked about, in random order."""
+    """A world, and its targets in random order."""
 
     situation: Situation
     targets: list[Mapping[str, str]]
@@ -224,7 +223,7 @@ class _Series:
         )
 
     def world(self, draft: _Draft, size: Size, attempt: int) -> _World:
-        """Draw the world of an attempt and fill in what a simulation computes."""
+        """Draw the world of an attempt, with the results of a simulation."""
         generator, scenario = self._generator, self._scenario
         year = generator.year + draft.number
         realm = self._realms[draft.number % _REALMS].capitalize()

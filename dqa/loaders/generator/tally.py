@@ -1,4 +1,4 @@
-"""Counts what a search for questions found, for the message if it finds none."""
+"""Counts the results of a search for questions, for the message if it finds none."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Tally:
         return self.met["asked"] >= _MOST_ASKED and not self.met["resist"]
 
     def problem(self, scenario: str, difficulty: Difficulty, resistance: Resistance | None) -> str:
-        """Return what was found, bound by bound, and the tightest bound."""
+        """Return the results, bound by bound, and the tightest bound."""
         bounds = _bounds(difficulty)
         parts = [f"{self.met[name]} {text}" for name, text in bounds.items()]
         if difficulty.mix is not None:

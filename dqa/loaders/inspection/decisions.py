@@ -159,7 +159,7 @@ class DecisionCheck:
             self._found.add("error", *place, f"it lists {what}{about}, so nothing can be chosen")
             return False
         if nothing:
-            problem = f"{counted(nothing, 'row')} of what it lists{about} are NULL and left out"
+            problem = f"{counted(nothing, 'row')} of its list{about} are NULL and left out"
             self._found.add("warning", *place, f"{problem}: add IS NOT NULL")
         repeated = [value for value, count in values.items() if count > 1]
         if repeated:
@@ -247,7 +247,7 @@ class DecisionCheck:
     def _tell(
         self, level: Level, place: Place, problem: str, statements: Sequence[Written] = ()
     ) -> None:
-        """Report a problem of a field, or of the statement that is there in its place."""
+        """Report a problem of a field, or of the statement in its place."""
         if statements:
             self._found.add(level, statements[0].file, statements[0].line, problem)
             return

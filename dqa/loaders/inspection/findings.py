@@ -34,7 +34,7 @@ class Finding(Record):
     file, line
         The line counts from 1; None for the whole file.
     problem
-        What is wrong, and how to fix it.
+        The fault, and how to fix it.
     suggestion
         The line as it probably should read; None without a name to suggest.
     """

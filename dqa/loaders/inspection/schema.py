@@ -78,7 +78,7 @@ class SchemaCheck:
             self._key(here, table, info)
 
     def _key(self, here: Place, table: TablePart, info: TableInfo) -> None:
-        """Report a key whose values stand in several rows."""
+        """Report a key with the same values in several rows."""
         declared = {name.casefold() for name in info.key}
         if declared and declared <= {name.casefold() for name in table.key}:
             return
@@ -100,7 +100,7 @@ class SchemaCheck:
         if repeated:
             named = ", ".join(f'"{key}"' for key in info.key)
             fix = f"the database's key is [{named}]" if info.key else "name columns that do"
-            problem = f"({shown}) is no key of '{table.name}': {repeated:,} of its values stand in"
+            problem = f"({shown}) is no key of '{table.name}': {repeated:,} of its values are in"
             # A table without a key in the database may have none at all.
             self._tell("error" if info.key else "warning", place, f"{problem} several rows; {fix}")
         elif not info.key:

@@ -165,7 +165,7 @@ class StatementTrial:
             problem = f"it may not run: {problem}"
         unquoted = self._unquoted_name(written.text, problem)
         if unquoted is not None:
-            problem = f"{problem.rstrip('.')}. The name '{unquoted}' has to stand in quotes"
+            problem = f"{problem.rstrip('.')}. The name '{unquoted}' needs quotes"
             self._tell(written, unquoted, problem, self._spelled(unquoted))
             return
         wrong = None

@@ -1,4 +1,4 @@
-"""Sample targets, whose values the database has, by which a scenario's statements are tried."""
+"""Sample targets from the database, to try a scenario's statements."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class UnlistedValuesError(DataError):
 def sample_targets(
     scenario: Scenario, database: Database, keys: Collection[str], given: Mapping[str, str]
 ) -> tuple[dict[str, str], ...]:
-    """Return a few targets of a scenario, each with the values of `given`.
+    """Return a few targets of a scenario, each with the user's values.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""A scenario's folder proposed from what a live database says of itself."""
+"""Proposes a scenario's folder from a live database."""

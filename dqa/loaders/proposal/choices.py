@@ -48,7 +48,7 @@ class Choice:
     goal
         ``maximise`` or ``minimise``.
     kind
-        The column by which a question selects candidates; None for none.
+        The column that selects candidates; None for none.
     """
 
     table: SurveyedTable
@@ -93,7 +93,7 @@ def choose(survey: Survey, surveyor: Surveyor, question: str) -> Choice:
     Parameters
     ----------
     survey, surveyor
-        What is known of the database, and what reads more.
+        The survey of the database, and its surveyor for more.
     question
         The user's own, or "".
 

@@ -44,7 +44,7 @@ def goal_of(question: str, measure: str) -> str:
 
 
 def measure_rank(name: str) -> int:
-    """Return the place of a column among those by which decisions are compared."""
+    """Return the rank of a column as the measure of a decision."""
     words, measures = words_in(name), _words()["measures"]
     if "unit" in words and {"cost", "price"} & set(words):
         return _LAST  # a sum of unit prices means nothing

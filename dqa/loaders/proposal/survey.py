@@ -1,4 +1,4 @@
-"""Reads what a scenario may use of a database: likely tables, with keys, joins and samples."""
+"""Reads the likely tables of a database for a scenario, with keys, joins and samples."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ class Surveyor:
     def _joins(self, info: TableInfo) -> Iterator[Join]:
         """Yield the declared joins of a table; pairs that follow each other may be one.
 
-        They are not if one of them is the other's whole key, or a column is there again.
+        They are not if one of them is the other's whole key, or a column repeats.
         """
         keys = {table.name: table.key for table in self.database.schema().tables}
         found: list[tuple[str, list[tuple[str, str]]]] = []
@@ -271,7 +271,7 @@ class Surveyor:
         return replace(table, joins=found)
 
     def _refers(self, table: str, column: str, other: str, key: str) -> bool:
-        """Whether every value of a column, of which there are some, is one of another's key."""
+        """Whether a column has values, all of which are in another's key."""
         value, target = f"t.{self.spelled(column)}", f"o.{self.spelled(key)}"
         rows = self.ask(
             f"SELECT COUNT({value}), SUM(CASE WHEN {value} IS NOT NULL AND {target} IS NULL "  # noqa: S608

@@ -124,8 +124,9 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
         expected = " or ".join(str(x.questions_file(folder)) for x in known.values())
         there = sorted(path.parent.name for path in folder.glob("data/*/questions"))
         strange = [name for name in there if name not in known]
-        other = f". It has questions of '{strange[0]}': name the folder of that scenario, too"
-        other = other if strange else ""
+        other = ""
+        if strange:
+            other = f". It has questions of '{strange[0]}': name the folder of that scenario, too"
         raise ParseError(
             folder,
             None,

@@ -10,6 +10,7 @@ import pytest
 from dqa.core.errors import ParseError
 from dqa.loaders.base import Part
 from dqa.loaders.release import read_release
+from dqa.loaders.release_layout import FORMS
 from tests.loaders.scripts import (
     A_BUILDING,
     BUILDING_SQL,
@@ -139,6 +140,10 @@ def test_of_a_part_no_other_database_is_read(tmp_path: Path) -> None:
         read_release(folder, part=Part(limit=3))
 
 
+RELEASED = "837469bcb9b16368441d1f7ad596a53a400135da96d0999bde39bd9d0e0b25fd"
+"""Of the questions and situations of the shared part, as first read."""
+
+
 def test_both_forms_of_the_release_are_the_same(release_dir: Path) -> None:
     """Every question and every situation, row by row in the same order."""
     relational = read_release(release_dir)
@@ -165,6 +170,8 @@ def test_the_release_is_read_whole(release_dir: Path) -> None:
         assert locating == {"q1", "q82", "q141"}
         assert len(question_set.situations) - len(locating) == 28
         assert [d.file.name for d in question_set.defects] == ["q13.sql", "q97.sql", "q143.sql"]
+        for form in FORMS:
+            assert read_release(release_dir, form=form).content_hash == RELEASED
 
 
 def test_the_known_defects_of_the_graph_form_are_reported(release_dir: Path) -> None:

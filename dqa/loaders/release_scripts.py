@@ -138,8 +138,7 @@ def _head(
     places = script.aligned((name, *names), wanted, f"table '{name}'", start)
     missing = [name for name, place in zip(wanted, places, strict=True) if place is None]
     if missing:
-        problem = f"table '{name}' lacks {missing}; its columns here are {names}"
-        raise ParseError(script.file, script.line(start), problem)
+        raise script.error(start, f"table '{name}' lacks {missing}; its columns here are {names}")
     return _Head(name, len(names), [one for one in places if one is not None], insert.end())
 
 
@@ -151,8 +150,7 @@ def _add_rows(script: _Script, head: _Head, start: int, statement: str) -> None:
         cells = _CELLS.findall(row[1])
         if len(cells) != head.width:
             problem = f"a row of '{head.table}' has {counted(len(cells), 'value')}"
-            where = script.line(start + position)
-            raise ParseError(script.file, where, f"{problem}; expected {head.width}")
+            raise script.error(start + position, f"{problem}; expected {head.width}")
         rows.append([cells[place] for place in head.places])
         starts.append(start + position)
         position = row.end()
@@ -194,13 +192,12 @@ def _add_edge(script: _Script, found: re.Match[str], start: int) -> None:
         names, cells = _properties(text)
         if names != (node.key,):
             problem = f"MATCH of a {node.label} by {list(names)}; expected its key '{node.key}'"
-            raise ParseError(script.file, script.line(start), problem)
+            raise script.error(start, problem)
         keys[_unquoted(variable or "")] = (node.label, cells[0])
     ends = [_unquoted(left), _unquoted(right)]
     for variable in ends:
         if variable not in keys:
-            problem = f"'{variable}' is not bound by the MATCH before it"
-            raise ParseError(script.file, script.line(start), problem)
+            raise script.error(start, f"'{variable}' is not bound by the MATCH before it")
     if bool(back) == bool(forth):
         raise script.wrong(start, found[0], "an arrow in one direction: -[:TYPE {...}]->")
     source, target = (keys[variable] for variable in (reversed(ends) if back else ends))
@@ -284,19 +281,21 @@ class _Script:
     def _refuse_open_quote(self, start: int, end: int) -> None:
         quote = self.text[start:end].strip("; \t\r\n")
         if quote:
-            problem = f"a string that starts with {quote[0]} is never closed"
-            raise ParseError(self.file, self.line(start), problem)
+            raise self.error(start, f"a string that starts with {quote[0]} is never closed")
 
     def line(self, place: int) -> int:
         """Return the line of a place in the script."""
         return self.text.count("\n", 0, place) + 1
 
+    def error(self, place: int, problem: str) -> ParseError:
+        """Return an error with the line of a place."""
+        return ParseError(self.file, self.line(place), problem)
+
     def wrong(self, place: int, found: str, expected: str) -> ParseError:
         """Return the error for a statement that cannot be read."""
         shown = " ".join(found.split())
         shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
-        problem = f"found {shown or 'nothing'!r}; expected {expected}"
-        return ParseError(self.file, self.line(place), problem)
+        return self.error(place, f"found {shown or 'nothing'!r}; expected {expected}")
 
     def add_defect(self, place: int | None, problem: str, action: str) -> None:
         """Note a defect; those of the same kind are reported once."""
@@ -311,8 +310,7 @@ class _Script:
             if node.label == label:
                 return node
         labels = ", ".join(node.label for node in self.schema.nodes)
-        problem = f"found label '{label}'; expected one of {labels}"
-        raise ParseError(self.file, self.line(start), problem)
+        raise self.error(start, f"found label '{label}'; expected one of {labels}")
 
     def edge(self, label: str, source: str, target: str, start: int) -> EdgeSchema:
         """Return the schema of a relationship; `ParseError` for an unknown one."""
@@ -323,7 +321,7 @@ class _Script:
             f"(:{e.source[0]})-[:{e.label}]->(:{e.target[0]})" for e in self.schema.edges
         )
         problem = f"found (:{source})-[:{label}]->(:{target}); expected one of {expected}"
-        raise ParseError(self.file, self.line(start), problem)
+        raise self.error(start, problem)
 
     def add_part(
         self,
@@ -366,8 +364,7 @@ class _Script:
             else:
                 self.add_defect(start, f"{where} has an unknown '{name}'", "passed over")
         if any(names.count(name) > 1 for name in wanted):
-            problem = f"{where} names a column twice: {list(key[1:])}"
-            raise ParseError(self.file, self.line(start), problem)
+            raise self.error(start, f"{where} names a column twice: {list(key[1:])}")
         found = [names.index(name) if name in names else None for name in wanted]
         self._places[key] = found
         return found
@@ -447,8 +444,7 @@ class _Script:
                 problem = f"'{column.name}' holds text instead of {column.stored} values"
                 self.add_defect(start, problem, f"read as {column.stored}")
             return value
-        problem = f"column '{column.name}' holds {text}; expected {column.stored}"
-        raise ParseError(self.file, self.line(start), problem)
+        raise self.error(start, f"column '{column.name}' holds {text}; expected {column.stored}")
 
     def _distinct(
         self, table: str, columns: Mapping[str, Sequence[Cell]], rows: list[int]

@@ -212,22 +212,21 @@ def _fail(decided: Trace, record: Path | None) -> None:
     """Name the record, and raise the error that ended the decision, if it has no answer."""
     from dqa.core.decision import Ending
 
-    if record is not None and (sys.stderr.isatty() or decided.ending is not Ending.ANSWERED):
-        echo(f"The record is {record}; '{own_command()} trace {record}' shows it.", err=True)
     problem = decided.error or "A server, the network or a provider failed."
     if decided.ending is Ending.INFRASTRUCTURE:
         raise InfrastructureError(problem)
     if decided.ending is Ending.BUDGET:
         raise BudgetSpentError(problem)
     if decided.ending is Ending.CRASHED:
-        where = (
-            "--debug shows its traceback" if record is None else "its traceback is in the record"
-        )
+        where = "--debug shows its traceback" if record is None else f"its traceback is in {record}"
         raise CrashError(
             f"{decided.decider} crashed, which is a bug: {problem}; {where}. Report it to "
             f"whoever maintains {decided.decider}."
         )
-    if decided.ending is not Ending.ANSWERED:
+    is_answered = decided.ending is Ending.ANSWERED
+    if record is not None and (sys.stderr.isatty() or not is_answered):
+        echo(f"The record is {record}; '{own_command()} trace {record}' shows it.", err=True)
+    if not is_answered:
         raise typer.Exit(1)
 
 

@@ -1,11 +1,10 @@
-"""How far a command is: a bar, live on a terminal and silent everywhere else."""
+"""The progress of a command: a bar on a terminal's stderr, and nothing anywhere else."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from dqa.api.watching import Watcher
@@ -15,31 +14,48 @@ from dqa.core.text import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
-    from rich.progress import TaskID
 
     from dqa.core.events import FaultEvent, WarningEvent
     from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.playing.setup import GameSetup
     from dqa.evaluation.results import Result
 
-_MENDED = frozenset({"after_stop", "unsupported"})
+_REPAIRED = frozenset({"after_stop", "unsupported"})
 """Faults that cost nothing: the reply is there."""
 _Item = TypeVar("_Item")
 
 
-def track(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
-    """Yield the items, showing on stderr how far that is on a terminal."""
-    if not sys.stderr.isatty():
-        yield from items
-        return
-    from rich import progress as bar
+def track(items: Sequence[_Item], what: str = "Loading") -> Iterable[_Item]:
+    """Return the items, and show how many the caller has taken."""
+    from rich import progress
     from rich.console import Console
 
-    yield from bar.track(items, what, console=Console(stderr=True))
+    console = Console(stderr=True)
+    return progress.track(items, what, console=console, disable=not sys.stderr.isatty())
+
+
+def open_bar(detail: str = "") -> Bar:
+    """Return a started bar; it shows nothing if stderr is not a terminal."""
+    from rich import progress
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    bar = progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn(detail),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        console=console,
+        disable=not sys.stderr.isatty(),
+    )
+    bar.start()
+    return bar
 
 
 class Progress(Watcher):
-    """Says what is wrong in the data of a run, then shows on stderr how far that is.
+    """Prints what is wrong in the data of a run, then shows its progress.
 
     Attributes
     ----------
@@ -51,110 +67,94 @@ class Progress(Watcher):
         self.total = self.done = 0
         self._verbose = verbose
         self._bar: Bar | None = None
-        self._task: TaskID | None = None
         self._correct = self._failed = self._elsewhere = 0
         self._counting = threading.Lock()
-        self._said: set[str] = set()
-        self._open = ExitStack()
+        self._printed: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._open.close()
+        self._close()
+
+    def _close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _open(self, detail: str, what: str, total: int, done: int = 0) -> None:
+        self._close()
+        self._bar = open_bar(detail)
+        self._task = self._bar.add_task(what, total=total, completed=done, correct=0, failed=0)
 
     def started(self, built: BuiltRun, done: int) -> None:
-        """Say what is wrong in the data, and begin to show."""
+        """Print what is wrong in the data, and show the bar."""
         for warning in built.warnings:
             echo(f"warning: {warning}", err=True)
         report_defects(built.setup.questions.defects, self._verbose)
         self.total, self.done = built.setup.size, done
-        if sys.stderr.isatty():
-            self._bar = self._open.enter_context(_bar("{task.fields[correct]} correct"))
-            self._task = self._bar.add_task("Deciding", total=self.total, completed=done, correct=0)
-
-    def training(self, players: Sequence[str]) -> None:
-        """Begin to show how many of the players that learn were trained."""
-        if not sys.stderr.isatty():
-            return
-        if self._bar is None:
-            self._bar = self._open.enter_context(_bar(""))
-        named = visible(", ".join(players))
-        self._task = self._bar.add_task(f"Training {named}", total=len(players))
-
-    def trained(self, player: str) -> None:
-        """Show one player more."""
-        del player
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, advance=1)
-            if self._bar.finished:
-                self._open.close()
-                self._bar = self._task = None
-
-    def unreadable(self, text: str) -> None:
-        """Say it at once."""
-        echo(f"warning: {visible(text)}", err=True)
+        self._open("{task.fields[correct]} correct", "Deciding", self.total, done)
 
     def playing(self, setup: GameSetup, done: int) -> None:
-        """Begin to show how many games were played."""
+        """Show how many games were played."""
         for warning in setup.warnings:
             echo(f"warning: {warning}", err=True)
         self.total, self.done = setup.spec.size, done
-        if sys.stderr.isatty():
-            self._bar = self._open.enter_context(_bar("{task.fields[failed]} failed"))
-            self._task = self._bar.add_task("Playing", total=self.total, completed=done, failed=0)
+        self._open("{task.fields[failed]} failed", "Playing", self.total, done)
+
+    def training(self, players: Sequence[str]) -> None:
+        """Show how many of the players that learn were trained."""
+        self._open("", f"Training {visible(', '.join(players))}", len(players))
+
+    def trained(self, player: str) -> None:
+        """Count one trained player."""
+        del player
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1)
+            if self._bar.finished:
+                self._close()
+
+    def unreadable(self, text: str) -> None:
+        """Print the problem of a stored player."""
+        echo(f"warning: {visible(text)}", err=True)
 
     def decided(self, result: Result) -> None:
-        """Show one decision more."""
+        """Count one decision."""
         from dqa.evaluation.results import Outcome
 
         with self._counting:
             self.done += 1
         self._correct += result.outcome is Outcome.CORRECT
         self._failed += result.outcome.repeated
-        if self._bar is not None and self._task is not None:
-            self._bar.update(
-                self._task, completed=self.done, correct=self._correct, failed=self._failed
-            )
+        self._update()
 
     def decided_elsewhere(self, count: int) -> None:
-        """Show what other processes have made of the same run."""
+        """Count the decisions that other processes have made of the same run."""
         with self._counting:
             self.done += count - self._elsewhere
             self._elsewhere = count
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=self.done)
+        self._update()
+
+    def _update(self) -> None:
+        if self._bar is not None:
+            counts = {"correct": self._correct, "failed": self._failed}
+            self._bar.update(self._task, completed=self.done, **counts)
 
     def faulted(self, fault: FaultEvent) -> None:
-        """Say the first failure of each kind at once: what follows waits, and is in the traces."""
-        if fault.fault not in _MENDED:
-            self._say_once(fault.fault, fault_line(fault))
+        """Print the first failure of each kind at once; the others are in the traces."""
+        if fault.fault not in _REPAIRED:
+            self._print_once(fault.fault, fault_line(fault))
 
     def warned(self, warning: WarningEvent) -> None:
-        """Say the first of each kind that a decision leaves out of account."""
-        self._say_once(warning.about, warning.text)
+        """Print the first warning of each kind."""
+        self._print_once(warning.about, warning.text)
 
-    def _say_once(self, kind: str, told: str) -> None:
-        if kind in self._said:
+    def _print_once(self, kind: str, text: str) -> None:
+        if kind in self._printed:
             return
-        self._said.add(kind)
-        line = f"warning: {visible(told)} (more of this kind is in the traces)"
-        if self._bar is None:
+        self._printed.add(kind)
+        line = f"warning: {visible(text)} (more of this kind is in the traces)"
+        if self._bar is None or self._bar.disable:
             echo(line, err=True)
         else:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def _bar(told: str) -> Bar:
-    from rich import progress as bar
-    from rich.console import Console
-
-    return bar.Progress(
-        bar.TextColumn("{task.description}"),
-        bar.BarColumn(),
-        bar.MofNCompleteColumn(),
-        bar.TextColumn(told),
-        bar.TimeElapsedColumn(),
-        bar.TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )

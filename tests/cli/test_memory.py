@@ -73,7 +73,7 @@ def test_a_memory_is_exported_and_imported(dqa: Command, memory: Path, tmp_path:
     assert json.loads(part.out)["tuples"] == 4
     (tmp_path / "bad.jsonl").write_text("no export\n")
     failed = dqa("memory", "import", tmp_path / "none.db", tmp_path / "bad.jsonl")
-    assert failed.code == 1
+    assert failed.code == 2
     assert not (tmp_path / "none.db").exists()
 
 

@@ -7,9 +7,9 @@ hand them on, and add nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, NoReturn, Protocol, Self, TypeAlias
+from typing import Any, Literal, NoReturn, Protocol, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -154,16 +154,6 @@ class AskArguments(_Strict):
     )
 
 
-class _Described(NamedTuple):
-    """What is said of a tool, and what it does with a database."""
-
-    name: str
-    description: str
-    arguments: type[BaseModel]
-    result: type[Record]
-    action: _Action
-
-
 @dataclass(frozen=True, slots=True)
 class AgentTool:
     """One thing that an agent may do.
@@ -176,18 +166,18 @@ class AgentTool:
         What it takes.
     result
         What it returns.
-    databases
-        What it may be done with, by the names that an agent knows them by.
     action
-        What it does, with a database and what it takes.
+        Its function of a database and arguments.
+    databases
+        The databases, by the names that an agent knows.
     """
 
     name: str
     description: str
     arguments: type[BaseModel]
     result: type[Record]
-    databases: Mapping[str, Database]
     action: _Action
+    databases: Mapping[str, Database] = field(default_factory=dict)
 
     @property
     def asks_model(self) -> bool:
@@ -234,13 +224,10 @@ def agent_tools(
         raise UsageError("databases names none: give an open database.")
     spoken = ", ".join(dict.fromkeys(database.language for database in opened.values()))
     return tuple(
-        AgentTool(
-            name=one.name,
-            description=one.description,
+        replace(
+            one,
             arguments=_naming_database(one.arguments, tuple(opened)),
-            result=one.result,
             databases=opened,
-            action=one.action,
         )
         for one in (*_LOOKING, _query(limits, spoken), _ask(decisions))
     )
@@ -261,7 +248,7 @@ def _schema(database: Database, question: str, tokens: int) -> SchemaText:
 
 
 _LOOKING = (
-    _Described(
+    AgentTool(
         "schema",
         "List what a database holds: tables, columns, types and keys; or labels, relationship "
         "types and properties. Where not all can be described, a question says what matters.",
@@ -269,7 +256,7 @@ _LOOKING = (
         SchemaText,
         _schema,
     ),
-    _Described(
+    AgentTool(
         "describe",
         "Describe one table, or label or relationship type: columns, types, keys, references "
         "and, where counting is quick, the number of rows.",
@@ -277,14 +264,14 @@ _LOOKING = (
         DescribedTable,
         describe_table,
     ),
-    _Described(
+    AgentTool(
         "sample",
         "Show some rows of one table, or label or relationship type.",
         SampleArguments,
         QueriedRows,
         sample_rows,
     ),
-    _Described(
+    AgentTool(
         "find",
         "Find the columns or properties that some words are about, in whichever table, label or "
         "relationship type they stand.",
@@ -292,7 +279,7 @@ _LOOKING = (
         FoundColumns,
         find_columns,
     ),
-    _Described(
+    AgentTool(
         "check",
         "Say whether a statement would be allowed to run, and if not, why. Nothing is run.",
         StatementArguments,
@@ -302,8 +289,8 @@ _LOOKING = (
 )
 
 
-def _query(limits: Limits, spoken: str) -> _Described:
-    return _Described(
+def _query(limits: Limits, spoken: str) -> AgentTool:
+    return AgentTool(
         "query",
         f"Run one read-only statement ({spoken}). Returns at most {limits.rows:,} rows within "
         f"{limits.seconds:g} seconds, or says what to change.",
@@ -313,7 +300,7 @@ def _query(limits: Limits, spoken: str) -> _Described:
     )
 
 
-def _ask(decisions: Decisions | None) -> _Described:
+def _ask(decisions: Decisions | None) -> AgentTool:
     def refuse(_database: Database, **_asked: Any) -> NoReturn:  # noqa: ANN401  (what it takes)
         raise UsageError(
             "Nobody decides here: no decider and no model were given when the tools were set up "
@@ -323,7 +310,7 @@ def _ask(decisions: Decisions | None) -> _Described:
     action: _Action = refuse
     if decisions is not None:
         action = decisions.ask
-    return _Described(
+    return AgentTool(
         "ask",
         "Have a whole question decided: a decider plans, queries the database and chooses one "
         "of the candidates, with its evidence. Takes minutes, and may cost money.",

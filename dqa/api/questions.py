@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from dqa.api.databases import open_database
+from dqa.api.databases import audit_of, open_database, policy_of
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
@@ -128,8 +128,7 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     from dqa.loaders.own import read_list
 
     whose = None if scenario is None else str(scenario)
-    policy = Policy.read(Path(policy)) if isinstance(policy, str | Path) else policy
-    audit = Audit.to_file(audit) if isinstance(audit, str | Path) else audit
+    policy, audit = policy_of(policy), audit_of(audit)
     if isinstance(questions, str | Path):
         source = OwnQuestions(
             file=Path(questions), databases=located(databases), scenario=whose, limit=limit

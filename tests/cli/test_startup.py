@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,15 @@ def test_commands_that_do_no_work_import_nothing_heavy() -> None:
     run_lightly(
         *((("check", "--dialect", dialect), (*light, "rich")) for dialect in ("sqlite", "neo4j"))
     )
+
+
+def test_a_statement_waits_for_no_framework_and_no_statistics(tmp_path: Path) -> None:
+    """A query takes its driver and the guard."""
+    file = tmp_path / "shop.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE supplier (name TEXT)")
+    banned = (*AGENTS, *NUMERICS, "pandas", "statsmodels", "pyarrow", "jinja2", "ray")
+    run_lightly((("query", str(file), "SELECT 1"), banned), (("schema", str(file)), banned))
 
 
 def test_a_run_without_agents_imports_no_framework_for_them_and_no_statistics(

@@ -1,4 +1,4 @@
-"""The tokens of one Cypher statement with a position, and what a reader notes about them."""
+"""A position in the tokens of one Cypher statement, and the findings of its reader."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Cursor:
     properties
         The value (or None where it is not a name) and the property that is read with a dot.
     wholes
-        Where ``*`` stands for all properties, or for all that RETURN could show.
+        The positions of ``*``, for all properties or for all columns of RETURN.
     aliases
         The value that AS gives another name, and that name.
     calls, procedures

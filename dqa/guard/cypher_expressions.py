@@ -31,7 +31,7 @@ from dqa.guard.verdict import Refusal
 SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
 AFTER_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})
 _BEFORE_TEST = frozenset({".", ":", "IS", "{"})
-"""What follows a name of which only a property, a label or a type is read."""
+"""Follows a name whose property, label or type alone is read."""
 _BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
 _BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
 _SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})

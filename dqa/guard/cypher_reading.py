@@ -23,7 +23,7 @@ _CONTINUING = frozenset(["WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "YIELD", "
 
 
 class CypherReader(ExpressionReader):
-    """Reads one statement; see `Cursor` for what it notes.
+    """Reads one statement; `Cursor` lists its findings.
 
     Raises
     ------

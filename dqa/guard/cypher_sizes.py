@@ -72,7 +72,7 @@ def reduced(name: str, start: Size, items: Size, values: Sequence[Size]) -> Size
     start, items
         Its first value, and the list.
     values
-        Its next value; or those of a map, each of which reads at most keys of the last one.
+        Its next value; or the values of the next map, if these read only keys of the last map.
     """
     if any(value.total >= 2 * ACCUMULATOR for value in values):
         raise Refusal(f"reduce() could double {name} at each step; use it once")

@@ -30,13 +30,13 @@ class Protection:
 
     Attributes
     ----------
-    telling
+    revealing_views
         The views, in lower case, that would show hidden data.
     namespace
         The schema whose tables are known; None where statements have no name for it.
     """
 
-    telling: frozenset[str] = frozenset()
+    revealing_views: frozenset[str] = frozenset()
     namespace: str | None = None
 
 
@@ -258,8 +258,8 @@ class Policy:
 
     def shows_table(self, name: str) -> bool:
         """Whether a table or view of the database's own may be read."""
-        telling = self.protection.telling if self.protection is not None else frozenset()
-        return self.allows_table(name) and name.casefold() not in telling - self.unmasked
+        views = self.protection.revealing_views if self.protection is not None else frozenset()
+        return self.allows_table(name) and name.casefold() not in views - self.unmasked
 
     def allows_column(self, table: str, column: str) -> bool:
         """Whether a column of a table (by its name without the schema) may be read."""

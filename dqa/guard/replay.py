@@ -24,14 +24,14 @@ def query_once(
 
     def act() -> dict[str, Any]:
         try:
-            return {"came": astuple(query())}
+            return {"rows": astuple(query())}
         except errors.QueryError as error:
             return {"error": type(error).__name__, "message": str(error)}
 
-    came = journal.replay("statement", [database, statement, asdict(limits)], act)
-    if "came" not in came:
-        kind = getattr(errors, came["error"], errors.StatementError)
+    reply = journal.replay("statement", [database, statement, asdict(limits)], act)
+    if "rows" not in reply:
+        kind = getattr(errors, reply["error"], errors.StatementError)
         if kind is errors.UnknownReferenceError:
             kind = errors.StatementError
-        raise kind(came["message"])
-    return decode_rows(came["came"])
+        raise kind(reply["message"])
+    return decode_rows(reply["rows"])

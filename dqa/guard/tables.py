@@ -230,9 +230,9 @@ def reads_filtered(statement: str, dialect: str, policy: Policy) -> bool:
 
 def without_inserted(problem: str, statement: str, rewritten: str) -> str:
     """Return a database's message without the text that the policy inserted."""
-    said, written, ran = (" ".join(text.split()) for text in (problem, statement, rewritten))
-    for start in range(len(said) - _INSERTED + 1):
-        piece = said[start : start + _INSERTED]
+    message, written, ran = (" ".join(text.split()) for text in (problem, statement, rewritten))
+    for start in range(len(message) - _INSERTED + 1):
+        piece = message[start : start + _INSERTED]
         if piece in ran and piece not in written:
             return "The database cannot run the statement as it has to be rewritten by its policy"
     return problem
@@ -270,8 +270,8 @@ def protected(policy: Policy, session: Session) -> Policy:
         if shown.row_filter:
             require_condition(table, shown.row_filter, dialect, policy.quote)
     views = _views(session) if hiding else []
-    telling = telling_views(views, dialect, hiding)
-    return replace(policy, protection=Protection(telling, session.namespace))
+    revealing = revealing_views(views, dialect, hiding)
+    return replace(policy, protection=Protection(revealing, session.namespace))
 
 
 def filtered_otherwise(policy: Policy, row_filters: Mapping[str, str], dialect: str) -> Policy:
@@ -344,7 +344,7 @@ def _views(session: Session) -> list[tuple[object, object]]:
     return [(row[0], row[1]) for row in found.rows]
 
 
-def telling_views(
+def revealing_views(
     rows: Iterable[tuple[object, object]], dialect: str, hiding: Iterable[str]
 ) -> frozenset[str]:
     """Return the views, in lower case, that read what hides something, directly or by others.

@@ -16,7 +16,7 @@ from dqa.core.database import Database
 from dqa.core.errors import QueryError, RefusedStatementError, UsageError
 from dqa.deciders.samples import sampled_schema
 from dqa.guard import GuardedDatabase, Policy
-from dqa.guard.tables import telling_views
+from dqa.guard.tables import revealing_views
 from tests.guard import hiding_attacks as attacks
 from tests.guard.hiding_sql import SHAPES, SqlAttacks
 
@@ -165,7 +165,7 @@ def test_other_dialects_refuse_to_hide(tmp_path: Path) -> None:
 def test_a_view_whose_definition_is_not_shown_could_read_anything() -> None:
     """As MariaDB answers a role that may not see it; and a name is found as a word alone."""
     rows = [("unseen", ""), ("other", "select `temp` from `t`"), ("V", "select * from `db`.`Emp`")]
-    found = telling_views(rows, "mariadb", {"emp"})
+    found = revealing_views(rows, "mariadb", {"emp"})
     assert found == {"unseen", "v"}
 
 

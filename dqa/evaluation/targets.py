@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from dqa import plugins
 from dqa.core.database import Database, Isolation, Kind
@@ -40,57 +40,23 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
-    """A backend's database at a location, and how it is opened.
+class Place:
+    """A database at a location: for situations that are loaded, or a user's own.
 
     Attributes
     ----------
     location
-        None for one in memory.
+        With its password; None for one in memory.
     policy, audit
-        What of it may be read, and who watches its statements.
+        The policy of its tables, and the audit of its statements.
     isolation
         Where statements run.
-    """
-
-    backend: Backend
-    location: str | None = None
-    policy: Policy | None = None
-    audit: Audit | None = None
-    isolation: Isolation = "process"
-
-    @property
-    def kind(self) -> Kind:
-        """Relational or graph."""
-        return self.backend.kind
-
-    def load(self, situation: Situation, /) -> Database:
-        """Put a situation into a namespace of its own there, or find it there, and open it."""
-        return self.backend.load(
-            situation,
-            self.location,
-            policy=self.policy,
-            audit=self.audit,
-            isolation=self.isolation,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A database of the user's own, that questions are asked about where it is.
-
-    Attributes
-    ----------
-    location
-        Where it is, with its password.
-    policy, audit, isolation
-        As in `Located`.
     described
-        What the questions' scenarios say of its tables.
+        Descriptions of its tables by the questions' scenarios.
     """
 
     backend: Backend
-    location: str = field(repr=False)
+    location: str | None = field(default=None, repr=False)
     policy: Policy | None = None
     audit: Audit | None = None
     isolation: Isolation = "process"
@@ -101,12 +67,28 @@ class Place:
         """Relational or graph."""
         return self.backend.kind
 
+    def load(self, situation: Situation, /) -> Database:
+        """Load a situation into its own namespace, or find it there, and open it."""
+        return self.backend.load(
+            situation,
+            self.location,
+            policy=self.policy,
+            audit=self.audit,
+            isolation=self.isolation,
+        )
+
     def open(self) -> Database:
-        """Open what is there, read-only and behind the guard; nothing is loaded."""
+        """Open a user's own database, read-only and behind the guard."""
+        if self.location is None:
+            raise UsageError(f"A {self.backend.name} database needs a location to be opened at.")
         opened = self.backend.open(
             self.location, policy=self.policy, audit=self.audit, isolation=self.isolation
         )
         return opened.described(*self.described)
+
+
+Located: TypeAlias = Place
+"""A place where situations are loaded."""
 
 
 def configured() -> dict[str, str]:

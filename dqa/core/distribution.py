@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 DISTRIBUTION = "decision-qa"
@@ -13,6 +14,7 @@ _EXPANDED = frozenset('"$`\\!')
 """Characters with a meaning inside double quotes of a shell."""
 
 
+@cache
 def own_version() -> str:
     """Return the version of dqa."""
     return version(DISTRIBUTION)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self, TypeAlias
 
+from dqa.core.distribution import own_version
 from dqa.core.errors import AuditError
 from dqa.core.files import add_line, open_to_add
 from dqa.core.provenance import current_decision, user_name, utc_now
@@ -45,6 +46,8 @@ class AuditEntry:
         When the statement was asked (ISO 8601, UTC), and the login that asked.
     question, decision, decider, model
         The decision that it belongs to; None outside of one.
+    version
+        The version of dqa.
     """
 
     database: str
@@ -63,6 +66,7 @@ class AuditEntry:
     decision: str | None = field(default_factory=lambda: current_decision().decision)
     decider: str | None = field(default_factory=lambda: current_decision().decider)
     model: str | None = field(default_factory=lambda: current_decision().model)
+    version: str = field(default_factory=own_version)
 
 
 Approval: TypeAlias = Callable[[str, GuardVerdict, str], bool]

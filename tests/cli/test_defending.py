@@ -82,6 +82,7 @@ def test_every_decision_has_a_record_with_who_when_and_why(
         assert (entry["decision"], entry["question"]) == (made.decision, trace.question)
         assert (entry["model"], entry["decider"]) == (trace.model, trace.decider)
         assert (entry["user"], bool(entry["time"])) == (made.user, True)
+        assert (entry["version"], entry["reason"]) == (made.dqa, "")
     (record,) = records_folder().iterdir()
     assert json.loads(record.read_text("utf-8"))["provenance"]["decision"] == made.decision
     assert record.stat().st_mode & 0o077 == 0

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dqa.evaluation.findings import FindingTable, Share
-from dqa.report.columns import columns_table
-from dqa.report.shares import interval_text, share_text
+from dqa.report.columns import columns_table, interval_text, share_text
 
 if TYPE_CHECKING:
     from rich.table import Table

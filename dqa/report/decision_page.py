@@ -15,8 +15,8 @@ from dqa.report.tables import model_line
 
 _FRAME = frozenset({"heading", "prompt", "answer", "spent", "verdict", "unjudged"})
 """The passages that other parts of the page show."""
-_RECORDED = {"time": "Time", "user": "User", "decision_id": "Decision", "dqa_version": "Version"}
-"""Fields of a record by name, with their titles; an older record lacks some."""
+_PROVENANCE = {"time": "Time", "user": "User", "decision": "Decision", "dqa": "Version of dqa"}
+"""The provenance of a record by field, with titles; an older record has none."""
 
 
 def render_decision(trace: Trace) -> str:
@@ -45,10 +45,9 @@ def render_decision(trace: Trace) -> str:
 
 def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
     """Yield what the record says about itself."""
-    for name, title in _RECORDED.items():
-        value = getattr(trace, name, None)
-        if value is not None:
-            yield title, str(value)
+    provenance = getattr(trace, "provenance", None)
+    if provenance is not None:
+        yield from ((title, str(getattr(provenance, name))) for name, title in _PROVENANCE.items())
     yield "Question", trace.question
     yield "Database", trace.database
     yield "Decider", trace.decider
@@ -60,7 +59,8 @@ def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
 def _reason(trace: Trace, passages: list[Passage]) -> str:
     """Return why it was decided: the reason of the record, or the last thought before it."""
     thoughts = [passage.text for passage in passages if passage.kind == "thought"]
-    return getattr(trace, "reason", None) or (thoughts[-1] if thoughts else "")
+    reason: str = getattr(getattr(trace, "provenance", None), "reason", "")
+    return reason or (thoughts[-1] if thoughts else "")
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401  (any cell)

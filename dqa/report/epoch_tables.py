@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dqa.evaluation.statistics import (
-    EpochStatistics,
-    Estimate,
-)
-from dqa.report.shares import interval_text
-from dqa.report.tables import decider_table
+from dqa.evaluation.statistics import EpochStatistics, Estimate
+from dqa.report.columns import columns_table, interval_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -47,15 +43,13 @@ def epoch_tables(found: Sequence[EpochStatistics]) -> list[tuple[str, Table]]:
         return []
     columns = list(dict.fromkeys((one.scenario, one.database) for one in differing))
     cells = {(one.decider, one.scenario, one.database): _epoch_cell(one) for one in differing}
-    table = decider_table(
-        [f"{scenario.capitalize()}\n({database})" for scenario, database in columns],
-        {
-            name: [cells.get((name, *column), "-") for column in columns]
-            for name in dict.fromkeys(one.decider for one in differing)
-        },
-        {},
-    )
-    return [(EPOCHS.format(max(one.epochs for one in differing)), table)]
+    rows = [
+        [name, *(cells.get((name, *column), "-") for column in columns)]
+        for name in dict.fromkeys(one.decider for one in differing)
+    ]
+    titles = [f"{scenario.capitalize()}\n({database})" for scenario, database in columns]
+    title = EPOCHS.format(max(one.epochs for one in differing))
+    return [(title, columns_table(["Decider"], titles, rows))]
 
 
 def _differs(one: EpochStatistics) -> bool:

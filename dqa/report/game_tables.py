@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from dqa.core.text import counted, visible
 from dqa.evaluation.playing.metrics import AGREEMENT, GameFigures, PlayFigures
 from dqa.evaluation.results import NO_MODEL
 from dqa.models.registry import is_scripted
+from dqa.report.columns import columns_table
 from dqa.report.spending import Spending
 from dqa.report.tables import model_line
 
@@ -17,43 +18,29 @@ if TYPE_CHECKING:
 
     from dqa.evaluation.statistics.clusters import Estimate
 
-_MEAN = "Mean"
 _MOST_ACTIONS = 8
 """Actions whose shares a table has; more are proposals, of which no share says anything."""
 
 
 def game_tables(found: PlayFigures) -> list[tuple[str, Table]]:
     """Return the tables of a run of games, each under its title."""
-    if found.alone:
-        return _tables_of_one(found)
-    tables = [("Payoff of the player a game, with its 95 % interval", _grid(found, _payoff))]
-    if any(one.rational is not None for one in found.pairs):
-        reference = next(one.reference for one in found.pairs if one.reference)
-        title = f"Rational degree: decisions as {reference} makes them, in %"
-        tables.append((title, _grid(found, _rational)))
-    if any(one.score is not None for one in found.pairs):
-        tables.append(
-            ("Score: payoff of the player a game with an agreement", _grid(found, _score))
-        )
-    if any(one.facts for one in found.pairs):
-        tables.append(("What else the world tells, as means and shares a game", _facts(found)))
-    if 0 < len(_actions(found)) <= _MOST_ACTIONS:
-        tables.append(("Actions of the player, in %", _action_table(found)))
-    return tables
-
-
-def _tables_of_one(found: PlayFigures) -> list[tuple[str, Table]]:
-    """Return the tables of a world of one player."""
-    tables = [("Score and success of the player, with 95 % intervals", _scores(found))]
-    if any(one.tasks for one in found.players):
-        tables.append(("Success by kind of task, in %", _tasks(found)))
-    if any(one.rational is not None for one in found.players):
-        reference = next(one.reference for one in found.players if one.reference)
-        shown = _new_table("Player", [f"as {reference}, in %"])
-        for one in found.players:
-            _add_row(shown, one.player, [_rational(one)])
-        tables.append((f"Rational degree: decisions as {reference} makes them", shown))
-    if any(one.facts for one in found.players):
+    alone, shown = found.alone, found.players if found.alone else found.pairs
+    if alone:
+        tables = [("Score and success of the player, with 95 % intervals", _scores(found))]
+        if any(one.tasks for one in shown):
+            tables.append(("Success by kind of task, in %", _tasks(found)))
+    else:
+        tables = [("Payoff of the player a game, with its 95 % interval", _grid(found, _payoff))]
+    if any(one.rational is not None for one in shown):
+        reference = next(one.reference for one in shown if one.reference)
+        title = f"Rational degree: decisions as {reference} makes them"
+        rows = ([one.player, _rational(one)] for one in found.players)
+        table = columns_table(["Player"], [f"as {reference}, in %"], rows)
+        tables.append((title, table) if alone else (f"{title}, in %", _grid(found, _rational)))
+    if not alone and any(one.score is not None for one in shown):
+        title = "Score: payoff of the player a game with an agreement"
+        tables.append((title, _grid(found, _score)))
+    if any(one.facts for one in shown):
         tables.append(("What else the world tells, as means and shares a game", _facts(found)))
     if 0 < len(_actions(found)) <= _MOST_ACTIONS:
         tables.append(("Actions of the player, in %", _action_table(found)))
@@ -61,30 +48,30 @@ def _tables_of_one(found: PlayFigures) -> list[tuple[str, Table]]:
 
 
 def _scores(found: PlayFigures) -> Table:
-    """Return a table of a row a player: what it got, and what that took."""
-    tells = any(one.success is not None for one in found.players)
-    tried = any(one.attempts is not None and one.attempts.value > 1 for one in found.players)
-    columns = ["Score", *(["Success, %"] if tells else []), "Moves a game"]
-    shown = _new_table("Player", [*columns, *(["Attempts"] if tried else []), "Fallbacks", "Games"])
-    for one in found.players:
-        row = [estimate_text(one.payoff, digits=3)]
-        row += [estimate_text(one.success, 100.0, 1)] if tells else []
-        row += [estimate_text(one.length, digits=1)]
-        row += [estimate_text(one.attempts, digits=1)] if tried else []
-        _add_row(shown, one.player, [*row, str(one.fallbacks), str(one.games)])
-    return shown
+    """Return a row a player: what it got, and what that took."""
+    succeeds = any(one.success is not None for one in found.players)
+    repeats = any(one.attempts is not None and one.attempts.value > 1 for one in found.players)
+    columns: list[tuple[str, Callable[[GameFigures], str]]] = [
+        ("Score", lambda one: estimate_text(one.payoff, digits=3)),
+        *([("Success, %", lambda one: estimate_text(one.success, 100.0, 1))] if succeeds else []),
+        ("Moves a game", lambda one: estimate_text(one.length, digits=1)),
+        *([("Attempts", lambda one: estimate_text(one.attempts, digits=1))] if repeats else []),
+        ("Fallbacks", lambda one: str(one.fallbacks)),
+        ("Games", lambda one: str(one.games)),
+    ]
+    rows = ([one.player, *(cell(one) for _, cell in columns)] for one in found.players)
+    return columns_table(["Player"], [title for title, _ in columns], rows)
 
 
 def _tasks(found: PlayFigures) -> Table:
-    """Return a table of a row a player and a column a kind of task, with all of them."""
+    """Return a row a player and a column a kind of task, with all of them."""
     tasks = sorted({task for one in found.players for task in one.tasks})
-    shown = _new_table("Player", [*tasks, "all"])
+    rows = []
     for one in found.players:
-        told = [one.tasks[task].success if task in one.tasks else None for task in tasks]
-        _add_row(
-            shown, one.player, [estimate_text(share, 100.0, 1) for share in (*told, one.success)]
-        )
-    return shown
+        shares = [one.tasks[task].success if task in one.tasks else None for task in tasks]
+        cells = (estimate_text(share, 100.0, 1) for share in (*shares, one.success))
+        rows.append([one.player, *cells])
+    return columns_table(["Player"], [*tasks, "all"], rows)
 
 
 def game_lines(found: PlayFigures, spent: Spending, models: Mapping[str, str]) -> list[str]:
@@ -166,26 +153,27 @@ def _rational(one: GameFigures) -> str:
 
 
 def _grid(found: PlayFigures, cell: Callable[[GameFigures], str]) -> Table:
-    """Return a table of a row a player and a column an opponent, with the mean over all."""
+    """Return a row a player and a column an opponent, with the mean over all."""
     opponents = list(dict.fromkeys(one.opponent or "" for one in found.pairs))
     cells = {(one.player, one.opponent): cell(one) for one in found.pairs}
-    shown = _new_table("Player", [*opponents, *([_MEAN] if len(opponents) > 1 else [])])
+    mean = len(opponents) > 1
+    rows = []
     for one in found.players:
         row = [cells.get((one.player, opponent), "-") for opponent in opponents]
-        _add_row(shown, one.player, [*row, *([cell(one)] if len(opponents) > 1 else [])])
-    return shown
+        rows.append([one.player, *row, *([cell(one)] if mean else [])])
+    return columns_table(["Player"], [*opponents, *(["Mean"] if mean else [])], rows)
 
 
 def _facts(found: PlayFigures) -> Table:
     names = list(dict.fromkeys(name for one in found.pairs for name in one.facts))
     agreed = [n for n in names if n != AGREEMENT and any(one.agreed_facts for one in found.pairs)]
-    columns = [*names, *(f"{name},\nof agreed" for name in agreed)]
-    shown = _new_table("Player" if found.alone else "Player and opponent", columns)
+    rows = []
     for one in found.pairs:
         row = [estimate_text(one.facts.get(name)) for name in names]
         row += [estimate_text(one.agreed_facts.get(name)) for name in agreed]
-        _add_row(shown, f"{one.player}\n{one.opponent}".rstrip("\n"), row)
-    return shown
+        rows.append([f"{one.player}\n{one.opponent}".rstrip("\n"), *row])
+    titles = [*names, *(f"{name},\nof agreed" for name in agreed)]
+    return columns_table(["Player" if found.alone else "Player and opponent"], titles, rows)
 
 
 def _actions(found: PlayFigures) -> list[str]:
@@ -194,27 +182,9 @@ def _actions(found: PlayFigures) -> list[str]:
 
 def _action_table(found: PlayFigures) -> Table:
     actions = _actions(found)
-    shown = _new_table("Player", [*actions, "moves"])
+    rows = []
     for one in found.players:
         of = sum(one.actions.values())
         shares = [100.0 * one.actions.get(action, 0) / of if of else 0.0 for action in actions]
-        _add_row(shown, one.player, [*(f"{share:.1f}" for share in shares), str(of)])
-    return shown
-
-
-def _new_table(first: str, columns: Sequence[str]) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table()
-    table.add_column(first, no_wrap=True)
-    for name in columns:
-        shown = Text("\n".join(map(visible, name.split("\n"))))
-        table.add_column(shown, justify="right", no_wrap=True)
-    return table
-
-
-def _add_row(table: Table, name: str, cells: Sequence[str]) -> None:
-    from rich.text import Text
-
-    table.add_row(Text("\n".join(map(visible, name.split("\n")))), *map(Text, cells))
+        rows.append([one.player, *(f"{share:.1f}" for share in shares), str(of)])
+    return columns_table(["Player"], [*actions, "moves"], rows)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dqa.core.text import spelt_out, visible
 from dqa.core.truth import MatchRule
 from dqa.evaluation.statistics import Summary, Total, total_matches
-from dqa.report.shares import interval_text, share_text
+from dqa.report.columns import columns_table, interval_text, share_text
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,21 +34,14 @@ def are_matches(summaries: Sequence[Summary]) -> bool:
 
 def match_table(summaries: Sequence[Summary]) -> Table:
     """Return how often rows match: a row a database and one for all, a column a decider."""
-    from rich.table import Table
-    from rich.text import Text
-
     totals = total_matches(summaries)
-    cells = {(s.scenario, s.decider): _cell(s.correct, s.judged, s.low, s.high) for s in summaries}
-    table = Table()
-    table.add_column("Database", no_wrap=True)
-    for total in totals:
-        table.add_column(Text(spelt_out(total.decider)), justify="right", no_wrap=True)
-    for scenario in dict.fromkeys(summary.scenario for summary in summaries):
-        row = [cells.get((scenario, total.decider), "-") for total in totals]
-        table.add_row(Text(visible(scenario)), *map(Text, row))
-    table.add_section()
-    table.add_row(ALL, *(Text(_of(total)) for total in totals))
-    return table
+    cells = {(s.scenario, s.decider): _cell(s) for s in summaries}
+    rows = [
+        [scenario, *(cells.get((scenario, total.decider), "-") for total in totals)]
+        for scenario in dict.fromkeys(summary.scenario for summary in summaries)
+    ]
+    titles = [total.decider for total in totals]
+    return columns_table(["Database"], titles, [*rows, [ALL, *map(_cell, totals)]], {len(rows)})
 
 
 def match_lines(summaries: Sequence[Summary]) -> list[str]:
@@ -63,11 +55,7 @@ def match_lines(summaries: Sequence[Summary]) -> list[str]:
     return lines
 
 
-def _of(total: Total) -> str:
-    return _cell(total.correct, total.judged, total.low, total.high)
-
-
-def _cell(correct: int, judged: int, low: float | None, high: float | None) -> str:
-    if low is None or high is None:
+def _cell(found: Summary | Total) -> str:
+    if found.low is None or found.high is None:
         return "-"
-    return f"{share_text(correct, judged)} {interval_text(low, high)}"
+    return f"{share_text(found.correct, found.judged)} {interval_text(found.low, found.high)}"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dqa.core.text import visible_lines
 from dqa.evaluation.paper_views import PaperCell, PaperRow, PaperTable, PaperView
-from dqa.report.shares import interval_text
+from dqa.report.columns import columns_table, interval_text
 from dqa.report.tables import model_line
 
 if TYPE_CHECKING:
@@ -37,21 +36,16 @@ def notes(view: PaperView) -> list[str]:
 
 
 def _table(table: PaperTable) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
     places = dict.fromkeys((c.scenario, c.column) for row in table.rows for c in row.cells)
-    shown = Table()
-    shown.add_column("Decider", no_wrap=True)
-    for scenario, column in places:
-        title = "\n".join(filter(None, (scenario.capitalize(), _COLUMNS.get(column, column))))
-        shown.add_column(Text(visible_lines(title)), justify="right", no_wrap=True)
+    titles = [
+        "\n".join(filter(None, (scenario.capitalize(), _COLUMNS.get(column, column))))
+        for scenario, column in places
+    ]
+    rows = []
     for row in table.rows:
         cells = {(cell.scenario, cell.column): cell for cell in row.cells}
-        found = [_cell(cells.get(place)) for place in places]
-        shown.add_row(Text(visible_lines(_who(row))), *map(Text, found))
-        shown.add_section()
-    return shown
+        rows.append([_who(row), *(_cell(cells.get(place)) for place in places)])
+    return columns_table(["Decider"], titles, rows, range(1, len(rows)))
 
 
 def _who(row: PaperRow) -> str:

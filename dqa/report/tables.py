@@ -6,21 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dqa.core.text import counted, spelt_out, visible
+from dqa.core.text import counted
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
-from dqa.evaluation.statistics import (
-    KindMean,
-    Summary,
-    TagCount,
-    kind_means,
-)
+from dqa.evaluation.statistics import KindMean, Summary, TagCount, kind_means
 from dqa.evaluation.stores.places import RunPlace
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
+from dqa.report.columns import columns_table, interval_text, share_text
 from dqa.report.hints import trace_command
 from dqa.report.match_tables import MATCHES, are_matches, match_lines, match_table
-from dqa.report.shares import interval_text, share_text
 from dqa.report.spending import Spending
 
 if TYPE_CHECKING:
@@ -81,56 +76,38 @@ def accuracy_table(
     A cell holds the accuracy in percent with correct/judged, and its 95 % interval below. The
     rows `below`, by name, hold a cell a scenario.
     """
-    columns = _distinct((s.scenario, s.kind, s.database) for s in summaries)
-    cells = {(s.decider, s.scenario, s.database): s for s in summaries}
-    deciders = [name for (name,) in _distinct((s.decider,) for s in summaries)]
-    return decider_table(
-        [
-            f"{scenario.capitalize()}\n{_KINDS.get(kind, kind)} ({base})"
-            for scenario, kind, base in columns
-        ],
-        {
-            name: [_cell(cells.get((name, scenario, base))) for scenario, _, base in columns]
-            for name in deciders
-        },
-        {
-            name: [row.get(scenario, "-") for scenario, _, _ in columns]
-            for name, row in (below or {}).items()
-        },
-    )
+    columns = list(dict.fromkeys((s.scenario, s.kind, s.database) for s in summaries))
+    cells = {(s.decider, s.scenario, s.database): _cell(s) for s in summaries}
+    titles = [
+        f"{one.capitalize()}\n{_KINDS.get(kind, kind)} ({base})" for one, kind, base in columns
+    ]
+    rows = {
+        name: [cells.get((name, scenario, base), "-") for scenario, _, base in columns]
+        for name in dict.fromkeys(s.decider for s in summaries)
+    }
+    return _decider_table(titles, rows, below or {}, [scenario for scenario, *_ in columns])
 
 
 def _mean_table(means: Sequence[KindMean], below: Mapping[str, Mapping[str, str]]) -> Table:
-    scenarios = [scenario for (scenario,) in _distinct((mean.scenario,) for mean in means)]
+    scenarios = list(dict.fromkeys(mean.scenario for mean in means))
     cells = {(mean.decider, mean.scenario): f"{100 * mean.accuracy:.1f}" for mean in means}
-    return decider_table(
-        [scenario.capitalize() for scenario in scenarios],
-        {
-            name: [cells.get((name, scenario), "-") for scenario in scenarios]
-            for (name,) in _distinct((mean.decider,) for mean in means)
-        },
-        {name: [row.get(scenario, "-") for scenario in scenarios] for name, row in below.items()},
-    )
+    rows = {
+        name: [cells.get((name, scenario), "-") for scenario in scenarios]
+        for name in dict.fromkeys(mean.decider for mean in means)
+    }
+    return _decider_table([one.capitalize() for one in scenarios], rows, below, scenarios)
 
 
-def decider_table(
-    titles: Sequence[str], rows: Mapping[str, Sequence[str]], below: Mapping[str, Sequence[str]]
+def _decider_table(
+    titles: Sequence[str],
+    rows: Mapping[str, Sequence[str]],
+    below: Mapping[str, Mapping[str, str]],
+    scenarios: Sequence[str],
 ) -> Table:
-    """Return a table of a row a decider, and more rows below a line."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table()
-    table.add_column("Decider", no_wrap=True)
-    for title in titles:
-        shown = Text(spelt_out(title, kept="\n"))
-        table.add_column(shown, justify="right", no_wrap=True)
-    for name, row in rows.items():
-        table.add_row(Text(visible(name)), *map(Text, row))
-    table.add_section()
-    for name, row in below.items():
-        table.add_row(Text(visible(name)), *map(Text, row))
-    return table
+    """Return a row a decider, and the rows `below` a line, which have a cell a scenario."""
+    lines = [[name, *row] for name, row in rows.items()]
+    lines += [[name, *(row.get(one, "-") for one in scenarios)] for name, row in below.items()]
+    return columns_table(["Decider"], titles, lines, {len(rows)})
 
 
 def _percent(right: int, questions: int) -> str:
@@ -177,9 +154,7 @@ def scoring_lines(
     counts, other = (_LABEL, _WITH_TIES) if strict_official else (_TIES, _BY_LABEL)
     others = [(s, _otherwise(s, strict_official=strict_official)) for s in summaries]
     told = [
-        f"{s.decider} {s.scenario}/{s.database} {share_text(count, s.judged)}"
-        for s, count in others
-        if count != s.correct
+        f"{_where(s)} {share_text(count, s.judged)}" for s, count in others if count != s.correct
     ]
     told += _other_means(summaries, strict_official=strict_official)
     best = best_shortcuts(shortcuts)
@@ -209,8 +184,8 @@ def _other_means(summaries: Sequence[Summary], *, strict_official: bool) -> list
     ]
 
 
-def _cell(summary: Summary | None) -> str:
-    if summary is None or summary.accuracy is None or summary.interval is None:
+def _cell(summary: Summary) -> str:
+    if summary.accuracy is None or summary.interval is None:
         return "-"
     low, high = summary.interval
     return f"{share_text(summary.correct, summary.judged)}\n{interval_text(low, high)}"
@@ -250,23 +225,25 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
     These are the outcomes that are neither right nor wrong and did happen, and the share of the
     best outcome that was reached, where outcomes count from nothing.
     """
+    noted = [
+        (what, words, lambda s, o=outcome: s.counts[o]) for outcome, (what, words) in _NOTED.items()
+    ]
+    noted.append(("run", "ended by the budget", lambda s: s.ended_by_budget))
     lines = []
-    for outcome, (what, words) in _NOTED.items():
-        found = [(s, s.counts[outcome]) for s in summaries if s.counts[outcome]]
+    for what, words, count in noted:
+        found = {_where(s): count(s) for s in summaries if count(s)}
         if found:
-            where = ", ".join(f"{s.decider} {s.scenario}/{s.database} {n}" for s, n in found)
-            lines.append(f"{counted(sum(n for _, n in found), what)} {words}: {where}.")
-    ended = [(s, s.ended_by_budget) for s in summaries if s.ended_by_budget]
-    if ended:
-        where = ", ".join(f"{s.decider} {s.scenario}/{s.database} {n}" for s, n in ended)
-        lines.append(f"{counted(sum(n for _, n in ended), 'run')} ended by the budget: {where}.")
+            where = ", ".join(f"{name} {many}" for name, many in found.items())
+            lines.append(f"{counted(sum(found.values()), what)} {words}: {where}.")
     shares = [(s, s.normalised_utility) for s in summaries if s.normalised_utility is not None]
     if shares:
-        told = ", ".join(
-            f"{s.decider} {s.scenario}/{s.database} {100 * share:.1f}" for s, share in shares
-        )
-        lines.append(f"Normalised utility in %: {told}.")
+        reached = ", ".join(f"{_where(s)} {100 * share:.1f}" for s, share in shares)
+        lines.append(f"Normalised utility in %: {reached}.")
     return lines
+
+
+def _where(summary: Summary) -> str:
+    return f"{summary.decider} {summary.scenario}/{summary.database}"
 
 
 def tag_lines(counts: Sequence[TagCount]) -> list[str]:
@@ -366,7 +343,3 @@ def how_to_report(crashed: Trace, place: RunPlace | None, *, repeated: bool = Fa
         f"This is a bug, not a wrong answer: {where}. Report it to whoever maintains "
         f"{crashed.decider}, with the versions in run.json; resume (--resume RUN) asks again."
     )
-
-
-def _distinct(items: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    return list(dict.fromkeys(items))

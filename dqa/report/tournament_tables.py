@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dqa.core.text import visible
-from dqa.evaluation.playing.paper import GameCell, GameRow, GameTable, GameView, ScoreTable
+from dqa.evaluation.playing.paper import GameCell, GameTable, GameView, ScoreTable
 from dqa.evaluation.publications import GameMeasure
+from dqa.report.columns import columns_table
 from dqa.report.game_tables import estimate_text
 
 if TYPE_CHECKING:
@@ -57,43 +57,22 @@ def notes(view: GameView) -> list[str]:
 
 
 def _scores(one: ScoreTable) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table()
-    shown.add_column("Player", no_wrap=True)
-    for column in one.columns:
-        told = visible(column.task) or column.measure.capitalize()
-        shown.add_column(Text(told), justify="right", no_wrap=True)
+    titles = [column.task or column.measure.capitalize() for column in one.columns]
+    rows = []
     for row in one.rows:
-        cells = [
-            f"{'-' if cell.published is None else f'{100.0 * cell.published:.1f}'}\n"
-            f"{estimate_text(cell.ours, 100.0, 1)}"
-            for cell in row.cells
-        ]
-        who = f"{visible(row.name or '-')}\n{visible(row.player or '(nobody here)')}"
-        shown.add_row(Text(who), *map(Text, cells))
-        shown.add_section()
-    return shown
+        printed = ["-" if c.published is None else f"{100.0 * c.published:.1f}" for c in row.cells]
+        ours = [estimate_text(cell.ours, 100.0, 1) for cell in row.cells]
+        cells = [f"{paper}\n{here}" for paper, here in zip(printed, ours, strict=True)]
+        rows.append([f"{row.name or '-'}\n{row.player or '(nobody here)'}", *cells])
+    return columns_table(["Player"], titles, rows, range(1, len(rows)))
 
 
 def _table(one: GameTable) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table()
-    shown.add_column("Player", no_wrap=True)
-    for opponent in (*one.opponents, "Mean"):
-        shown.add_column(Text(visible(opponent)), justify="right", no_wrap=True)
-    for row in one.rows:
-        cells = [_cell(cell, one.measure) for cell in row.cells]
-        shown.add_row(Text(_who(row)), *map(Text, cells))
-        shown.add_section()
-    return shown
-
-
-def _who(row: GameRow) -> str:
-    return f"{visible(row.name or '-')}\n{visible(row.player)}"
+    rows = [
+        [f"{row.name or '-'}\n{row.player}", *(_cell(cell, one.measure) for cell in row.cells)]
+        for row in one.rows
+    ]
+    return columns_table(["Player"], [*one.opponents, "Mean"], rows, range(1, len(rows)))
 
 
 def _cell(cell: GameCell, measure: GameMeasure) -> str:

@@ -9,17 +9,15 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Union, get_args, get_origin
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from pydantic import Field
 
 from dqa.core.question import Candidate
 from dqa.core.text import well_formed
-from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Result
+from dqa.report.spending import cost_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,7 +74,7 @@ class ExportedDecision(Result):
             **{name: getattr(result, name) for name in Result.model_fields},
             judged=result.outcome.judged,
             seconds=seconds,
-            cost=None if prices is None else prices.cost(result.usage),
+            cost=cost_of(result, prices),
             candidates=None if chosen is None else chosen.candidates,
             shortcuts={} if chosen is None else chosen.choices,
         )
@@ -130,76 +128,37 @@ def json_bytes(value: object) -> bytes:
 def _table(lines: Sequence[Mapping[str, Any]], *, lists: bool, defused: bool) -> pa.Table:
     import pyarrow as pa
 
-    columns = {
-        name: _column(field.annotation, lists=lists)
-        for name, field in ExportedDecision.model_fields.items()
-    }
-    cells = [
-        [_cell(line.get(name), plain) for line in lines] for name, (_, plain) in columns.items()
-    ]
-    if defused:
-        cells = [[_defused(cell) for cell in column] for column in cells]
-    schema = pa.schema([(name, kind) for name, (kind, _) in columns.items()])
-    return pa.Table.from_arrays(
-        [pa.array(column, kind) for column, kind in zip(cells, schema.types, strict=True)],
-        schema=schema,
-    )
+    columns = {}
+    for name, described in ExportedDecision.json_schema()["properties"].items():
+        kind = _kind(described)
+        cells = [_cell(line.get(name), kind, lists=lists) for line in lines]
+        if defused:
+            cells = [_defused(cell) for cell in cells]
+        texts = pa.list_(pa.string()) if kind == "array" and lists else pa.string()
+        numbers = {"boolean": pa.bool_(), "integer": pa.int64(), "number": pa.float64()}
+        columns[name] = pa.array(cells, numbers.get(kind, texts))
+    return pa.table(columns)
 
 
-def _cell(value: object, plain: Callable[[Any], object]) -> object:
-    if value is None:
-        return None
-    cell = plain(value)
-    if isinstance(cell, list):
-        return [well_formed(text) for text in cell]
-    return well_formed(cell) if isinstance(cell, str) else cell
+def _kind(described: Mapping[str, Any]) -> str:
+    """Return the JSON type of a column; "string" where values have several types."""
+    parts = [part for part in described.get("anyOf", [described]) if part.get("type") != "null"]
+    kinds = {part.get("type", "string") for part in parts}
+    return kinds.pop() if len(kinds) == 1 else "string"
+
+
+def _cell(value: Any, kind: str, *, lists: bool) -> object:  # noqa: ANN401  (any field's value)
+    if value is None or kind in {"boolean", "integer", "number"}:
+        return value
+    if kind == "array":
+        texts = [well_formed(str(one)) for one in value]
+        return texts if lists else json.dumps(texts, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        if kind == "object":  # candidates are the texts of their columns
+            value = {name: None if one is None else str(one) for name, one in value.items()}
+        value = json.dumps(value, ensure_ascii=False)
+    return well_formed(str(value))
 
 
 def _defused(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
-
-
-def _column(annotation: Any, *, lists: bool) -> tuple[pa.DataType, Callable[[Any], object]]:  # noqa: ANN401
-    """Return the type of a field's column, and what makes a cell of its value."""
-    import pyarrow as pa
-
-    parts = {part for part in _parts(annotation) if part is not NoneType}
-    if parts == {bool}:
-        return pa.bool_(), bool
-    if parts == {int}:
-        return pa.int64(), int
-    if parts <= {int, float}:
-        return pa.float64(), float
-    if parts == {tuple}:
-        return (pa.list_(pa.string()), _texts) if lists else (pa.string(), _as_json)
-    if parts == {dict}:
-        return pa.string(), _as_json
-    return pa.string(), _whole_as_json if parts == {PlayedGame} else str
-
-
-def _parts(annotation: Any) -> Iterable[Any]:  # noqa: ANN401  (any annotation)
-    """Yield the classes that a value of a field may have."""
-    if get_origin(annotation) in {Union, UnionType}:
-        for part in get_args(annotation):
-            yield from _parts(part)
-    elif get_origin(annotation) is Literal:
-        yield from {type(value) for value in get_args(annotation)}
-    else:
-        found = get_origin(annotation) or annotation
-        yield str if isinstance(found, type) and issubclass(found, Enum) else found
-
-
-def _texts(values: Iterable[object]) -> list[str]:
-    return [str(value) for value in values]
-
-
-def _whole_as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _as_json(value: object) -> str:
-    """Return a list or an object as JSON, whose candidates are the texts of their columns."""
-    if isinstance(value, Mapping):
-        known = {name: None if one is None else str(one) for name, one in value.items()}
-        return json.dumps(known, ensure_ascii=False)
-    return json.dumps(_texts(value), ensure_ascii=False)  # type: ignore[arg-type]

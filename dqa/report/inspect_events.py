@@ -1,10 +1,9 @@
-"""What happened in a decision, as messages and events of an Inspect log."""
+"""The events of a decision, as messages and events of an Inspect log."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Self, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
 
 from dqa.core.events import (
     EndingEvent,
@@ -16,76 +15,76 @@ from dqa.core.events import (
     ToolUse,
 )
 from dqa.core.secrets import redacted
-from dqa.evaluation.results import NO_MODEL
-from dqa.evaluation.traces import Trace
 
 Json: TypeAlias = dict[str, Any]
 
 _ROLES: Mapping[str, str] = {"human": "user", "ai": "assistant", "system": "system"}
-_Told = (PromptEvent, ReplyEvent)
+_USAGE = {"cached_tokens": "input_tokens_cache_read", "reasoning_tokens": "reasoning_tokens"}
+"""Tokens that servers count apart: the names of a reply's fields, and Inspect's."""
 
 
-@dataclass(slots=True)
 class Conversation:
-    """A decision as a conversation, and as a list of what happened.
+    """A decision as a conversation, and as a list of events.
 
     Where several models talk, such as one that plans, each has a conversation of its own: the
-    messages are those of the one that acts, and events have all.
+    messages are those of the one that acts, and the events have all.
+
+    Parameters
+    ----------
+    events
+        The events of the decision.
+    model
+        The model that answered.
+    at
+        The time of every event, as far as it is known.
 
     Attributes
     ----------
-    model
-        What answered.
-    at
-        When, as far as it is known.
     prompt
-        What was said to the model first; None where none was asked.
-    messages
-        The conversation.
-    events
-        What happened, in order.
+        The first prompt of the model that acts; None without a model.
+    messages, events
+        The conversation, and Inspect's events.
     traceback
-        Where a bug ended it.
+        Of a bug that ended the decision.
     """
 
-    model: str
-    at: str
-    prompt: list[Json] | None = None
-    messages: list[Json] = field(default_factory=list)
-    events: list[Json] = field(default_factory=list)
-    traceback: str | None = None
-    _talks: dict[str, list[Json]] = field(default_factory=dict)
-    _main: str = "agent"
-    _open: list[Json] = field(default_factory=list)
-    _calls: int = 0
+    def __init__(self, events: Iterable[Event], model: str, at: str) -> None:
+        self.prompt: list[Json] | None = None
+        self.messages: list[Json] = []
+        self.events: list[Json] = []
+        self.traceback: str | None = None
+        self._model, self._at = model, at
+        self._talks: dict[str, list[Json]] = {}
+        self._open: list[Json] = []
+        self._calls = 0
+        listed = list(events)
+        roles = [e.role for e in listed if isinstance(e, PromptEvent | ReplyEvent)]
+        self._main = "agent" if "agent" in roles or not roles else roles[0]
+        known: dict[type[Event], Callable[[Any], None]] = {
+            PromptEvent: self._prompted,
+            ReplyEvent: self._replied,
+            ToolEvent: self._returned,
+            ParseFailureEvent: self._unread,
+            EndingEvent: self._ended,
+        }
+        for event in listed:
+            add = next((add for kind, add in known.items() if isinstance(event, kind)), self._other)
+            add(event)
 
-    @classmethod
-    def of(cls, trace: Trace | None, model: str, at: str) -> Self:
-        """Return the conversation of a trace; an empty one where none was kept."""
-        roles = [] if trace is None else [e.role for e in trace.events if isinstance(e, _Told)]
-        main = "agent" if "agent" in roles else next(iter(roles), "agent")
-        made = cls(model=model, at=at, _main=main)
-        for event in () if trace is None else trace.events:
-            made._add(event)
-        return made
+    def _note(self, kind: str, **fields: Any) -> None:  # noqa: ANN401  (as Inspect has them)
+        event = {"event": kind, "timestamp": self._at, "working_start": 0.0}
+        self.events.append(event | fields)
 
-    def output(self, model: str, answer: str) -> Json:
-        """Return the last words, as an output of a model."""
-        choice = {"message": _assistant(str(redacted(answer)), model), "stop_reason": "stop"}
-        return {"model": model, "choices": [choice] if model != NO_MODEL or answer else []}
+    def _say(self, role: str, message: Json) -> None:
+        self._talks.setdefault(role, []).append(message)
+        if role == self._main:
+            self.messages.append(message)
 
-    def _add(self, event: Event) -> None:
-        add = next((add for kind, add in _ADD.items() if isinstance(event, kind)), None)
-        if add is None:
-            self._note("info", source=event.kind, data=redacted(event.to_json()))
-        else:
-            add(self, event)
+    def _other(self, event: Event) -> None:
+        self._note("info", source=event.kind, data=redacted(event.to_json()))
 
-    def _note(self, kind: str, **told: Any) -> None:  # noqa: ANN401  (as Inspect has them)
-        self.events.append({"event": kind, "timestamp": self.at, "working_start": 0.0, **told})
-
-    def prompted(self, event: PromptEvent) -> None:
-        """Begin a conversation, of which a decision may have several, one after the other."""
+    def _prompted(self, event: PromptEvent) -> None:
+        """Begin a conversation; a decision may have several, one after the other."""
         said = [
             {"role": _ROLES.get(role, "user"), "content": str(redacted(text))}
             for role, text in event.messages
@@ -96,37 +95,24 @@ class Conversation:
         if self.prompt is None and event.role == self._main:
             self.prompt = said
 
-    def _say(self, role: str, message: Json) -> None:
-        self._talks.setdefault(role, []).append(message)
-        if role == self._main:
-            self.messages.append(message)
-
-    def replied(self, event: ReplyEvent) -> None:
-        """Add a model's reply, with what it called."""
+    def _replied(self, event: ReplyEvent) -> None:
         calls = [self._call(use) for use in event.calls]
         self._open = [*calls]
-        message = _assistant(str(redacted(event.text)), self.model)
-        if calls:
-            message["tool_calls"] = calls
-        asked, said = event.input_tokens, event.output_tokens
-        stop = "tool_calls" if calls else "stop"
+        reasoning = getattr(event, "reasoning", "")
+        message = assistant_message(event.text, self._model, reasoning)
+        message |= {"tool_calls": calls} if calls else {}
+        usage = usage_of(event.input_tokens, event.output_tokens)
+        usage |= {name: getattr(event, own) for own, name in _USAGE.items() if hasattr(event, own)}
+        choice = {"message": message, "stop_reason": "tool_calls" if calls else "stop"}
         self._note(
             "model",
-            model=self.model,
+            model=self._model,
             role=None if event.role == "agent" else event.role,
             input=[*self._talks.get(event.role, ())],
             tools=[],
             tool_choice="auto",
             config={},
-            output={
-                "model": self.model,
-                "choices": [{"message": message, "stop_reason": stop}],
-                "usage": {
-                    "input_tokens": asked,
-                    "output_tokens": said,
-                    "total_tokens": asked + said,
-                },
-            },
+            output={"model": self._model, "choices": [choice], "usage": usage},
         )
         self._say(event.role, message)
 
@@ -134,56 +120,42 @@ class Conversation:
         self._calls += 1
         given = redacted(use.input)
         arguments = given if isinstance(given, dict) else {"input": given}
-        return {
-            "id": f"call_{self._calls}",
-            "function": use.tool,
-            "arguments": arguments,
-            "type": "function",
-        }
+        call = {"id": f"call_{self._calls}", "function": use.tool, "arguments": arguments}
+        return call | {"type": "function"}
 
-    def returned(self, event: ToolEvent) -> None:
-        """Add what a tool returned."""
+    def _returned(self, event: ToolEvent) -> None:
         call = next((call for call in self._open if call["function"] == event.tool), None)
-        if call is None:  # the program asked, or the reply stated it as text
+        if call is None:  # the program called it, or the reply stated the call as text
             call = self._call(ToolUse(tool=event.tool, input={"statement": event.statement}))
         else:
             self._open.remove(call)
         shown = str(redacted(event.observation))
         error = None if event.error is None else {"type": "unknown", "message": event.error}
-        self._note(
-            "tool",
-            type="function",
-            id=call["id"],
-            function=call["function"],
-            arguments=call["arguments"],
-            result=shown,
-            error=error,
-            working_time=event.seconds,
-        )
+        self._note("tool", **call, result=shown, error=error, working_time=event.seconds)
         if self._main in self._talks:
             said = {"tool_call_id": call["id"], "function": call["function"], "error": error}
             self._say(self._main, {"role": "tool", "content": shown, **said})
 
-    def unread(self, event: ParseFailureEvent) -> None:
-        """Add what a model was told of a reply that could not be read."""
+    def _unread(self, event: ParseFailureEvent) -> None:
         problem = str(redacted(event.problem))
         self._say(event.role, {"role": "user", "content": problem})
         self._note("info", source=event.kind, data=problem)
 
-    def ended(self, event: EndingEvent) -> None:
-        """Add why there is no decision."""
+    def _ended(self, event: EndingEvent) -> None:
         self.traceback = None if event.traceback is None else str(redacted(event.traceback))
-        self._note("info", source=event.kind, data=redacted(event.to_json()))
+        self._other(event)
 
 
-_ADD: Mapping[type[Event], Callable[[Conversation, Any], None]] = {
-    PromptEvent: Conversation.prompted,
-    ReplyEvent: Conversation.replied,
-    ToolEvent: Conversation.returned,
-    ParseFailureEvent: Conversation.unread,
-    EndingEvent: Conversation.ended,
-}
+def assistant_message(text: str, model: str, reasoning: str = "") -> Json:
+    """Return a reply as a message, with the model's reasoning before it."""
+    content: str | list[Json] = str(redacted(text))
+    if reasoning:
+        thought = {"type": "reasoning", "reasoning": str(redacted(reasoning))}
+        content = [thought, {"type": "text", "text": content}]
+    return {"role": "assistant", "content": content, "source": "generate", "model": model}
 
 
-def _assistant(text: str, model: str) -> Json:
-    return {"role": "assistant", "content": text, "source": "generate", "model": model}
+def usage_of(input_tokens: int, output_tokens: int) -> Json:
+    """Return tokens as Inspect counts them."""
+    total = input_tokens + output_tokens
+    return {"input_tokens": input_tokens, "output_tokens": output_tokens, "total_tokens": total}

@@ -1,10 +1,8 @@
 """A run as logs of Inspect AI, which ``inspect view`` opens and ``inspect_ai.log`` reads.
 
-A log is one decider on one scenario and one database: a cell of the run's table. It is written as
-Inspect's documented form (version 2 of its schema, a ZIP archive of JSON), so that writing one
-needs no package of Inspect's.
-
-Traces say how long a decision took and not when it began: every time of a log is the run's own.
+A log is one decider on one scenario and one database: a cell of the run's table. It is written in
+Inspect's documented form (version 2 of its schema, a ZIP archive of JSON), without a package of
+Inspect's. Every time in a log is the run's own, as traces have durations only.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
@@ -26,37 +24,38 @@ from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import NO_MODEL, Outcome
 from dqa.evaluation.traces import Trace
 from dqa.report.export_rows import ExportedDecision, finite, json_bytes
-from dqa.report.inspect_events import Conversation
+from dqa.report.inspect_events import Conversation, assistant_message, usage_of
 
 Json: TypeAlias = dict[str, Any]
 
 _SCHEMA = 2
 _SCORER = "decision"
 _MOST_CHOICES = 1_000
-"""The most candidates that stand in a sample."""
+"""The most candidates of a sample."""
 _OLDEST = (1980, 1, 1, 0, 0, 0)
-"""When files of an archive were changed, as far as archives say: the same bytes at any time."""
+"""The time of every file of an archive, so that the same run has the same bytes."""
+_LONGEST = 1_000
+"""Characters of a prompt's message in a summary; the sample has all."""
 
 
 @dataclass(frozen=True, slots=True)
 class InspectRun:
-    """What the logs of a run are made of.
+    """The data of a run's logs.
 
     Attributes
     ----------
     rows
         The decisions, in the order of the run.
     traces
-        What led to them, by the keys of the rows.
+        Their traces, by the keys of the rows.
     name
-        What the run is called.
+        The name of the run.
     spec
-        What was evaluated; None where nobody knows.
+        What was evaluated; None where that is not known.
     began
-        When.
+        When it began.
     questions
-        The questions that are known, by their keys: text and candidates of the others are told as
-        far as a model was told them.
+        The known questions by key; of others a log has what the model was shown.
     complete
         Whether every decision was made.
     versions
@@ -74,15 +73,17 @@ class InspectRun:
 
 
 def write_logs(run: InspectRun) -> Iterator[tuple[str, bytes]]:
-    """Yield each log of a run: the name of its file, and what that holds."""
+    """Yield each log of a run: the name of its file, and its bytes."""
     cells: dict[tuple[str, str, str], list[ExportedDecision]] = {}
     for row in run.rows:
         cells.setdefault((row.scenario, row.database, row.decider), []).append(row)
-    for (scenario, database, decider), rows in cells.items():
-        task = f"{scenario}-{database}-{decider}"
+    began = run.began.astimezone(UTC).strftime("%Y-%m-%dT%H-%M-%S+00-00")
+    for cell, rows in cells.items():
+        task = "-".join(cell)
         identity = _identity(run.name, run.began.isoformat(), task)
-        began = run.began.astimezone(UTC).strftime("%Y-%m-%dT%H-%M-%S+00-00")
-        yield f"{began}_{_safe(task)}_{identity}.eval", _archive(_log(run, rows, identity))
+        samples = [_sample(run, row) for row in rows]
+        archive = _archive(_header(run, rows, identity), samples)
+        yield f"{began}_{_safe(task)}_{identity}.eval", archive
 
 
 def _identity(*parts: str) -> str:
@@ -90,69 +91,44 @@ def _identity(*parts: str) -> str:
 
 
 def _safe(name: str) -> str:
-    """Return a name as a part of a file's: what may not stand in one as its code."""
-    # An underscore parts what Inspect reads out of a log's name.
+    """Return a name for a file; Inspect splits the names of logs at underscores."""
     return quote(name, safe=" ()[],;=@").replace("_", "-").replace("%", "-").replace(" ", "-")
 
 
-@dataclass(frozen=True, slots=True)
-class _Log:
-    header: Json
-    samples: list[Json]
-
-
-def _log(run: InspectRun, rows: Sequence[ExportedDecision], identity: str) -> _Log:
-    samples = [_sample(run, row) for row in rows]
-    header = {
+def _header(run: InspectRun, rows: Sequence[ExportedDecision], identity: str) -> Json:
+    decider, at = rows[0].decider, run.began.isoformat()
+    step = {"solver": decider, "params": {}, "params_passed": {}}
+    times = {"started_at": at, "completed_at": at}
+    return {
         "version": _SCHEMA,
         "status": "success" if run.complete else "cancelled",
         "eval": _eval(run, rows, identity),
-        "plan": {
-            "name": rows[0].decider,
-            "steps": [{"solver": rows[0].decider, "params": {}, "params_passed": {}}],
-            "config": {},
-        },
+        "plan": {"name": decider, "steps": [step], "config": {}},
         "results": _results(rows),
-        "stats": {
-            "started_at": run.began.isoformat(),
-            "completed_at": run.began.isoformat(),
-            "model_usage": _usage(rows),
-        },
+        "stats": times | {"model_usage": _usage(rows)},
         "invalidated": False,
     }
-    return _Log(header, samples)
 
 
 def _eval(run: InspectRun, rows: Sequence[ExportedDecision], identity: str) -> Json:
-    first, spec = rows[0], run.spec
-    ids = list(dict.fromkeys(_sample_id(row) for row in rows))
-    epochs = max(row.epoch for row in rows)
-    told = {} if spec is None else redacted(spec.to_json())
-    return {
+    first, ids = rows[0], list(dict.fromkeys(map(_sample_id, rows)))
+    spec = {} if run.spec is None else redacted(run.spec.to_json())
+    empty = ("task_attribs", "task_args", "task_args_passed", "solver_args", "solver_args_passed")
+    empty += ("model_generate_config", "model_args")
+    dataset = {"name": first.scenario, "samples": len(ids), "sample_ids": ids, "shuffled": False}
+    return {name: {} for name in empty} | {
         "eval_id": identity,
         "run_id": _identity(run.name, run.began.isoformat()),
         "created": run.began.isoformat(),
         "task": f"{first.scenario}/{first.database}",
         "task_id": identity,
         "task_version": 0,
-        "task_attribs": {},
-        "task_args": {},
-        "task_args_passed": {},
         "solver": first.decider,
-        "solver_args": {},
-        "solver_args_passed": {},
-        "dataset": {
-            "name": first.scenario,
-            "samples": len(ids),
-            "sample_ids": ids,
-            "shuffled": False,
-        },
+        "dataset": dataset,
         "model": first.model,
-        "model_generate_config": {},
-        "model_args": {},
-        "config": {"epochs": epochs},
+        "config": {"epochs": max(row.epoch for row in rows)},
         "packages": dict(run.versions),
-        "metadata": {"run": run.name, "database": first.database, "spec": told},
+        "metadata": {"run": run.name, "database": first.database, "spec": spec},
         "scorers": [{"name": _SCORER, "metrics": [{"name": "accuracy"}]}],
     }
 
@@ -160,66 +136,54 @@ def _eval(run: InspectRun, rows: Sequence[ExportedDecision], identity: str) -> J
 def _results(rows: Sequence[ExportedDecision]) -> Json:
     judged = [row for row in rows if row.judged]
     known = (row.regret for row in judged if row.regret is not None)
-    regrets = [regret for regret in known if isfinite(regret)]
-    scores = [_score_of(_SCORER, "accuracy", [row.outcome is Outcome.CORRECT for row in judged])]
-    if regrets:
-        scores.append(_score_of("regret", "mean", regrets))
+    right = [float(row.outcome is Outcome.CORRECT) for row in judged]
+    scores = [
+        _mean(_SCORER, "accuracy", right),
+        _mean("regret", "mean", [regret for regret in known if isfinite(regret)]),
+    ]
     return {
         "total_samples": len(rows),
         "completed_samples": sum(not row.outcome.repeated for row in rows),
-        "scores": [score for score in scores if score["metrics"]],
+        "scores": [score for score in scores if score["scored_samples"]],
     }
 
 
-def _score_of(name: str, metric: str, values: Sequence[float]) -> Json:
-    metrics = {}
-    if values:
-        mean = sum(values) / len(values)
-        metrics[metric] = {"name": metric, "value": mean, "params": {}}
-    return {
-        "name": name,
-        "scorer": name,
-        "scored_samples": len(values),
-        "params": {},
-        "metrics": metrics,
-    }
+def _mean(name: str, metric: str, values: Sequence[float]) -> Json:
+    mean = sum(values) / max(1, len(values))
+    metrics = {metric: {"name": metric, "value": mean, "params": {}}}
+    scorer = {"name": name, "scorer": name, "scored_samples": len(values), "params": {}}
+    return scorer | {"metrics": metrics}
 
 
 def _sample_id(row: ExportedDecision) -> str:
-    """Return a question's own id, as the name of a file in an archive may hold it."""
+    """Return a question's own id, as the name of a file in an archive may contain it."""
     return quote(row.question.partition("/")[2], safe=" ()[]{},;:=@+!'&")
 
 
 def _sample(run: InspectRun, row: ExportedDecision) -> Json:
     trace, question = run.traces.get(row.key), run.questions.get(row.question)
-    at = run.began.isoformat()
-    talk = Conversation.of(trace, row.model, at)
+    at, scores = run.began.isoformat(), _scores(row)
+    talk = Conversation(() if trace is None else trace.events, row.model, at)
+    asked = row.question if question is None else _asked(question)
+    prompt, target = talk.prompt or asked, [str(tie) for tie in row.ties] or ""
     candidates = None if question is None else question.candidates
-    asked = talk.prompt or _asked(row, question)
-    scores = _scores(row)
+    listed = candidates is not None and len(candidates) <= _MOST_CHOICES
+    begin = {"event": "sample_init", "timestamp": at, "working_start": 0.0, "state": {}}
     sample: Json = {
         "id": _sample_id(row),
         "epoch": row.epoch,
-        "input": asked,
-        "choices": None
-        if candidates is None or len(candidates) > _MOST_CHOICES
-        else [str(candidate) for candidate in candidates],
-        "target": [str(tie) for tie in row.ties] or "",
-        "messages": talk.messages or [{"role": "user", "content": _asked(row, question)}],
-        "output": talk.output(row.model, row.answer),
+        "input": prompt,
+        "choices": [str(candidate) for candidate in candidates or ()] if listed else None,
+        "target": target,
+        "messages": talk.messages or [{"role": "user", "content": asked}],
+        "output": _output(row),
         "scores": scores,
         "metadata": _metadata(row),
         "store": {},
         "events": [
-            {
-                "event": "sample_init",
-                "timestamp": at,
-                "working_start": 0.0,
-                "sample": {"input": asked, "target": [str(tie) for tie in row.ties] or ""},
-                "state": {},
-            },
+            begin | {"sample": {"input": prompt, "target": target}},
             *talk.events,
-            *_score_events(row, scores, at),
+            *_score_events(row, scores, target, at),
         ],
         "model_usage": _usage([row]),
         "total_time": row.seconds,
@@ -228,99 +192,84 @@ def _sample(run: InspectRun, row: ExportedDecision) -> Json:
         "attachments": {},
     }
     if row.outcome.repeated:
-        told = str(redacted(row.error or row.outcome.value))
-        sample["error"] = {
-            "message": told,
-            "traceback": talk.traceback or told,
-            "traceback_ansi": talk.traceback or told,
-        }
+        message = str(redacted(row.error or row.outcome.value))
+        traceback = talk.traceback or message
+        error = {"message": message, "traceback": traceback, "traceback_ansi": traceback}
+        sample["error"] = error
     elif row.ended_by is not None:
         sample["limit"] = {"type": "custom", "limit": 0, "reason": row.ended_by}
     return sample
 
 
-def _asked(row: ExportedDecision, question: Question | None) -> str:
-    if question is None:
-        return row.question
+def _asked(question: Question) -> str:
     return "\n\n".join(part for part in (question.text, question.rules) if part)
+
+
+def _output(row: ExportedDecision) -> Json:
+    choice = {"message": assistant_message(row.answer, row.model), "stop_reason": "stop"}
+    return {"model": row.model, "choices": [choice] if row.model != NO_MODEL or row.answer else []}
 
 
 def _scores(row: ExportedDecision) -> Json:
     if not row.judged:
         return {}
-    found: Json = {
-        _SCORER: {
-            "value": "C" if row.outcome is Outcome.CORRECT else "I",
-            "answer": None if row.choice is None else str(row.choice),
-            "explanation": row.outcome.value,
-        }
-    }
+    value = "C" if row.outcome is Outcome.CORRECT else "I"
+    answer = None if row.choice is None else str(row.choice)
+    found: Json = {_SCORER: {"value": value, "answer": answer, "explanation": row.outcome.value}}
     if finite(row.regret) is not None:
         found["regret"] = {"value": row.regret, "explanation": "value given away"}
     return found
 
 
-def _score_events(row: ExportedDecision, scores: Json, at: str) -> Iterable[Json]:
+def _score_events(row: ExportedDecision, scores: Json, target: object, at: str) -> Iterator[Json]:
+    event = {"event": "score", "timestamp": at, "working_start": row.seconds or 0.0}
     for name, score in scores.items():
-        yield {
-            "event": "score",
-            "timestamp": at,
-            "working_start": row.seconds or 0.0,
-            "scorer": name,
-            "score": score,
-            "target": [str(tie) for tie in row.ties] or "",
-            "intermediate": False,
-        }
+        yield event | {"scorer": name, "score": score, "target": target, "intermediate": False}
 
 
-_TOLD = ("official", "regret", "relative_regret", "rank", "value", "best_value", "baseline")
+_METADATA = (
+    *("question", "scenario", "database", "kind", "decider", "outcome", "official", "regret"),
+    *("relative_regret", "rank", "value", "best_value", "baseline", "cost"),
+)
 
 
 def _metadata(row: ExportedDecision) -> Json:
     line = row.to_json()
-    kept = ("question", "scenario", "database", "kind", "decider", "outcome", *_TOLD, "cost")
-    return {name: finite(line[name]) for name in kept} | {"tags": list(row.tags)}
+    return {name: finite(line[name]) for name in _METADATA} | {"tags": list(row.tags)}
 
 
 def _usage(rows: Sequence[ExportedDecision]) -> Json:
-    """Return what a log's model used, by its name; nothing where none was asked."""
+    """Return what a log's model used, by its name; nothing without a model."""
     if rows[0].model == NO_MODEL:
         return {}
-    asked, said = sum(r.input_tokens for r in rows), sum(r.output_tokens for r in rows)
+    used = usage_of(sum(r.input_tokens for r in rows), sum(r.output_tokens for r in rows))
     costs = [row.cost for row in rows if row.cost is not None]
-    used = {"input_tokens": asked, "output_tokens": said, "total_tokens": asked + said}
     return {rows[0].model: used | ({"total_cost": sum(costs)} if costs else {})}
 
 
-# --- the archive ---
-
-
-def _archive(log: _Log) -> bytes:
+def _archive(header: Json, samples: Sequence[Json]) -> bytes:
     """Return a log as the archive that Inspect reads: a header, a file a sample, summaries."""
+    start = {name: header[name] for name in ("version", "eval", "plan")}
+    named = {f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in samples}
+    summaries = [_summary(sample) for sample in samples]
+    members = {"_journal/start.json": start, **named, "summaries.json": summaries}
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
-        start = {name: log.header[name] for name in ("version", "eval", "plan")}
-        _add(archive, "_journal/start.json", start)
-        for sample in log.samples:
-            _add(archive, f"samples/{sample['id']}_epoch_{sample['epoch']}.json", sample)
-        _add(archive, "summaries.json", [_summary(sample) for sample in log.samples])
-        _add(archive, "header.json", log.header)
+        for name, value in (members | {"header.json": header}).items():
+            member = zipfile.ZipInfo(name, _OLDEST)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(member, json_bytes(value))
     return written.getvalue()
 
 
-def _add(archive: zipfile.ZipFile, name: str, value: object) -> None:
-    member = zipfile.ZipInfo(name, _OLDEST)
-    member.compress_type = zipfile.ZIP_DEFLATED
-    archive.writestr(member, json_bytes(value))
-
-
-_LONGEST = 1_000
-"""Characters of a prompt's message that stand in a summary; the sample has all."""
-_SUMMED_UP = ("id", "epoch", "input", "choices", "target", "metadata", "scores", "model_usage")
+_SUMMARY = (
+    *("id", "epoch", "input", "choices", "target", "metadata", "scores", "model_usage"),
+    *("total_time", "working_time", "uuid"),
+)
 
 
 def _summary(sample: Json) -> Json:
-    summary = {name: sample[name] for name in (*_SUMMED_UP, "total_time", "working_time", "uuid")}
+    summary = {name: sample[name] for name in _SUMMARY}
     if not isinstance(summary["input"], str):
         summary["input"] = [
             message | {"content": message["content"][:_LONGEST]} for message in summary["input"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from dqa.core.text import spelt_out
 from dqa.core.truth import MatchRule
 from dqa.evaluation.statistics import Summary, Total, total_matches
 from dqa.report.columns import columns_table, interval_text, share_text

@@ -137,8 +137,9 @@ class Progress(Watcher):
 
     def _update(self) -> None:
         if self._bar is not None:
-            counts = {"correct": self._correct, "failed": self._failed}
-            self._bar.update(self._task, completed=self.done, **counts)
+            self._bar.update(
+                self._task, completed=self.done, correct=self._correct, failed=self._failed
+            )
 
     def faulted(self, fault: FaultEvent) -> None:
         """Print the first failure of each kind at once; the others are in the traces."""

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from dqa.cli import options
 from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
-from dqa.cli.options import argument, option
+from dqa.cli.options import argument, descriptions, option
 from dqa.cli.output import echo, echo_exactly, echo_json, echo_result, echo_table
 from dqa.core.database import DEFAULT_LIMITS, Limits
-from dqa.core.display import DEFAULT_DISPLAY
+from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS, Display
 from dqa.core.errors import UsageError
 from dqa.core.text import counted, spelt_out, visible
 
 if TYPE_CHECKING:
     from dqa.api.looking import QueriedRows
+
+_LIMITS, _DISPLAY = (descriptions(owner, "Attributes") for owner in (Limits, Display))
 
 
 def query(  # noqa: PLR0913  (one parameter per option)
@@ -30,7 +32,9 @@ def query(  # noqa: PLR0913  (one parameter per option)
     tables: options.Tables = None,
     policy: options.Policy = None,
     audit: options.AuditFile = None,
-    row_limit: Annotated[int, option("--row-limit N", LIMITS, least=1)] = DEFAULT_LIMITS.rows,
+    row_limit: Annotated[
+        int, option("--row-limit N", LIMITS, _LIMITS["rows"], least=1)
+    ] = DEFAULT_LIMITS.rows,
     as_csv: Annotated[bool, option("--csv", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -42,8 +46,6 @@ def query(  # noqa: PLR0913  (one parameter per option)
         SQL or Cypher; - reads standard input.
     file
         File with the statement.
-    row_limit
-        Most rows that one statement returns.
     as_csv
         Print CSV instead of a table.
     """
@@ -132,9 +134,11 @@ def schema(  # noqa: PLR0913  (one parameter per option)
     *,
     question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None,
     tables: options.Tables = None,
-    samples: Annotated[int, option("--samples N", MODELS, least=0)] = DEFAULT_DISPLAY.samples,
+    samples: Annotated[
+        int, option("--samples N", MODELS, _DISPLAY["samples"], least=0)
+    ] = DEFAULT_DISPLAY.samples,
     schema_tokens: Annotated[
-        int, option("--schema-tokens N", MODELS, least=300)
+        int, option("--schema-tokens N", MODELS, _DISPLAY["schema_tokens"], least=LEAST_TOKENS)
     ] = DEFAULT_DISPLAY.schema_tokens,
     policy: options.Policy = None,
     as_json: options.AsJson = False,
@@ -147,10 +151,6 @@ def schema(  # noqa: PLR0913  (one parameter per option)
     ----------
     question
         Words that select what to describe first.
-    samples
-        Values of each text and boolean column in the schema.
-    schema_tokens
-        Most tokens of the schema, about; agents may look up the rest.
     """
     from dqa.api.looking import read_schema
 

@@ -32,7 +32,7 @@ class Limits:
     Attributes
     ----------
     rows
-        Most rows returned; more are left in the database and the result says it was cut.
+        Most rows that one statement returns; the result says if it was cut.
     bytes
         Most bytes of result text (UTF-8); the result is cut at a whole row.
     seconds

@@ -44,7 +44,7 @@ class Display:
     fold
         Whether a comparison lists all candidates without an effect in one line.
     schema_tokens
-        Most tokens of the schema, by the estimate of `estimate_tokens`.
+        Most tokens of the schema, about; agents may look up the rest.
 
     Raises
     ------

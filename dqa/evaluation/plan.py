@@ -54,9 +54,9 @@ class Setup:
     @property
     def locations(self) -> tuple[str, ...]:
         """Where the databases are that lie in files or servers, with their passwords."""
-        located = (one for one in self.targets.values() if isinstance(one, Located))
-        loaded = (one.location for one in located if one.location is not None)
-        return (*loaded, *(place.location for place in self.places.values()))
+        located = [one for one in self.targets.values() if isinstance(one, Located)]
+        known = (place.location for place in (*located, *self.places.values()))
+        return tuple(location for location in known if location is not None)
 
     def decider_of(self, task: Task) -> Decider:
         """Return who decides a task."""

@@ -126,7 +126,9 @@ class Agent(Decider):
         bounds = prompting.Bounds(
             settings.limits, settings.max_steps, display, question.answer_form
         )
-        told = prompting.instructions(recipe, settings.protocol, bounds, added, looking_up)
+        told = prompting.joined(
+            prompting.blocks(recipe, settings.protocol, bounds, added, looking_up)
+        )
         run.messages["agent"] += [SystemMessage(told), *example]
         for warning in (unoffered, warning_of(schema)):
             if warning is not None:

@@ -20,7 +20,6 @@ from dqa.core.events import ReplyEvent, ToolUse
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
 from dqa.deciders.reviewing import settle_decision, told_refusal
-from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import Turn, correction, given_up, take_turn
 from dqa_planrag.closing import last_stated
 from dqa_planrag.planning import plan_in, settle
@@ -60,7 +59,7 @@ class Loop:
         """Ask a model for its next reply, and read it."""
         recorder, tools = run.recorder, self._offered(run, role)
         turn = take_turn(
-            self._offering(run, role, tools),
+            self._protocol.offering(self._models[role], tools, run.toolbox),
             in_turns([*run.messages[role], *self._plan_shown(run, role)]),
             recorder,
             self._settings.calls,
@@ -123,13 +122,6 @@ class Loop:
             return []
         plan = standing_plan(self._protocol.name, recorder.plans[-1], run.current_step)
         return [HumanMessage(plan)]
-
-    def _offering(self, run: Run, role: Role, tools: tuple[str, ...]) -> ChatRunnable:
-        """Return the model of a role, offered tools to call."""
-        if (role, tools) not in run.models:
-            offered = self._protocol.offering(self._models[role], tools, run.toolbox)
-            run.models[role, tools] = offered
-        return run.models[role, tools]
 
     def _offered(self, run: Run, role: Role) -> tuple[str, ...]:
         recipe, recorder = self._recipe, run.recorder

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -201,25 +201,6 @@ def joined(parts: Iterable[Block]) -> str:
         text += gap + block.text if text else block.text
         follows = labelled
     return text
-
-
-def instructions(
-    recipe: Recipe,
-    protocol: ProtocolName,
-    bounds: Bounds,
-    added: Sequence[BaseTool] = (),
-    looking_up: Sequence[BaseTool] = (),
-) -> str:
-    """Return what an agent's model is told before its task; see `blocks`."""
-    if added or looking_up:
-        return joined(blocks(recipe, protocol, bounds, added, looking_up))
-    return _usual_instructions(recipe, protocol, bounds)
-
-
-@lru_cache(maxsize=256)
-def _usual_instructions(recipe: Recipe, protocol: ProtocolName, bounds: Bounds) -> str:
-    """Return the instructions without tools of others; the same for all decisions of an agent."""
-    return joined(blocks(recipe, protocol, bounds))
 
 
 def planner_instructions(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> str:

@@ -23,7 +23,6 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -140,7 +139,6 @@ class ReAct:
         return [HumanMessage(told)]
 
 
-@lru_cache(maxsize=32)  # the same reply is read, kept and recorded
 def spoken(text: str) -> str:
     """Return the part of a reply that counts: after its thinking, up to its own observation."""
     _, text = split_thinking(text)

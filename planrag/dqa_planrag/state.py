@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -11,7 +11,6 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from dqa.core.events import ParseFailureEvent, PromptEvent
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
-from dqa.models.calling import ChatRunnable
 from dqa_planrag.reply import Reply
 from dqa_planrag.toolbox import Toolbox
 
@@ -38,8 +37,6 @@ class Run:
         Records what happens.
     messages
         The conversation with each model.
-    models
-        The models with the tools that they were offered so far, by role and names of the tools.
     reply, problem
         The last reply, or None and why it could not be used.
     failures
@@ -54,7 +51,6 @@ class Run:
     task: Callable[[str], str]
     recorder: Recorder
     messages: dict[Role, list[BaseMessage]]
-    models: dict[tuple[Role, tuple[str, ...]], ChatRunnable] = field(default_factory=dict)
     reply: Reply | None = None
     problem: str = ""
     failures: int = 0

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Annotated, Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
@@ -84,7 +83,6 @@ _NO_NAME = re.compile(r"[^\w-]", re.ASCII)
 _LONGEST_NAME = 64
 
 
-@lru_cache(maxsize=256)
 def _definition(name: str, description: str, schema: type[BaseModel]) -> dict[str, Any]:
     """Return a tool as providers are told of it."""
     described = convert_to_openai_tool(schema)

@@ -6,7 +6,7 @@ import pytest
 
 from dqa.core.database import DEFAULT_LIMITS
 from dqa.deciders.base import ProtocolName
-from dqa_planrag.prompting import Bounds, blocks, instructions, joined
+from dqa_planrag.prompting import Bounds, blocks, joined
 from dqa_planrag.recipes import RECIPES
 
 PROTOCOLS: tuple[ProtocolName, ...] = ("react", "tools")
@@ -28,5 +28,5 @@ def test_the_three_retrieval_agents_differ_in_plan_and_replan(protocol: Protocol
         ("planrag-sim", ("simulating",), "planrag"),
     ):
         rest = joined(block for block in told[name] if block.name not in removed)
-        assert rest == instructions(BY_NAME[left], protocol, BOUNDS)
+        assert rest == joined(blocks(BY_NAME[left], protocol, BOUNDS))
         assert rest != joined(told[name])

@@ -44,7 +44,12 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
     types = _types(cases.judged, reference) if reference else {}
     told = [run for run, case in zip(runs, cases.judged, strict=True) if case.told]
     findings = {measure: list[Finding]() for measure in _TITLES}
-    for measure, finding in (*_by_type(runs, types), *_findings(told)):
+    findings["question_types"] = [
+        Finding("", run.decider, types[run.key[:2]], run.question, run.outcome is Outcome.CORRECT)
+        for run in runs
+        if run.key[:2] in types
+    ]
+    for measure, finding in _findings(told):
         findings[measure].append(finding)
     sr = f"SR: '{reference}' retrieved once. MR: it retrieved more often."
     return Analysis(
@@ -120,16 +125,6 @@ def _types(cases: Sequence[Case], reference: str) -> dict[tuple[str, str], str]:
             "asks the database in statements of its own."
         )
     return {case.result.key[:2]: ("none", "SR", "MR")[min(_retrievals(case), 2)] for case in told}
-
-
-def _by_type(
-    runs: Iterable[AnalysedRun], types: dict[tuple[str, str], str]
-) -> Iterator[tuple[str, Finding]]:
-    for run in runs:
-        if run.key[:2] in types:
-            right = run.outcome is Outcome.CORRECT
-            finding = Finding("", run.decider, types[run.key[:2]], run.question, right)
-            yield "question_types", finding
 
 
 def _findings(runs: Sequence[AnalysedRun]) -> Iterator[tuple[str, Finding]]:

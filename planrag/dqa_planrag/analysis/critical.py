@@ -155,7 +155,8 @@ class Asked:
             names, outputs = [str(name).lower() for name in header], reading.outputs
             made = [outputs[name] for name in (names if set(names) == set(outputs) else outputs)]
             for cells in rows if rows and len(rows[0]) == len(made) else ():
-                columns = list(zip(made, map(_items, cells), strict=True))
+                listed = [cell if isinstance(cell, list) else [cell] for cell in cells]
+                columns = list(zip(made, listed, strict=True))
                 for k in range(max(len(items) for _, items in columns)):
                     row = [(v, items[min(k, len(items) - 1)]) for v, items in columns if items]
                     yield RowView(reading, row, relevance)
@@ -167,19 +168,13 @@ def read_statements(trace: Trace, scenario: Scenario | None) -> list[Asked]:
     dialect = plugins.backend(trace.database).dialect if known else "sqlite"
     found = []
     for one in trace.evidence:
-        readings: list[Reading] = []
+        text, readings = one.translated or one.statement, list[Reading]()
         if scenario is not None and one.error is None and one.tool == QUERY:
-            text = one.translated or one.statement
-            if trace.kind == "graph":
-                readings = read_cypher(text, scenario.schema)
-            else:
-                readings = read_sql(text, _DIALECTS.get(dialect, dialect), scenario.schema)
+            is_graph, name = trace.kind == "graph", _DIALECTS.get(dialect, dialect)
+            schema = scenario.schema
+            readings = read_cypher(text, schema) if is_graph else read_sql(text, name, schema)
         found.append(Asked(one, tuple(readings)))
     return found
-
-
-def _items(cell: Any) -> list[Any]:  # noqa: ANN401  (any cell)
-    return cell if isinstance(cell, list) else [cell]
 
 
 class RowView:
@@ -259,17 +254,15 @@ class RowView:
 
     def sums(self, leaves: Iterable[Leaf], computed: Computed) -> bool:
         """Whether a sum or mean is over all parts of the value of something that matters."""
+        wanted = computed.table, computed.function, computed.columns
         for leaf in leaves:
-            summed = leaf.summed
-            is_same = summed is not None and (
-                (self.reading.tables[leaf.instance], summed.function, summed.columns)
-                == (computed.table, computed.function, computed.columns)
-            )
-            if summed is None or not is_same or not summed.chosen <= {computed.by}:
+            summed, table = leaf.summed, self.reading.tables[leaf.instance]
+            if summed is None or (table, summed.function, summed.columns) != wanted:
                 continue
             matter = self.wanted(leaf.instance).get(computed.by)
             of = self.possible((leaf.instance, computed.by))
-            if (computed.by in summed.chosen) if matter is None else (of and of <= matter):
+            known = computed.by in summed.chosen if matter is None else (of and of <= matter)
+            if known and summed.chosen <= {computed.by}:
                 return True
         return False
 

@@ -41,12 +41,9 @@ def failure_of(
     lacks_data = bool(missed) if found else vain == len(asked)
     is_known = _is_known(result.answer.strip(_QUOTES).casefold(), asked, relevance)
     improper = result.outcome is Outcome.NO_CANDIDATE and is_known
+    in_vain = bool(asked) and 2 * vain >= len(asked) and lacks_data
     rules = (
-        (
-            "QUR",
-            bool(asked) and 2 * vain >= len(asked) and lacks_data,
-            f"{vain} of {len(asked)} statements brought nothing",
-        ),
+        ("QUR", in_vain, f"{vain} of {len(asked)} statements brought nothing"),
         ("CAN", improper, "answered with something that is no candidate"),
         ("OTH", result.outcome is not Outcome.WRONG, f"no decision to judge: {result.outcome}"),
         ("CAN", _gains_nothing(result), "chose a candidate that gains nothing"),

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
@@ -201,69 +200,44 @@ class ToolCalls:
 def _read(message: AIMessage, step: int, accepted: AbstractSet[str], toolbox: Toolbox) -> Reply:
     """Read a reply whose calls may say what is in `accepted`, and ask for what is in `toolbox`."""
     _check_calls(message)
-    draft = _Draft(accepted, toolbox)
+    text = spoken(message.text)
+    requests, notes, thoughts = list[ToolRequest](), list[tuple[str, str]](), [without_step(text)]
+    plans = dict[str, str | None]()
+    answer, deciding = None, ""
     for place, call in enumerate(message.tool_calls):
-        draft.add(f"call_{step}_{place}", call["name"], call["args"])
-    return draft.reply(spoken(message.text))
-
-
-@dataclass(slots=True)
-class _Draft:
-    """A reply while its calls are read, one after the other."""
-
-    accepted: AbstractSet[str]
-    toolbox: Toolbox
-    plan: str | None = None
-    replan: str | None = None
-    answer: str | None = None
-    requests: list[ToolRequest] = field(default_factory=list)
-    notes: list[tuple[str, str]] = field(default_factory=list)
-    deciding: str = ""
-    thoughts: list[str] = field(default_factory=list)
-
-    def add(self, call_id: str, tool: str, arguments: dict[str, Any]) -> None:
-        """Add one call; `UnparsableReplyError` where its arguments do not fit."""
-        if tool in self.toolbox.tools:
-            checked = self.toolbox.checked(tool, arguments)
-            self.requests.append(ToolRequest(tool, checked, call_id))
+        call_id, tool, arguments = f"call_{step}_{place}", call["name"], call["args"]
+        if tool in toolbox.tools:
+            requests.append(ToolRequest(tool, toolbox.checked(tool, arguments), call_id))
         elif is_thinking(tool):
-            self.thoughts += [str(said) for said in arguments.values()]
-            self.notes.append((call_id, THOUGHT_NOTED))
-        elif tool not in self.accepted or tool not in _SAYING:
-            self.requests.append(ToolRequest(tool, _as_json(arguments), call_id))
+            thoughts += [str(said) for said in arguments.values()]
+            notes.append((call_id, THOUGHT_NOTED))
+        elif tool not in accepted or tool not in _SAYING:
+            requests.append(ToolRequest(tool, _as_json(arguments), call_id))
         elif tool == "decide":
-            if self.deciding:
+            if deciding:
                 raise UnparsableReplyError("The reply decides twice. Call decide once.")
-            self.answer = fitted_arguments(tool, _Decide, arguments)["decision"]
-            self.deciding = call_id
+            answer = fitted_arguments(tool, _Decide, arguments)["decision"]
+            deciding = call_id
         else:
-            self._add_plan(call_id, tool, arguments)
-
-    def _add_plan(self, call_id: str, tool: str, arguments: dict[str, Any]) -> None:
-        steps = _numbered(fitted_arguments(tool, _SAYING[tool], arguments)["steps"])
-        if tool == "plan" and not steps:
-            raise UnparsableReplyError("The plan has no steps. Call plan with its steps.")
-        if tool == "plan":
-            self.plan = steps
-        else:
-            self.replan = steps
-        self.notes.append((call_id, _NOTED))
-
-    def reply(self, text: str) -> Reply:
-        """Return what was said."""
-        dropped = bool(self.deciding and self.requests)
-        only_noted = not self.requests and not self.deciding
-        return Reply(
-            plan=self.plan,
-            replan=self.replan,
-            thought="\n".join(filter(None, [without_step(text), *self.thoughts])),
-            requests=tuple(self.requests),
-            answer=None if dropped else self.answer,
-            answer_id="" if dropped else self.deciding,
-            notes=(*self.notes, *([(self.deciding, _DROPPED)] if dropped else [])),
-            current_step=step_in(text),
-            only_thinks=only_noted and any(note == THOUGHT_NOTED for _, note in self.notes),
-        )
+            plans[tool] = _numbered(fitted_arguments(tool, _SAYING[tool], arguments)["steps"])
+            if tool == "plan" and not plans[tool]:
+                raise UnparsableReplyError("The plan has no steps. Call plan with its steps.")
+            notes.append((call_id, _NOTED))
+    only_noted = not requests and not deciding
+    if deciding and requests:
+        notes.append((deciding, _DROPPED))
+        answer, deciding = None, ""
+    return Reply(
+        plan=plans.get("plan"),
+        replan=plans.get("replan"),
+        thought="\n".join(filter(None, thoughts)),
+        requests=tuple(requests),
+        answer=answer,
+        answer_id=deciding,
+        notes=tuple(notes),
+        current_step=step_in(text),
+        only_thinks=only_noted and any(note == THOUGHT_NOTED for _, note in notes),
+    )
 
 
 def _numbered(steps: Iterable[str]) -> str | None:

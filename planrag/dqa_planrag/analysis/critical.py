@@ -121,22 +121,16 @@ class Relevance:
         named = zip(data.column(table, key), data.column(table, column), strict=True)
         keys = {table: {k for k, name in named if str(name) == question.target[part.parameter]}}
         tables = {node.label: node.table for node in data.schema.nodes}
-        edges = [
-            (tables[edge.source[0]], begin, tables[edge.target[0]], end)
-            for edge in data.schema.edges
-            if edge.label in part.along
-            for begin, end in zip(
-                data.column(edge.table, edge.source[1]),
-                data.column(edge.table, edge.target[1]),
-                strict=True,
-            )
-        ]
+        edges = [edge for edge in data.schema.edges if edge.label in part.along]
         before = -1
         while before != (before := sum(map(len, keys.values()))):
-            for source, begin, target, end in edges:
-                if end in keys.setdefault(target, set()):
-                    keys.setdefault(source, set()).add(begin)
-        return cls(data, {name: frozenset(found) for name, found in keys.items()})
+            for edge in edges:
+                (source, first), (target, last) = edge.source, edge.target
+                begins, ends = data.column(edge.table, first), data.column(edge.table, last)
+                wanted = keys.setdefault(tables[target], set())
+                found = {b for b, end in zip(begins, ends, strict=True) if end in wanted}
+                keys.setdefault(tables[source], set()).update(found)
+        return cls(data, {name: frozenset(nodes) for name, nodes in keys.items()})
 
 
 @dataclass(frozen=True, slots=True)

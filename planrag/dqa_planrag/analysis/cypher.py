@@ -188,7 +188,7 @@ def _parsed(text: str) -> exp.Select:
     for pattern, spelled in _SPELLINGS:
         text = pattern.sub(spelled, text)
     try:
-        found = sqlglot.parse_one(f"SELECT {text}", read="mysql").transform(_translated)
+        found = sqlglot.parse_one(f"SELECT {text}", read="mysql").transform(_translated, copy=False)
     except SqlglotError:
         return exp.select("NULL")
     return found if isinstance(found, exp.Select) else exp.select("NULL")

@@ -10,6 +10,7 @@ import io
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from pydantic import Field
@@ -155,7 +156,10 @@ def _cell(value: Any, kind: str, *, lists: bool) -> object:  # noqa: ANN401  (an
         return texts if lists else json.dumps(texts, ensure_ascii=False)
     if isinstance(value, Mapping):
         if kind == "object":  # candidates are the texts of their columns
-            value = {name: None if one is None else str(one) for name, one in value.items()}
+            exact = (float, NoneType)
+            value = {
+                name: one if isinstance(one, exact) else str(one) for name, one in value.items()
+            }
         value = json.dumps(value, ensure_ascii=False)
     return well_formed(str(value))
 

@@ -53,6 +53,8 @@ COLUMNS = {
     "tags": "list<element: string>",
     "match": "string",
     "ended_by": "string",
+    "content": "string",
+    "official_metrics": "string",
     "game": "string",
     "judged": "bool",
     "seconds": "double",

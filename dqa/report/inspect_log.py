@@ -113,8 +113,10 @@ def _header(run: InspectRun, rows: Sequence[ExportedDecision], identity: str) ->
 def _eval(run: InspectRun, rows: Sequence[ExportedDecision], identity: str) -> Json:
     first, ids = rows[0], list(dict.fromkeys(map(_sample_id, rows)))
     spec = {} if run.spec is None else redacted(run.spec.to_json())
-    empty = ("task_attribs", "task_args", "task_args_passed", "solver_args", "solver_args_passed")
-    empty += ("model_generate_config", "model_args")
+    empty = (
+        *("task_attribs", "task_args", "task_args_passed", "solver_args", "solver_args_passed"),
+        *("model_generate_config", "model_args"),
+    )
     dataset = {"name": first.scenario, "samples": len(ids), "sample_ids": ids, "shuffled": False}
     return {name: {} for name in empty} | {
         "eval_id": identity,

@@ -226,14 +226,15 @@ def notes(summaries: Sequence[Summary]) -> list[str]:
     best outcome that was reached, where outcomes count from nothing.
     """
     noted = [
-        (what, words, lambda s, o=outcome: s.counts[o]) for outcome, (what, words) in _NOTED.items()
+        (what, words, {_where(s): s.counts[outcome] for s in summaries})
+        for outcome, (what, words) in _NOTED.items()
     ]
-    noted.append(("run", "ended by the budget", lambda s: s.ended_by_budget))
+    noted.append(("run", "ended by the budget", {_where(s): s.ended_by_budget for s in summaries}))
     lines = []
-    for what, words, count in noted:
-        found = {_where(s): count(s) for s in summaries if count(s)}
+    for what, words, counts in noted:
+        found = {name: count for name, count in counts.items() if count}
         if found:
-            where = ", ".join(f"{name} {many}" for name, many in found.items())
+            where = ", ".join(f"{name} {count}" for name, count in found.items())
             lines.append(f"{counted(sum(found.values()), what)} {words}: {where}.")
     shares = [(s, s.normalised_utility) for s in summaries if s.normalised_utility is not None]
     if shares:

@@ -27,7 +27,7 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.question import Question
 from dqa.evaluation.engines.base import GivenObjects, open_engine
-from dqa.evaluation.folders import RunRecord, now, versions
+from dqa.evaluation.record import RunRecord, now, versions
 from dqa.evaluation.options import DEFAULT_CALLS, RunOptions
 from dqa.evaluation.run import evaluate as decide_all
 from dqa.evaluation.score import Judge

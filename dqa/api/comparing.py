@@ -11,7 +11,7 @@ from dqa.api.reading import read_run
 from dqa.api.runs import Run
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.text import counted
-from dqa.evaluation.folders import require_questions
+from dqa.evaluation.record import require_questions
 from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics.comparing import Comparison, compare_contestants

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -27,18 +27,20 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.decision_spans import run_span
-from dqa.evaluation.engines.base import Decide, GivenObjects, open_engine
-from dqa.evaluation.folders import RunRecord, now, require_questions, versions
+from dqa.evaluation.executors import check_engine, open_executor
+from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
+from dqa.evaluation.plan import plan
 from dqa.evaluation.prompts import prompts_of
+from dqa.evaluation.record import RunRecord, now, require_questions, versions
+from dqa.evaluation.remote import GivenObjects
 from dqa.evaluation.results import Result
-from dqa.evaluation.run import evaluate as make_decisions
+from dqa.evaluation.run_files import has_recorded, refuse_asked, require_writable
+from dqa.evaluation.runner import Executor, run_tasks
 from dqa.evaluation.shortcuts import ShortcutChoices, choose_by_shortcuts
 from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.evaluation.store import RunStore
-from dqa.evaluation.stores.opening import UsedElsewhere, open_store, refuse_asked, require_place
-from dqa.evaluation.stores.places import FolderPlace, RunPlace, place_of
-from dqa.evaluation.stores.reading import open_reader
+from dqa.evaluation.stored_runs import RunReader
 from dqa.loaders.sources import GivenQuestions, QuestionSource
 from dqa.report.hints import resume_command
 from dqa.report.tables import how_to_report
@@ -74,7 +76,7 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     what: RunSpec | QuestionSet | QuestionSource | None = None,
     deciders: Named | Sequence[Named] = (),
     *,
-    out: RunPlace | Path | str | None = None,
+    out: RunLocation | Path | str | None = None,
     resume: bool = False,
     retry_failed: bool = False,
     options: RunOptions | None = None,
@@ -126,22 +128,18 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     CrashError
         Too many decisions crashed.
     """
-    if resume and out is None:
-        raise UsageError("resume goes on with a run in a folder or a store: name it as out.")
-    if retry_failed and out is None:
+    if (resume or retry_failed) and out is None:
         raise UsageError(
-            "retry_failed (--retry-failed) asks again what a kept run could not judge: name it as "
-            "out (--out), or resume it (--resume)."
+            "resume (--resume) and retry_failed (--retry-failed) continue a stored run: name it as "
+            "out (--out)."
         )
-    place = None if out is None else place_of(out)
-    if retry_failed and isinstance(place, FolderPlace):
-        resume = True
+    location = None if out is None else locate_run(out)
     earlier = resumed = None
-    if resume and place is not None:
-        reader = open_reader(place)
-        place, earlier = reader.place, reader.resumable()[0]
-        why = f"'{resume_command(place, games=True)}' goes on with it."
-        resumed = require_questions(earlier.spec, str(place), why)
+    if resume and location is not None:
+        stored = RunReader(location)
+        location, earlier = stored.location, stored.record
+        why = f"'{resume_command(location, games=True)}' resumes it."
+        resumed = require_questions(earlier.spec, str(location), why)
     options = options or (DEFAULT_RUN if earlier is None else earlier.options)
     calls = calls or (DEFAULT_CALLS if earlier is None else earlier.calls)
     named = (deciders,) if isinstance(deciders, str | Decider | DeciderFactory) else deciders
@@ -149,42 +147,77 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     named_fields, chats = name_models(fields)
     given = GivenObjects({made.name: made for made in named if not isinstance(made, str)}, chats)
     spec = _spec(what, names, named_fields, resumed)
-    require_place(place)  # before anything is read or asked
-    used = UsedElsewhere(place, resume=resume)
+    require_writable(location)  # before anything is read or asked
+    check_engine(options, calls)
+    spending = Spending(location)
     with ExitStack() as opened:
-        engine = opened.enter_context(open_engine(options, calls))
         built = opened.enter_context(
             spec.build(
                 calls=calls,
                 options=options,
-                resumed=used if used.goes_on(calls.record) else None,
+                resumed=spending if spending.is_resumed(calls, resume=resume) else None,
                 questions=what if isinstance(what, QuestionSet) else None,
                 deciders=given.deciders,
                 chats=given.chats,
             )
         )
-        refuse_asked(place, built.setup.locations)
+        refuse_asked(location, built.setup.locations)
         opened.enter_context(run_span(built.setup))
-        decide = engine.deciding(built, given, calls, options)
         record = _record_of(built, options, calls)
-        used.require_own_cassette(record)
-        store = open_store(place, record, resume=resume, retry_failed=retry_failed)
-        used.follow(store)
-        results, shortcuts = _make(built, store, options, decide, watcher or Watcher())
+        executor = opened.enter_context(open_executor(built, given, calls, options))
+        store = RunStore(location, record, retry_failed=retry_failed or resume)
+        spending.follow(store)
+        results, shortcuts = _make(built, executor, store, options, watcher or Watcher())
     return Run(
         results,
         built.spec,
-        store.place,
+        store.location,
         built.setup.size,
-        store.crashed,
+        tuple(store.crashed),
         built.setup.questions.defects,
         calls.prices,
         shortcuts,
-        store.lost
-        if store.place is None
-        else open_reader(store.place).abandoned(recorded=calls.record is not None),
+        lost_usage(store, calls),
         made=store.added,
     )
+
+
+def lost_usage(store: RunStore, calls: CallOptions) -> Usage:
+    """Return the usage of a run that led to no decision."""
+    if store.location is None:
+        return store.lost
+    return RunReader(store.location).lost(recorded=calls.record is not None)
+
+
+class Spending:
+    """What a run has used outside of this process; a budget calls it.
+
+    A budget exists before its run is opened.
+
+    Parameters
+    ----------
+    location
+        Where the run is stored.
+    """
+
+    def __init__(self, location: RunLocation | None) -> None:
+        self._location = location
+        self._store: RunStore | None = None
+
+    def __call__(self) -> Usage:
+        """Return it, as far as this process knows."""
+        return Usage() if self._store is None else self._store.used_elsewhere
+
+    def is_resumed(self, calls: CallOptions, *, resume: bool) -> bool:
+        """Whether the run may continue a recording: it is new, or a run here recorded it."""
+        cassette = calls.record
+        if resume or self._location is None:
+            return resume
+        return cassette is None or not cassette.exists() or has_recorded(self._location, cassette)
+
+    def follow(self, store: RunStore) -> None:
+        """Ask a store from now on."""
+        self._store = store
 
 
 def _record_of(built: BuiltRun, options: RunOptions, calls: CallOptions) -> RunRecord:
@@ -200,46 +233,51 @@ def _record_of(built: BuiltRun, options: RunOptions, calls: CallOptions) -> RunR
 
 
 def _make(
-    built: BuiltRun, store: RunStore, options: RunOptions, decide: Decide | None, watching: Watcher
+    built: BuiltRun,
+    executor: Executor,
+    store: RunStore,
+    options: RunOptions,
+    watching: Watcher,
 ) -> tuple[tuple[Result, ...], tuple[ShortcutChoices, ...]]:
-    """Make every decision that the store has not, and return all, with what shortcuts answer."""
-    place, there = store.place, len(store.results)
-    try:
-        store.keep_prompts(prompts_of(built.connected.makers))
+    """Make every decision that the store lacks; return all, and the choices of the heuristics."""
+    with handling_errors(store, repeated=built.spec.epochs > 1):
+        store.add_prompts(prompts_of(built.connected.makers))
         shortcuts = choose_by_shortcuts(built.setup.questions, built.setup.places)
-        store.keep_shortcuts(shortcuts)
-        watching.started(built, there)
+        store.add_shortcuts(shortcuts)
+        watching.started(built, store.done)
         store.on_elsewhere = watching.decided_elsewhere
-        if there < built.setup.size:
+        if store.done < built.setup.size:
             built.connected.check_reachable()
-        results = make_decisions(
-            *(built.setup, built.judge, store, options, watching.decided),
+        results = run_tasks(
+            *(plan(built.setup), executor, store, watching.decided),
             watcher=Told(watching),
-            decide=decide,
+            fail_fast=options.fail_fast,
         )
+    return results, shortcuts
+
+
+@contextmanager
+def handling_errors(store: RunStore, *, repeated: bool = False) -> Iterator[None]:
+    """Close a store in the end; say in errors what is stored, and how to resume."""
+    location = store.location
+    stored = "" if location is None else f" Resume it with '{resume_command(location)}'."
+    try:
+        yield
     except (DataError, ModelUnavailableError, PluginError, UsageError):
         store.discard()
         raise
     except InfrastructureError as error:
-        if place is None or decide is None:
-            raise
-        raise InfrastructureError(f"{error} {_kept(place)}") from error
+        raise InfrastructureError(f"{error}{stored}") from error
     except OSError as error:
-        folder = place.path if isinstance(place, FolderPlace) else None
-        if place is None or (problem := describe_file_error(error, folder)) is None:
+        problem = describe_file_error(error, None if location is None else location.file)
+        if problem is None:
             raise
-        raise InfrastructureError(f"{problem} {_kept(place)}") from error
+        raise InfrastructureError(f"{problem}{stored}") from error
     except CrashError as error:
-        raise CrashError(
-            f"{error} {how_to_report(store.crashed[-1], place, repeated=built.spec.epochs > 1)}"
-        ) from error
+        how = how_to_report(store.crashed[-1], location, repeated=repeated)
+        raise CrashError(f"{error} {how}") from error
     finally:
         store.close()
-    return results, shortcuts
-
-
-def _kept(place: RunPlace) -> str:
-    return f"What was decided is kept; '{resume_command(place)}' goes on."
 
 
 def _spec(

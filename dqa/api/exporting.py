@@ -20,8 +20,8 @@ from dqa.core.files import (
 )
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
+from dqa.evaluation.location import RunLocation
 from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.stores.places import RunPlace
 from dqa.report.export_rows import ExportedDecision, encode_rows
 
 ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]
@@ -30,7 +30,7 @@ ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def export_rows(run: Run | RunPlace | Path | str) -> tuple[ExportedDecision, ...]:
+def export_rows(run: Run | RunLocation | Path | str) -> tuple[ExportedDecision, ...]:
     """Return the decisions of a run as rows, from which its figures can be worked out again.
 
     Of a run that was kept nowhere nobody knows how many seconds decisions took.
@@ -52,7 +52,7 @@ def export_rows(run: Run | RunPlace | Path | str) -> tuple[ExportedDecision, ...
 
 
 def export_run(
-    run: Run | RunPlace | Path | str,
+    run: Run | RunLocation | Path | str,
     out: Path | str,
     as_format: ExportFormat | None = None,
     *,
@@ -117,7 +117,7 @@ def require_format(name: str) -> ExportFormat:
     raise UsageError(f"{told}: name one of {', '.join(get_args(ExportFormat))} (--format).")
 
 
-def _read(run: Run | RunPlace | Path | str) -> Run:
+def _read(run: Run | RunLocation | Path | str) -> Run:
     found = run if isinstance(run, Run) else read_run(run)
     if not found.results:
         named = "The run" if isinstance(run, Run) else str(run)

@@ -28,7 +28,7 @@ _OWN: Mapping[str, str] = {
     "question": "dqa.api.questions:ShownQuestion",
     "result": "dqa.evaluation.results:Result",
     "rows": "dqa.api.looking:QueriedRows",
-    "run": "dqa.evaluation.folders:RunRecord",
+    "run": "dqa.evaluation.record:RunRecord",
     "scenario": "dqa.scenarios.document:ScenarioFile",
     "scenario_check": "dqa.api.scenario_checks:ScenarioCheck",
     "scenario_tables": "dqa.scenarios.document:SharedParts",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 
 from dqa import plugins
@@ -17,12 +19,13 @@ from dqa.core.truth import LabelledQuestion
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.connecting import Connected, connect
 from dqa.evaluation.crashes import MOST_IN_A_ROW, Crashes
-from dqa.evaluation.engines.base import open_engine
+from dqa.evaluation.executors import open_mapper
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.plan import Setup, Task, plan
-from dqa.evaluation.run import carry_out
+from dqa.evaluation.score import Judge
 from dqa.evaluation.spec import Deciding
 from dqa.evaluation.targets import targets_of
+from dqa.evaluation.worker import Worker
 from dqa.loaders.generator import generate as generate_questions
 from dqa.scenarios import scenario_name
 from dqa.scenarios.generation import Difficulty, Size
@@ -81,7 +84,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
         None if scenarios is None else [plugins.scenario(scenario_name(n)).name for n in scenarios]
     )
     resistance = resistance_of(resist, deciding or Deciding(seed=seed), calls, options)
-    with open_engine(options) as engine:
+    with open_mapper(options) as mapper:
         return generate_questions(
             names,
             count,
@@ -91,7 +94,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
             per_database=per_database,
             like_release=like_release,
             resistance=resistance,
-            mapper=engine,
+            mapper=mapper,
         )
 
 
@@ -155,7 +158,11 @@ class DecidersErr:
                 wrong[task.question.key].add(task.decider)
 
         tasks = plan(setup)
-        carry_out(tasks, setup, note, self._options)
+        options = self._options
+        worker = Worker(setup, Judge(setup.questions), options.patience, options.workers)
+        with closing(worker), ThreadPoolExecutor(options.workers) as threads:
+            for task, decision in zip(tasks, threads.map(worker.make, tasks), strict=True):
+                note(task, decision)
         return [len(wrong[question.key]) == len(setup.deciders) for question, _ in numbered]
 
     def told(self) -> str:

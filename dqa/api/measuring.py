@@ -13,11 +13,11 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted
 from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.findings import Analysis, read_cases
-from dqa.evaluation.folders import RUN, register_scenarios, require_questions
+from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.paper_views import PaperView
 from dqa.evaluation.paper_views import view_paper as compare_with_paper
-from dqa.evaluation.stores.places import RunPlace, place_of
-from dqa.evaluation.stores.reading import RunReader, open_reader
+from dqa.evaluation.record import register_scenarios, require_questions
+from dqa.evaluation.stored_runs import RunReader
 from dqa.loaders.sources import GeneratedFolder, InPlaceFolder, OwnQuestions, ReleaseFolder
 
 _NO_ANALYSIS = (
@@ -27,7 +27,7 @@ _NO_ANALYSIS = (
 
 
 def analyse(
-    run: RunPlace | Path | str,
+    run: RunLocation | Path | str,
     reference: str | None = None,
     *,
     questions: QuestionSet | Path | str | None = None,
@@ -56,10 +56,10 @@ def analyse(
     UnknownNameError
         The reference decided nothing here.
     """
-    reader = open_reader(place_of(run))
-    require_questions(reader.record().spec, str(reader.place), _NO_ANALYSIS)
+    reader = RunReader(locate_run(run))
+    require_questions(reader.record.spec, str(reader.location), _NO_ANALYSIS)
     cases = read_cases(reader)
-    register_scenarios(reader.record().spec)
+    register_scenarios(reader.record.spec)
     lacking = None
     if not isinstance(questions, QuestionSet) and any(case.told for case in cases.judged):
         questions, lacking = find_questions(reader, questions)
@@ -80,7 +80,7 @@ def analyse(
 
 
 def view_paper(
-    run: RunPlace | Path | str,
+    run: RunLocation | Path | str,
     paper: str,
     reference: str | None = None,
     *,
@@ -128,12 +128,10 @@ def find_questions(
 
 
 def _read_again(run: RunReader, folder: Path | str | None) -> QuestionSet:
-    record = run.record()
+    record = run.record
     if record.spec is None:
-        raise UsageError(
-            f"{run.place} does not say where its questions are: there is no {RUN} of today."
-        )
-    spec = require_questions(record.spec, str(run.place), "it has no questions.")
+        raise UsageError(f"{run.location} does not record where its questions are.")
+    spec = require_questions(record.spec, str(run.location), "it has no questions.")
     if spec is None:
         raise AssertionError("a record without a spec was refused")
     source = spec.questions
@@ -144,12 +142,12 @@ def _read_again(run: RunReader, folder: Path | str | None) -> QuestionSet:
             source = source.changed(folder=Path(folder))
         else:
             raise UsageError(
-                f"The questions of {run.place} are in no folder (source: {source.source})."
+                f"The questions of {run.location} are in no folder (source: {source.source})."
             )
     found = source.read()
     if found.content_hash != record.content_hash:
         raise UsageError(
-            f"The questions of {found.name} are others than when {run.place} asked them."
+            f"The questions of {found.name} are others than when {run.location} asked them."
         )
     return found
 

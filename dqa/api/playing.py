@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-from dqa.api.evaluating import Told, name_models
+from dqa.api.evaluating import Spending, Told, handling_errors, lost_usage, name_models
 from dqa.api.runs import Run
 from dqa.api.training import ToldTraining
 from dqa.api.watching import Watcher
 from dqa.core.decider import Decider
-from dqa.core.errors import (
-    CrashError,
-    DataError,
-    ModelUnavailableError,
-    PluginError,
-    UsageError,
-)
+from dqa.core.errors import UsageError
 from dqa.core.secrets import redact
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.folders import RUN, GamesRecord, RunRecord, now, versions
+from dqa.evaluation.executors import ThreadExecutor
+from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
-from dqa.evaluation.playing.run import play_games
+from dqa.evaluation.playing.run import GameWorker
 from dqa.evaluation.playing.setup import GameSetup, build_games
 from dqa.evaluation.playing.spec import PlaySpec, all_pairs
 from dqa.evaluation.prompts import prompts_of
-from dqa.evaluation.store import RunStore, require_resumable_or_new
-from dqa.evaluation.stores.opening import UsedElsewhere, open_store, require_place
-from dqa.evaluation.stores.places import FolderPlace, RunPlace, StorePlace, place_of
-from dqa.evaluation.stores.reading import open_reader
-from dqa.report.tables import how_to_report
+from dqa.evaluation.record import GamesRecord, RunRecord, now, versions
+from dqa.evaluation.results import Result
+from dqa.evaluation.run_files import require_writable
+from dqa.evaluation.runner import run_tasks
+from dqa.evaluation.store import RunStore
+from dqa.evaluation.stored_runs import RunReader
 from dqa.worlds.history import History
 from dqa.worlds.training import watch_training
 
@@ -50,7 +46,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     players: Contestant | Sequence[Contestant] = (),
     opponents: Contestant | Sequence[Contestant] = (),
     *,
-    out: RunPlace | Path | str | None = None,
+    out: RunLocation | Path | str | None = None,
     resume: bool = False,
     retry_failed: bool = False,
     history: Path | str | None = None,
@@ -100,33 +96,31 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
         Too many games crashed.
     """
     if resume and out is None:
-        raise UsageError("resume goes on with a run in a folder or a store: name it as out.")
-    place = None if out is None else place_of(out)
-    goes_on = resume or (isinstance(place, FolderPlace) and (place.path / RUN).is_file())
+        raise UsageError("resume (--resume) continues a stored run: name it as out (--out).")
+    location = None if out is None else locate_run(out)
     earlier = None
-    if resume and place is not None:
-        reader = open_reader(place)
-        place, earlier = reader.place, reader.resumable()[0]
+    if resume and location is not None:
+        stored = RunReader(location)
+        location, earlier = stored.location, stored.record
     options = options or (DEFAULT_RUN if earlier is None else earlier.options)
     if options.engine != "local" or options.processes > 1:
         raise UsageError(
             "Games are played by this process: leave out engine (--engine) and processes "
-            "(--processes). Several processes, "
-            "each with the same command, may play one run in a store (--out runs.db)."
+            "(--processes). Several processes, each with the same command, may play one run."
         )
     calls = calls or (DEFAULT_CALLS if earlier is None else earlier.calls)
     named_fields, chats = name_models(fields)
     spec, given = _spec(world, players, opponents, named_fields, earlier)
     watcher = watcher or Watcher()
-    require_out(place)
-    used = UsedElsewhere(place, resume=goes_on)
+    require_writable(location)
+    spending = Spending(location)
     with ExitStack() as opened:
         kept = _History(history, opened)
         with watch_training(ToldTraining(watcher)):
             setup = build_games(
                 spec,
                 calls=calls,
-                resumed=used if used.goes_on(calls.record) else None,
+                resumed=spending if spending.is_resumed(calls, resume=resume) else None,
                 given=given,
                 chats=chats,
             )
@@ -140,35 +134,19 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
             versions=versions(),
             games=GamesRecord(run=uuid4().hex, history=kept.told, weights=dict(setup.weights)),
         )
-        used.require_own_cassette(record)
-        store = open_store(place, record, resume=goes_on, retry_failed=retry_failed)
-        used.follow(store)
-        try:
-            kept.follow((store.record or record).games)
-            setup = setup.with_history(kept.location_of(store.place))
-        except UsageError:
-            store.discard()
-            raise
+        store = RunStore(location, record, retry_failed=retry_failed or resume)
+        spending.follow(store)
         results = _make(setup, store, options, kept, watcher)
     return Run(
         results,
         spec,
-        store.place,
+        store.location,
         spec.size,
-        store.crashed,
+        tuple(store.crashed),
         prices=calls.prices,
-        abandoned=store.lost
-        if store.place is None
-        else open_reader(store.place).abandoned(recorded=calls.record is not None),
+        abandoned=lost_usage(store, calls),
         made=store.added,
     )
-
-
-def require_out(place: RunPlace | None) -> None:
-    """Raise `UsageError` where no run of games can be kept, before any player is trained for it."""
-    require_place(place)
-    if isinstance(place, FolderPlace):
-        require_resumable_or_new(place.path)
 
 
 def _spec(
@@ -242,41 +220,44 @@ class _History:
                 )
             self._named = record.history
 
-    def location_of(self, place: RunPlace | None) -> str:
-        """Return where it is, of a run at a place."""
+    def location_of(self, location: RunLocation | None) -> str:
+        """Return where it is, for a run at a location."""
         if self._named is not None:
             return self._named
-        if isinstance(place, FolderPlace):
-            return str(place.path / HISTORY)
-        if isinstance(place, StorePlace) and place.file is not None:
-            return str(place.file.with_name(f"{place.file.stem}.{place.name}.{HISTORY}"))
+        if location is not None and location.folder is not None:
+            return str(location.folder / HISTORY)
+        if location is not None and location.file is not None:
+            file = location.file
+            return str(file.with_name(f"{file.stem}.{location.name}.{HISTORY}"))
         return str(Path(self._opened.enter_context(TemporaryDirectory(prefix="dqa-"))) / HISTORY)
 
-    def opening(self, place: RunPlace | None, options: RunOptions) -> Callable[[], History]:
-        """Return what opens it."""
-        return lambda: History(self.location_of(place), isolation=options.isolation, run=self._run)
+    def open(self, location: RunLocation | None, options: RunOptions) -> History:
+        """Open it."""
+        where = self.location_of(location)
+        return History(where, isolation=options.isolation, run=self._run)
 
 
 def _make(
     setup: GameSetup, store: RunStore, options: RunOptions, history: _History, watching: Watcher
-) -> tuple[Any, ...]:
-    """Play every game that the store has not, and return the results of all."""
-    place, there = store.place, len(store.results)
-    try:
+) -> tuple[Result, ...]:
+    """Play every game that the store lacks, and return the results of all."""
+    with handling_errors(store):
+        history.follow(store.record.games)
+        setup = setup.with_history(history.location_of(store.location))
         if setup.connected is not None:
-            store.keep_prompts(prompts_of(setup.connected.makers))
-        watching.playing(setup, there)
+            store.add_prompts(prompts_of(setup.connected.makers))
+        watching.playing(setup, store.done)
         store.on_elsewhere = watching.decided_elsewhere
-        if there < setup.spec.size and setup.connected is not None:
+        if store.done == setup.spec.size:
+            return store.results()
+        if setup.connected is not None:
             setup.connected.check_reachable()
-        return play_games(
-            *(setup, store, options, history.opening(place, options), watching.decided),
+        worker = GameWorker(setup, history.open(store.location, options), options.isolation)
+        return run_tasks(
+            [game.task(setup.database) for game in setup.games],
+            ThreadExecutor(worker, options.workers),
+            store,
+            watching.decided,
             watcher=Told(watching),
+            fail_fast=options.fail_fast,
         )
-    except (DataError, ModelUnavailableError, PluginError, UsageError):
-        store.discard()
-        raise
-    except CrashError as error:
-        raise CrashError(f"{error} {how_to_report(store.crashed[-1], place)}") from error
-    finally:
-        store.close()

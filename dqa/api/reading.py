@@ -10,19 +10,14 @@ from dqa.api.runs import Run
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.files import DATA_BYTES, read_json
 from dqa.core.records import problem_of
-from dqa.evaluation.folders import (
-    RESULTS,
-    RUN,
-    SHORTCUTS,
-    TRACES,
-    register_scenarios,
-)
-from dqa.evaluation.stores.places import FolderPlace, RunPlace, place_of
-from dqa.evaluation.stores.reading import open_reader
+from dqa.evaluation.location import DATABASE, RunLocation, locate_run
+from dqa.evaluation.record import register_scenarios
+from dqa.evaluation.run_files import RESULTS_FILE, TRACES_FILE
+from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 
 
-def read_run(run: RunPlace | Path | str) -> Run:
+def read_run(run: RunLocation | Path | str) -> Run:
     """Read a run back.
 
     Parameters
@@ -39,25 +34,23 @@ def read_run(run: RunPlace | Path | str) -> Run:
     ParseError
         A line is no result or no trace.
     """
-    place = place_of(run)
-    if isinstance(place, FolderPlace):
-        path = place.path
-        if path.name in {RESULTS, RUN, SHORTCUTS, TRACES} and (path.parent / TRACES).is_file():
-            raise UsageError(f"{path} is a part of a run: name its folder, {path.parent}.")
-        if path.is_file():
-            return Run((), planned=1, _asked=(_read_asked(path),))
-    reader = open_reader(place)
-    results = tuple(reader.results())
-    record = reader.record()
+    location = locate_run(run)
+    if location.folder is not None and location.folder.is_file():
+        file = location.folder
+        if file.name in {RESULTS_FILE, TRACES_FILE} and (file.parent / DATABASE).is_file():
+            raise UsageError(f"{file} is a part of a run: name its folder, {file.parent}.")
+        return Run((), planned=1, _asked=(_read_asked(file),))
+    reader = RunReader(location)
+    record = reader.record
     register_scenarios(record.spec)
     return Run(
-        results,
+        tuple(reader.results()),
         record.spec,
-        reader.place,
+        reader.location,
         planned=record.planned,
         prices=record.calls.prices,
         shortcut_choices=reader.shortcuts(),
-        abandoned=reader.abandoned(recorded=record.calls.record is not None),
+        abandoned=reader.lost(recorded=record.calls.record is not None),
     )
 
 

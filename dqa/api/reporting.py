@@ -19,11 +19,11 @@ from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.core.text import counted
 from dqa.deciders.candidates import recorded_outcomes
-from dqa.evaluation.folders import require_questions
+from dqa.evaluation.record import require_questions
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import has_record
 from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.stores.reading import open_reader
+from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 from dqa.report.epoch_tables import epoch_lines
 from dqa.report.hints import command
@@ -136,7 +136,7 @@ def read_asked(runs: Sequence[Run], given: QuestionSet | Path | str | None) -> A
         if isinstance(given, QuestionSet):
             sets[place] = given
         elif run.place is not None:
-            sets[place], why = find_questions(open_reader(run.place), given)
+            sets[place], why = find_questions(RunReader(run.place), given)
             lacking = lacking or why
     return AskedQuestions(tuple(sets), lacking)
 

@@ -16,14 +16,15 @@ from dqa.core.distribution import shell_command
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question_set import Defect
 from dqa.core.text import counted
-from dqa.evaluation.folders import (
-    AnySpec,
-    RunRecord,
-)
 from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.location import RunLocation
 from dqa.evaluation.playing.metrics import PlayFigures, count_games
 from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.prompts import Prompts
+from dqa.evaluation.record import (
+    AnySpec,
+    RunRecord,
+)
 from dqa.evaluation.results import Outcome, Result, hash_results
 from dqa.evaluation.shortcuts import (
     Chance,
@@ -45,8 +46,7 @@ from dqa.evaluation.statistics import (
     summarise,
     total_matches,
 )
-from dqa.evaluation.stores.places import FolderPlace, RunPlace
-from dqa.evaluation.stores.reading import open_reader
+from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.epoch_tables import epoch_lines, epoch_tables
@@ -95,7 +95,7 @@ class Run:
 
     results: tuple[Result, ...]
     spec: AnySpec | None = None
-    place: RunPlace | None = None
+    place: RunLocation | None = None
     planned: int | None = None
     crashed: tuple[Trace, ...] = ()
     defects: tuple[Defect, ...] = ()
@@ -108,7 +108,7 @@ class Run:
     @property
     def folder(self) -> Path | None:
         """The folder that the run is kept in; None where there is none, as of a store's run."""
-        return self.place.path if isinstance(self.place, FolderPlace) else None
+        return None if self.place is None else self.place.folder
 
     @property
     def content_hash(self) -> str:
@@ -122,19 +122,19 @@ class Run:
     @property
     def name(self) -> str | None:
         """What the run is called among others: its folder's name, or its own in its store."""
-        if isinstance(self.place, FolderPlace):
-            return self.place.path.resolve().name
-        return None if self.place is None else self.place.name
+        if self.place is None or self.place.folder is None:
+            return None if self.place is None else self.place.name
+        return self.place.folder.resolve().name
 
     @cached_property
     def record(self) -> RunRecord | None:
         """What was run, when and with which versions; None of a run that was kept nowhere."""
-        return None if self.place is None else open_reader(self.place).record()
+        return None if self.place is None else RunReader(self.place).record
 
     @cached_property
     def prompts(self) -> Prompts:
         """In which words each decider asks its models: texts by name."""
-        return {} if self.place is None else open_reader(self.place).prompts()
+        return {} if self.place is None else RunReader(self.place).prompts()
 
     def each_trace(self) -> Iterator[Trace]:
         """Yield every decision with all that led to it, a few at a time.
@@ -150,7 +150,7 @@ class Run:
         if self._asked:
             yield from self._asked
             return
-        for trace in open_reader(self._kept()).traces():
+        for trace in RunReader(self._kept()).traces():
             if trace.key in self.by_key:
                 yield trace
 
@@ -170,7 +170,7 @@ class Run:
     def _traces_of(self, question: str | None) -> tuple[Trace, ...]:
         """Read the traces of a question, or of all; `UsageError` where there is none."""
         place = self._kept()
-        found = {trace.key: trace for trace in open_reader(place).traces(question)}
+        found = {trace.key: trace for trace in RunReader(place).traces(question)}
         if not self.by_key.keys() & found.keys():
             decided = [key for key in self.by_key if question in {None, key.question}]
             if decided:
@@ -180,7 +180,7 @@ class Run:
         # Traces stand in the order of their ends, which no run repeats; results in the plan's.
         return tuple(found[key] for key in self.by_key if key in found)
 
-    def _kept(self) -> RunPlace:
+    def _kept(self) -> RunLocation:
         if self.place is None:
             raise UsageError(
                 "This run was kept nowhere, and neither were its traces: evaluate with a folder "
@@ -259,7 +259,7 @@ class Run:
         UsageError
             The run was kept nowhere, and so were its traces.
         """
-        took = open_reader(self._kept()).seconds()
+        took = RunReader(self._kept()).seconds()
         return {key: took[key] for key in self.by_key if key in took}
 
     def scoring(self) -> list[str]:
@@ -479,7 +479,7 @@ def _is_or_any(wanted: object, found: object) -> bool:
     return wanted in {None, found}
 
 
-def _traceless(place: RunPlace, decided: Sequence[DecisionKey]) -> UsageError:
+def _traceless(place: RunLocation, decided: Sequence[DecisionKey]) -> UsageError:
     """Return the error of decisions whose results are there alone."""
     more = f" nor of {counted(len(decided) - 1, 'more decision')}" if len(decided) > 1 else ""
     how = shell_command("results", str(place))

@@ -11,20 +11,16 @@ from pydantic import Field
 
 from dqa.api.figures import RunCounts, count_decisions
 from dqa.core.errors import DqaError
-from dqa.core.files import read_json, require_folder
+from dqa.core.files import require_folder
 from dqa.core.records import Record
-from dqa.evaluation.folders import RUN, AnySpec
+from dqa.evaluation.copying import copy, is_old, read_content, read_old
+from dqa.evaluation.location import DATABASE, STORE_SUFFIXES, RunLocation, locate_run
 from dqa.evaluation.playing.spec import PlaySpec
+from dqa.evaluation.record import AnySpec
 from dqa.evaluation.results import NO_MODEL
+from dqa.evaluation.run_files import require_writable
 from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.stores.places import (
-    STORE_SUFFIXES,
-    FolderPlace,
-    RunPlace,
-    StorePlace,
-    place_of,
-)
-from dqa.evaluation.stores.reading import FolderReader, StoreReader, open_reader
+from dqa.evaluation.stored_runs import RunReader, is_store, run_names
 
 _DEEPEST = 5
 """Folders below the one that is looked through."""
@@ -75,8 +71,8 @@ class StoredRun(Record):
 def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
     """Find the runs in folders and below them, and in the stores there.
 
-    Hidden folders are passed over, and so is what lies more than five folders deep. A run that
-    cannot be read is listed with the reason.
+    Hidden folders, and folders more than five levels deep, are skipped. A run that cannot be read
+    is listed with the reason.
 
     Parameters
     ----------
@@ -91,119 +87,88 @@ def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
     Raises
     ------
     UsageError
-        A folder that was named is none.
+        A named folder does not exist.
     """
-    places = [place_of(folder) for folder in folders or ("runs", ".")]
-    for place in places if folders else ():
-        if isinstance(place, FolderPlace):
-            require_folder(place.path, "Name folders in which to look for runs, or stores.")
-    found: dict[Path | str, StoredRun] = {}
-    for place in places:
-        if isinstance(place, StorePlace):
-            _list_store(place, found)
+    found: dict[str, StoredRun] = {}
+    for named in folders or ("runs", "."):
+        location = locate_run(named)
+        if location.folder is None:
+            _list_store(location, found)
             continue
-        for path in _kept(place.path):
-            if path.is_dir() and path.resolve() not in found:
-                found[path.resolve()] = _stored(FolderReader(FolderPlace(path)))
-            elif not path.is_dir():
-                _list_found_store(path, found)
+        if folders:
+            require_folder(location.folder, "Name folders in which to look for runs, or stores.")
+        for file in _databases(location.folder):
+            _list_file(file, found)
     return tuple(sorted(found.values(), key=lambda run: (-run.began.timestamp(), run.folder)))
 
 
-def copy_run(run: RunPlace | Path | str, out: RunPlace | Path | str) -> RunPlace:
-    """Copy a run from a folder into a store, from a store into a folder, or into another one.
+def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> RunLocation:
+    """Copy a run to another location, or import a run of an older version.
 
-    Nothing is lost: results, traces, prompts, settings and what was used are the same there, and
-    so is the hash of its content; the copy can be gone on with.
+    The copy has the same results, traces, prompts, settings and usage, and it can be resumed.
 
     Parameters
     ----------
     run
         The run.
     out
-        Where to: a new folder, or a store with the name of a new run; without one the copy is
-        called as the run, by its own name in a store, or by its folder's.
+        A new folder, or a store; without a name the copy has the name of the run or its folder.
 
     Returns
     -------
-    FolderPlace or StorePlace
-        Where the copy is.
+    RunLocation
+        The copy.
 
     Raises
     ------
     UsageError
-        There is no such run, it is of an older form, or a run is there already.
+        There is no such run, or a run at `out` exists already.
     """
-    from dqa.evaluation.stores.copying import copy
+    source, target = locate_run(run), locate_run(out)
+    require_writable(target)
+    name = source.folder.resolve().name if source.folder else source.name
+    target = target.named(target.name or name or "copy")
+    return copy(read_old(source) if is_old(source) else read_content(source), target)
 
-    return copy(open_reader(place_of(run)), place_of(out))
 
-
-def _list_store(place: RunPlace, found: dict[Path | str, StoredRun]) -> None:
-    """List a store's runs, each once; what is no store is passed over unless it was named."""
-    from dqa.evaluation.stores.runs import reading, run_names
-
-    if not isinstance(place, StorePlace):
-        return
-    with reading(place) as connection:
-        names = [place.name] if place.name else run_names(connection)
-    where = str(place.store if place.file is None else place.file.resolve())
+def _list_store(location: RunLocation, found: dict[str, StoredRun]) -> None:
+    """List the runs of a store, each once."""
+    names = [location.name] if location.name else run_names(location)
+    where = str(location.file.resolve()) if location.file else location.store
     for name in names:
-        if f"{where}#{name}" not in found:
-            found[f"{where}#{name}"] = _stored(StoreReader(place.named(name)))
+        found.setdefault(f"{where}#{name}", _stored(location.named(name)))
 
 
-def _list_found_store(file: Path, found: dict[Path | str, StoredRun]) -> None:
-    """List the runs of a store that was not named, or why they cannot be."""
+def _list_file(file: Path, found: dict[str, StoredRun]) -> None:
+    """List the runs of a file that may be a store, or why they cannot be read."""
+    is_folder = file.name == DATABASE
+    location = RunLocation.of_folder(file.parent) if is_folder else RunLocation.of_file(file)
     try:
-        _list_store(place_of(file), found)
+        if is_store(location):
+            _list_store(location, found)
     except DqaError as error:
-        found[file.resolve()] = _unreadable(str(file), _changed(file), error)
+        if is_folder:
+            found[str(file.resolve())] = _unreadable(str(location), _changed(file), error)
 
 
-def _kept(top: Path) -> Iterator[Path]:
-    """Yield the folders of runs, and the files that are stores."""
+def _databases(top: Path) -> Iterator[Path]:
+    """Yield the files in a folder and below it that may be stores."""
     for path, below, files in os.walk(top):
         folder = Path(path)
-        if RUN in files and _is_ours(folder):
-            below.clear()
-            yield folder
-            continue
         if len(folder.relative_to(top).parts) >= _DEEPEST:
             below.clear()
-        yield from (folder / name for name in sorted(files) if _is_store(folder / name))
+        for name in sorted(files):
+            if Path(name).suffix.lower() in STORE_SUFFIXES and not name.startswith("."):
+                yield folder / name
         below[:] = sorted(n for n in below if not n.startswith(".") and n not in _SKIPPED)
 
 
-def _is_store(file: Path) -> bool:
-    """Whether a file is a store, of any version: most databases beside runs are none."""
-    if file.suffix.lower() not in STORE_SUFFIXES or file.name.startswith("."):
-        return False
-    from dqa.evaluation.stores.runs import holds_store
-
+def _stored(location: RunLocation) -> StoredRun:
     try:
-        place = place_of(file)
-        return isinstance(place, StorePlace) and holds_store(place)
-    except (DqaError, OSError):
-        return False
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether a ``run.json`` is of a run: other programs write files of that name, too."""
-    try:
-        return "dqa" in read_json(folder / RUN, home=folder)["versions"]
-    except (DqaError, KeyError, TypeError):
-        return False
-
-
-def _stored(reader: FolderReader | StoreReader) -> StoredRun:
-    written = datetime.fromtimestamp(0, UTC)
-    try:
-        if isinstance(reader, FolderReader):
-            written = _changed(reader.place.path / RUN)
-        record, results = reader.record(), reader.results()
-    except (DqaError, OSError) as error:
-        return _unreadable(str(reader.place), written, error)
+        reader = RunReader(location)
+        record, results = reader.record, reader.results()
+    except DqaError as error:
+        return _unreadable(str(location), datetime.fromtimestamp(0, UTC), error)
     spec = record.spec
     asked = spec if isinstance(spec, RunSpec) else None
     deciders = [result.decider for result in results] if asked is None else asked.deciders
@@ -214,8 +179,8 @@ def _stored(reader: FolderReader | StoreReader) -> StoredRun:
     databases = named or [result.database for result in results]
     models = [result.model for result in results if result.model != NO_MODEL]
     return StoredRun(
-        folder=str(reader.place),
-        began=record.began or written,
+        folder=str(location),
+        began=record.began or datetime.fromtimestamp(0, UTC),
         questions=_questions(spec, [result.scenario for result in results]),
         deciders=tuple(dict.fromkeys(deciders)),
         databases=tuple(dict.fromkeys(databases)),

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dqa import plugins
-from dqa.api.playing import Contestant, play, require_out
+from dqa.api.playing import Contestant, play
 from dqa.api.reading import read_run
 from dqa.api.runs import Run
 from dqa.api.training import ToldTraining, train_missing
 from dqa.api.watching import Watcher
 from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
+from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.playing.paper import GameView, view_games
 from dqa.evaluation.publications import Publication, PublishedGames
-from dqa.evaluation.stores.places import FolderPlace, RunPlace, place_of
+from dqa.evaluation.run_files import require_writable
 from dqa.worlds.base import count_players
 from dqa.worlds.training import watch_training
 
@@ -51,7 +52,7 @@ def play_tournament(  # noqa: PLR0913  (each is a question of its own to the cal
     players: Sequence[Contestant] = (),
     opponents: Sequence[Contestant] = (),
     *,
-    out: RunPlace | Path | str | None = None,
+    out: RunLocation | Path | str | None = None,
     retry_failed: bool = False,
     history: Path | str | None = None,
     options: RunOptions | None = None,
@@ -81,7 +82,7 @@ def play_tournament(  # noqa: PLR0913  (each is a question of its own to the cal
     UsageError
         No paper has a table of this world and nobody is named, or as of `dqa.play`.
     """
-    require_out(None if out is None else place_of(out))
+    require_writable(None if out is None else locate_run(out))
     printed = tables_of(world)
     alone = players_of(world) == 1
     left_out: list[str] = []
@@ -133,7 +134,7 @@ def _wanted(
     yield from (name for name in compared if name is not None)
 
 
-def view_run(run: Run | RunPlace | Path | str) -> tuple[GameView, ...]:
+def view_run(run: Run | RunLocation | Path | str) -> tuple[GameView, ...]:
     """Put a run of games beside the tables of every paper that has some of its world.
 
     Raises
@@ -195,15 +196,15 @@ def reference_of(world: str, named: str | None, seed: int) -> str | None:
     return next((name for name in wanted if name and _problem(world, name, seed) is None), None)
 
 
-def place_for(out: str | None, world: str, several: bool) -> RunPlace | None:
+def place_for(out: str | None, world: str, several: bool) -> RunLocation | None:
     """Return where the run of one world is kept, of a tournament that may have several."""
     if out is None:
         return None
-    place = place_of(out)
+    place = locate_run(out)
     if not several:
         return place
-    if isinstance(place, FolderPlace):
-        return FolderPlace(place.path / world)
+    if place.folder is not None:
+        return RunLocation.of_folder(place.folder / world)
     return place.named(f"{place.name}-{world}" if place.name else world)
 
 

@@ -117,12 +117,12 @@ def leave(progress: Progress, out: str | None, *, games: bool = False) -> None:
     if out is None:
         echo(f"{made} and are lost; --out DIR would have kept them.", err=True)
     else:
-        from dqa.evaluation.stores.places import StorePlace, place_of
+        from dqa.evaluation.location import locate_run
         from dqa.report.hints import resume_command
 
-        place = place_of(out)
+        place = locate_run(out)
         how = f"'{resume_command(place, games=games)}'"
-        if isinstance(place, StorePlace) and place.name is None:
+        if place.name is None:
             how = "The same command"
         echo(f"{made} and are kept. {how} goes on.", err=True)
     if any(thread.name.startswith("dqa-worker") for thread in threading.enumerate()):

@@ -136,11 +136,11 @@ def play(  # noqa: PLR0913  (one parameter per option)
 
 
 def options_of_resumed(run: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a run that is resumed, changed by those that are given now."""
-    from dqa.evaluation.stores.places import place_of
-    from dqa.evaluation.stores.reading import open_reader
+    """Return how a run that goes on goes about its work: as it did, but for what is given now."""
+    from dqa.evaluation.location import locate_run
+    from dqa.evaluation.stored_runs import RunReader
 
-    record = open_reader(place_of(run)).resumable()[0]
+    record = RunReader(locate_run(run)).record
     changed: dict[str, Any] = {}
     for name, recorded in (("options", record.options), ("calls", record.calls)):
         fields = {field: given[field] for field in type(recorded).model_fields if field in given}

@@ -54,17 +54,17 @@ def how_to_resume(run: str, given: Mapping[str, Any]) -> dict[str, Any]:
     UsageError
         There is no run that can go on, or ``--out`` names another one.
     """
-    from dqa.evaluation.folders import require_questions
-    from dqa.evaluation.stores.places import place_of
-    from dqa.evaluation.stores.reading import open_reader
+    from dqa.evaluation.location import locate_run
+    from dqa.evaluation.record import require_questions
+    from dqa.evaluation.stored_runs import RunReader
     from dqa.report.hints import resume_command
 
-    place = place_of(run)
-    if "out" in given and place_of(given["out"]) != place:
+    place = locate_run(run)
+    if "out" in given and locate_run(given["out"]) != place:
         raise UsageError(f"--resume {place} goes on there: leave out --out.")
-    record, found = open_reader(place).resumable()
+    record = RunReader(place).record
     why = f"'{resume_command(place, games=True)}' goes on with it."
-    spec = require_questions(found, str(place), why)
+    spec = require_questions(record.require_resumable(str(place)), str(place), why)
     if spec is None:
         raise AssertionError("a run without a spec cannot go on")
     return {

@@ -15,7 +15,7 @@ from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.deciders.candidates import recorded_outcomes
-from dqa.evaluation.engines.base import open_engine
+from dqa.evaluation.executors import open_mapper
 from dqa.evaluation.options import DEFAULT_ENGINE, EngineOptions
 from dqa.evaluation.score import has_record, rules_of, usual_rules
 from dqa.scenarios import registered, scenario_name
@@ -134,8 +134,8 @@ def annotate(
         place: _annotation(labelled[place], outcomes, rule_set)
         for place, outcomes in recorded.items()
     }
-    with open_engine(options) as engine:
-        for found in engine.map(_Group.annotate, groups):
+    with open_mapper(options) as mapper:
+        for found in mapper.map(_Group.annotate, groups):
             annotations |= found
     return [annotations[place] for place in sorted(annotations)]
 

@@ -20,8 +20,8 @@ from dqa.core.text import counted
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.statistics import share_of_questions
-from dqa.evaluation.stores.places import FolderPlace
-from dqa.evaluation.stores.reading import FolderReader, RunReader
+from dqa.evaluation.location import locate_run
+from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 
 
@@ -124,12 +124,12 @@ def read_cases(run: RunReader | Path) -> Cases:
     ParseError
         A line is not a result, or not a trace. A half-written last line is left out.
     """
-    reader = FolderReader(FolderPlace(run)) if isinstance(run, Path) else run
+    reader = RunReader(locate_run(run)) if isinstance(run, Path) else run
     results = reader.results()
     traces = {trace.key: trace for trace in reader.traces()}
     if not results:
-        resume = shell_command("eval", "--resume", str(reader.place))
-        raise UsageError(f"{reader.place} holds no finished decision: '{resume}' goes on.")
+        resume = shell_command("eval", "--resume", str(reader.location))
+        raise UsageError(f"{reader.location} holds no finished decision: '{resume}' goes on.")
     judged = [result for result in results if result.outcome.judged]
     return Cases(
         judged=tuple(Case(r, traces[r.key]) for r in judged if r.key in traces),

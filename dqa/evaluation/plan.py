@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from dqa.core.database import Database, Kind
 from dqa.core.decider import Decider
@@ -12,6 +13,8 @@ from dqa.core.question_set import QuestionSet
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.targets import Located, Place, Target
 
+Group: TypeAlias = tuple[str, str]
+"""A situation and a database: tasks of one group share an open database."""
 _HASH = 16
 """Digits of a content's hash that tell it from all others of a run."""
 
@@ -112,8 +115,8 @@ class Task:
     epoch: int = 1
 
     @property
-    def group(self) -> tuple[str, str]:
-        """Situation and database: tasks of one group share an open database."""
+    def group(self) -> Group:
+        """Its situation and database."""
         return self.situation, self.database
 
     @property

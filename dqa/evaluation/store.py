@@ -1,323 +1,416 @@
-"""What a run leaves behind: ``run.json``, ``results.jsonl`` and ``traces.jsonl`` in one folder.
+"""Writing a run: claims, results and traces in one database, for any number of processes.
 
-Beside them, ``shortcuts.jsonl`` has what the scenarios' heuristics answer to the same questions.
-
-Every decision is appended as soon as it is made: first its trace, then its result,
-from which on it counts. A killed process can cost the last decision, never more; what it left of
-that is taken out before the run goes on (`dqa.evaluation.recovery`), so one decision has one trace.
-A finished run's results are written once more in the order of its plan, so the same command leaves
-the same file; times are in the traces, and in ``run.json``, only.
+A decision counts when its transaction is committed, so there is nothing to repair after a crash.
+Each process claims decisions for a limited time and renews its claims; when it dies, its claims
+expire and other processes take them over. The same command resumes its run.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+import threading
+import time
+import uuid
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from io import FileIO
+from dataclasses import asdict, astuple
+from functools import partial
+from math import isfinite
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, TypeVar
+
+from sqlalchemy import Connection, Table, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from dqa.core.decision import Usage
-from dqa.core.distribution import shell_command
-from dqa.core.errors import UsageError
-from dqa.core.files import add_line, make_private_folder, open_to_add, problem_of_path
-from dqa.core.records import dump_line
-from dqa.evaluation.folder_lines import lost_line, read_results
-from dqa.evaluation.folders import (
-    ABANDONED,
-    PROMPTS,
-    RESULTS,
-    RUN,
-    SHORTCUTS,
-    TRACES,
-    RunRecord,
-    compare_records,
-    read_resumable,
-)
+from dqa.core.errors import DqaError
+from dqa.databases.store_locations import is_transient, write
 from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.plan import Task
-from dqa.evaluation.prompts import Prompts, prompts_to_json
-from dqa.evaluation.recovery import settle, unfinished_name, write_whole
+from dqa.evaluation.location import DATABASE, RunLocation
+from dqa.evaluation.plan import Group, Task
+from dqa.evaluation.prompts import Prompts
+from dqa.evaluation.record import RunRecord, resume_record
 from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.run_files import make_folder, write_lines
 from dqa.evaluation.shortcuts import ShortcutChoices
-from dqa.evaluation.stores.places import FolderPlace, RunPlace
+from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.stored_runs import (
+    CLAIMS,
+    LOST,
+    RESULTS,
+    RUNS,
+    RunReader,
+    create_tables,
+    has_key,
+    key_of,
+    open_engine,
+    pack,
+    parse_record,
+    read_results,
+    sum_usage,
+    translated,
+)
 from dqa.evaluation.traces import Trace
+
+_Made = TypeVar("_Made")
+
+LEASE_SECONDS: Final = 20.0
+"""How long a claim holds without being renewed. Clocks of machines must agree to some seconds."""
+_RENEW_SECONDS: Final = 5.0
+_PATIENCE_SECONDS: Final = 60.0
+"""How long a run waits for a store that went away."""
+_PAUSE_SECONDS: Final = 0.25
+_CONFLICTS: Final = 100
 
 
 class RunStore:
-    """The results of a run, in memory; its subclasses keep them, too.
+    """A run that is being made.
+
+    Parameters
+    ----------
+    location
+        Where to store it; None for a temporary file. A run without a name gets one from what is
+        evaluated, so the same command resumes it.
+    record
+        What is run.
+    retry_failed
+        Whether decisions that failed because of a server or a bug are made again. Decisions that a
+        spent budget or a person ended are always made again.
 
     Attributes
     ----------
-    place
-        Where the run is kept; None for nowhere.
+    location
+        Where the run is stored; None for a run that is not stored.
     record
-        What is run, as the place has it; None where it is kept nowhere.
+        What is run; a resumed run keeps when it began, and by which versions.
+    is_new
+        Whether this process began the run.
+    done
+        How many decisions were stored before this process began.
+    crashed
+        The traces of decisions that crashed in this process.
     lost
-        What was used on the way to the decisions of this process and led to none of them.
+        The usage in this process that led to no decision.
     added
-        How many decisions this process has added.
+        How many decisions this process has stored.
     on_elsewhere
-        Called with how many decisions other processes have made since this one began, whenever that
-        was looked up and there are any; by any thread.
+        Called by any thread with how many decisions other processes have made since this one began.
+
+    Raises
+    ------
+    UsageError
+        The run has other settings or questions, or the location cannot be written.
     """
 
-    def __init__(self) -> None:
-        self.place: RunPlace | None = None
-        self.record: RunRecord | None = None
+    def __init__(
+        self, location: RunLocation | None, record: RunRecord, *, retry_failed: bool = False
+    ) -> None:
+        self._temporary = TemporaryDirectory(prefix="dqa-") if location is None else None
+        folder = Path() if self._temporary is None else Path(self._temporary.name)
+        target = location or RunLocation.of_file(folder / DATABASE)
+        self._target = target.named(target.name or name_run(record))
+        self.location = None if location is None else self._target
+        self.crashed: list[Trace] = []
         self.lost = Usage()
         self.added = 0
         self.on_elsewhere: Callable[[int], object] = id
-        self._results: dict[DecisionKey, Result] = {}
-        self._crashed: dict[DecisionKey, Trace] = {}
-        self._unclaimed: list[Task] = []
+        self.used_elsewhere = Usage()
+        self._own = Usage()
+        self._worker = uuid.uuid4().hex
+        self._tasks: dict[DecisionKey, Task] = {}
+        self._left: dict[DecisionKey, Task] = {}
+        self._positions: dict[DecisionKey, int] = {}
+        self._adding = threading.Lock()
+        self._stopped = threading.Event()
+        self._patience = 0.0  # a mistyped URL fails at once
+        self._made_folders = make_folder(self._target)
+        self._engine = open_engine(self._target, writing=True)
+        self.is_new, self._run = False, 0
+        try:
+            with translated(self._target):
+                create_tables(self._engine, self._target)
+            self.is_new, self._run, self.record = self._transact(partial(self._enter, record))
+            self.done = self._transact(partial(self._settle, retry_failed=retry_failed))
+            self.look_elsewhere()
+        except BaseException:
+            self.discard()
+            raise
+        self._patience = _PATIENCE_SECONDS
+        threading.Thread(target=self._renew_claims, name="dqa-store", daemon=True).start()
+
+    def _enter(self, record: RunRecord, connection: Connection) -> tuple[bool, int, RunRecord]:
+        """Find the run or create it; return whether it is new, its number and its record."""
+        known = select(RUNS.c.id, RUNS.c.record).where(RUNS.c.name == self._target.name)
+        row = connection.execute(known.with_for_update()).first()
+        if row is not None:
+            earlier = parse_record(row.record, self._target)
+            record = resume_record(earlier, record, str(self._target))
+        written = json.dumps(record.to_json())
+        if row is not None:
+            connection.execute(update(RUNS).where(RUNS.c.id == row.id).values(record=written))
+            return False, row.id, record
+        connection.execute(insert(RUNS).values(name=self._target.name, record=written))
+        return True, connection.execute(known).one().id, record
+
+    def _settle(self, connection: Connection, *, retry_failed: bool) -> int:
+        """Remove decisions that are made again; return how many remain."""
+        again = [Outcome.BUDGET, Outcome.STOPPED]
+        again += [Outcome.INFRASTRUCTURE, Outcome.CRASHED] if retry_failed else []
+        here = RESULTS.c.run_id == self._run
+        failed = here & RESULTS.c.outcome.in_(again)
+        usage = [RESULTS.c[name] for name in ("input_tokens", "output_tokens", "calls", "trace")]
+        lost = select(RESULTS.c.run_id, *usage).where(failed)
+        connection.execute(insert(LOST).from_select(["run_id", *(c.name for c in usage)], lost))
+        connection.execute(delete(RESULTS).where(failed))
+        return self._count(connection)[1]
+
+    def add_prompts(self, prompts: Prompts) -> None:
+        """Store the prompts of the deciders."""
+        self._change_run(prompts=json.dumps({who: dict(of) for who, of in prompts.items()}))
+
+    def add_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
+        """Store the choices of the heuristics."""
+        self._change_run(shortcuts=json.dumps([one.to_json() for one in choices]))
+
+    def _change_run(self, **values: str) -> None:
+        changed = update(RUNS).where(RUNS.c.id == self._run).values(**values)
+        self._transact(lambda connection: connection.execute(changed))
+
+    def plan(self, tasks: Sequence[Task]) -> None:
+        """Set the tasks of the run; call it before the first claim."""
+        self._tasks = {task.key: task for task in tasks}
+        self.order(list(self._tasks))
+        self._left = dict(self._tasks)
+        self._transact(self._drop_made)
+
+    def order(self, keys: Sequence[DecisionKey]) -> None:
+        """Set the order of the results."""
+        self._positions = {key: position for position, key in enumerate(keys)}
 
     @property
-    def results(self) -> Mapping[DecisionKey, Result]:
-        """What has been decided, by who decided what."""
-        return self._results
+    def used(self) -> Usage:
+        """The usage of the whole run, as far as this process knows."""
+        return self.used_elsewhere + self._own
 
     @property
-    def crashed(self) -> tuple[Trace, ...]:
-        """The traces of the decisions that crashed, with their tracebacks."""
-        return tuple(self._crashed.values())
+    def is_finished(self) -> bool:
+        """Whether no task is left that this process has not claimed."""
+        return not self._left
 
-    @property
-    def used_elsewhere(self) -> Usage:
-        """What the run has used outside of this process, where several may write it."""
-        return Usage()
-
-    def keep_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
-        """Keep what the heuristics answer to the run's questions."""
-
-    def keep_prompts(self, prompts: Prompts) -> None:
-        """Keep in which words the deciders ask."""
-
-    def begin(self, tasks: Sequence[Task]) -> int:
-        """Take down the plan, before the first claim, and return how much of it is left."""
-        self._unclaimed = [task for task in tasks if task.key not in self._results]
-        return len(self._unclaimed)
-
-    def claim(self, most: int) -> Sequence[Task]:
-        """Return decisions that the caller is to make and add, and nobody else will.
+    def claim(self, most: int, group: Group | None = None) -> list[Task]:
+        """Claim tasks that are neither made nor claimed.
 
         Parameters
         ----------
         most
-            How many, where other processes could make the others.
+            How many at most; all are of one group.
+        group
+            The group to continue with, because its database is open.
+
+        Returns
+        -------
+        list of Task
+            Empty if other processes have claimed all that is left.
         """
-        del most
-        claimed, self._unclaimed = self._unclaimed, []
+        claimed = self._transact(partial(self._claim, most=most, group=group))
+        for task in claimed:
+            del self._left[task.key]
         return claimed
 
-    def is_finished(self) -> bool:
-        """Whether nothing can be claimed any more, not even what other processes still make."""
-        return not self._unclaimed
+    def _claim(self, connection: Connection, most: int, group: Group | None) -> list[Task]:
+        now = time.time()
+        expired = (CLAIMS.c.run_id == self._run) & (CLAIMS.c.expires < now)
+        connection.execute(delete(CLAIMS).where(expired))
+        while chosen := self._choose(self._keys(connection, CLAIMS), most, group):
+            made = self._keys(connection, RESULTS, chosen)
+            for key in made:
+                del self._left[key]
+            if claimed := [task for task in chosen if task.key not in made]:
+                own = {"run_id": self._run, "worker": self._worker, "expires": now + LEASE_SECONDS}
+                connection.execute(insert(CLAIMS), [own | task.key._asdict() for task in claimed])
+                return claimed
+        self._drop_made(connection)
+        return []
+
+    def _choose(self, busy: set[DecisionKey], most: int, group: Group | None) -> list[Task]:
+        """Return the next tasks: of the given group, or of one that no process works on."""
+        free = [task for key, task in self._left.items() if key not in busy]
+        working = {self._tasks[key].group for key in busy if key in self._tasks}
+        of_group = [task for task in free if task.group == group]
+        if not of_group and free:
+            unopened = (task.group for task in free if task.group not in working)
+            group = next(unopened, free[0].group)
+            of_group = [task for task in free if task.group == group]
+        return of_group[:most]
+
+    def _drop_made(self, connection: Connection) -> None:
+        """Forget the tasks that are made."""
+        for key in self._keys(connection, RESULTS):
+            self._left.pop(key, None)
+
+    def _keys(
+        self, connection: Connection, table: Table, among: Sequence[Task] = ()
+    ) -> set[DecisionKey]:
+        """Return the keys of a run's rows, or those among some tasks."""
+        found = select(*key_of(table)).where(table.c.run_id == self._run)
+        if among:
+            found = found.where(table.c.question.in_({task.question.key for task in among}))
+        wanted = {task.key for task in among}
+        keys = {DecisionKey(*key) for key in connection.execute(found)}
+        return keys & wanted if among else keys
 
     def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
-        """Keep one decision, and what was `lost` on the way to it."""
-        self._results[result.key] = result
+        """Store one decision, and the usage that was lost on the way to it, in one transaction.
+
+        If another process has stored the decision in the meantime, that one counts, and the usage
+        of this one is lost.
+        """
         if result.outcome is Outcome.CRASHED:
-            self._crashed[result.key] = trace
-        self.lost += lost
-        self.added += 1
+            self.crashed.append(trace)
+        row = {
+            "run_id": self._run,
+            **result.key._asdict(),
+            "position": self._positions.get(result.key),
+            "scenario": result.scenario,
+            "model": result.model,
+            "outcome": result.outcome.value,
+            "regret": _finite(result.regret),
+            "value": _finite(result.value),
+            **asdict(result.usage),
+            "seconds": trace.seconds,
+            "result": json.dumps(result.to_json()),
+            "trace": pack(trace),
+        }
 
-    def finish(self, tasks: Sequence[Task]) -> tuple[Result, ...]:
-        """Return the results in the order of the plan."""
-        self.close()
-        return tuple(self._results[t.key] for t in tasks if t.key in self._results)
+        def store(connection: Connection) -> None:
+            connection.execute(insert(RESULTS), row)
+            self._lose(connection, lost)
+            connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, result.key)))
 
-    def discard(self) -> None:
-        """Leave nothing of a new run in which nothing was decided; the command can be repeated."""
-        self.close()
+        with self._adding:
+            try:
+                self._transact(store, conflicts=0)
+            except IntegrityError:
+                self._transact(lambda connection: self._lose(connection, lost + result.usage))
+            self.added += 1
+            self.lost += lost
+            self._own += result.usage + lost
 
-    def close(self) -> None:
-        """Close what is open; what was added stays."""
+    def add_lost(self, lost: Usage) -> None:
+        """Store usage that led to no decision."""
+        self._transact(lambda connection: self._lose(connection, lost))
 
-
-class FolderStore(RunStore):
-    """The folder of one run, which one process at a time writes.
-
-    Parameters
-    ----------
-    folder
-        Where to write; made where it is missing.
-    record
-        What is run.
-    resume
-        Whether to go on with what the folder holds. What crashed, or was ended by a failing server
-        or a spent budget, is asked again, and what is left of it is taken out at once.
-
-    Raises
-    ------
-    UsageError
-        The folder holds something and `resume` is not set, it holds another run, or another
-        process writes it.
-    ParseError
-        A line that is not the last one is damaged.
-    """
-
-    def __init__(self, folder: Path, record: RunRecord, resume: bool = False) -> None:
-        super().__init__()
-        self.folder = folder
-        self.place = FolderPlace(folder)
-        self._files: tuple[FileIO, FileIO] | None = None
-        self._lock: int | None = None
-        self._is_closed = False
-        self._fresh = not is_used(folder)
-        self._made: tuple[Path, ...] = ()
-        if self._fresh:
-            self._made = _make(folder)
-        elif not resume:
-            raise UsageError(_not_empty(folder))
-        else:
-            earlier, spec = read_resumable(folder)
-            record = compare_records(earlier, spec, record, str(folder))
-        self.record = record
-        self._lock = _lock(folder)
-        if self._fresh and is_used(folder):  # by a process that had the lock until now
-            self.close()
-            raise UsageError(_not_empty(folder))
-        try:
-            if not self._fresh:
-                self._go_on(folder)
-            write_whole(folder / RUN, (json.dumps(record.to_json(), indent=2) + "\n").encode())
-            self._files = (open_to_add(folder / TRACES), open_to_add(folder / RESULTS))
-        except BaseException:
-            self.discard()  # or nobody could go on, once what is wrong is mended
-            raise
-
-    def _go_on(self, folder: Path) -> None:
-        """Read what a folder holds of the same run."""
-        results = read_results(folder)
-        settle(folder)
-        self._results = {result.key: result for result in results if not result.outcome.repeated}
-
-    def keep_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
-        """Keep what the heuristics answer to the run's questions."""
-        lines = "".join(f"{found.to_line()}\n" for found in choices)
-        write_whole(self.folder / SHORTCUTS, lines.encode())
-
-    def keep_prompts(self, prompts: Prompts) -> None:
-        """Keep in which words the deciders ask."""
-        if prompts:
-            written = json.dumps(prompts_to_json(prompts), indent=2, ensure_ascii=False)
-            write_whole(self.folder / PROMPTS, f"{written}\n".encode())
-
-    def add(self, result: Result, trace: Trace, lost: Usage = Usage()) -> None:  # noqa: B008  (frozen)
-        """Keep one decision, and what was `lost` on the way to it."""
-        super().add(result, trace, lost)
+    def _lose(self, connection: Connection, lost: Usage) -> None:
         if lost != Usage():
-            with open_to_add(self.folder / ABANDONED) as file:
-                add_line(file, dump_line(lost_line(result.key, lost)))
-        if self._files is not None:
-            for file, line in zip(self._files, (trace, result), strict=True):
-                add_line(file, line.to_line())
+            connection.execute(insert(LOST).values(run_id=self._run, **asdict(lost)))
 
-    def finish(self, tasks: Sequence[Task]) -> tuple[Result, ...]:
-        """Write the results in the order of the plan and return them."""
-        ordered = super().finish(tasks)
-        lines = "".join(f"{result.to_line()}\n" for result in ordered)
-        write_whole(self.folder / RESULTS, lines.encode())
-        return ordered
-
-    def discard(self) -> None:
-        """Leave nothing of a new run in which nothing was decided, nor of folders made for it."""
-        self._close_files()
-        if self._fresh and not self._results and self._is_own():
-            for name in (RUN, TRACES, RESULTS, SHORTCUTS, PROMPTS, ABANDONED):
-                (self.folder / name).unlink(missing_ok=True)
-            with suppress(OSError):  # something else lies in one by now
-                for made in self._made:
-                    made.rmdir()
-        self.close()
-
-    def _is_own(self) -> bool:
-        """Whether no other process has gone on with the run, where it was closed before."""
-        if not self._is_closed:
-            return True
-        try:
-            self._lock = _lock(self.folder)
-            return not any((self.folder / name).stat().st_size for name in (TRACES, RESULTS))
-        except (OSError, UsageError):  # it is gone, or somebody has it
-            return False
-
-    def _close_files(self) -> None:
-        if self._files is not None:
-            for file in self._files:
-                file.close()
-            self._files = None
+    def results(self) -> tuple[Result, ...]:
+        """Return the results of all processes in the order of the plan."""
+        return tuple(self._transact(lambda connection: read_results(connection, self._run)))
 
     def close(self) -> None:
-        """Close the files; what was added stays."""
-        self._close_files()
-        self._is_closed = True
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        """Release the claims, and write the lines of a run in a folder."""
+        if self._stopped.is_set():
+            return
+        self._stopped.set()
+        self._patience = 0.0
+        own = delete(CLAIMS).where(CLAIMS.c.worker == self._worker)
+        with suppress(DqaError):  # the claims of a store that is away expire
+            self._transact(lambda connection: connection.execute(own))
+        self._engine.dispose()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+        elif self._target.folder is not None:
+            write_lines(RunReader(self._target), self._target.folder)
+
+    def discard(self) -> None:
+        """Remove a new run without a decision, and the folders that were made for it."""
+        if self.added or not self.is_new:
+            self.close()
+        else:
+            self.withdraw()
+
+    def withdraw(self) -> None:
+        """Remove a new run with all its decisions."""
+        if self._stopped.is_set():
+            return
+        self._stopped.set()
+        with suppress(DqaError):
+            self._transact(self._delete_run)
+        self._engine.dispose()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+        if self._target.folder is not None and self._target.file is not None:
+            for suffix in ("", "-wal", "-shm"):
+                path = self._target.file.with_name(f"{self._target.file.name}{suffix}")
+                path.unlink(missing_ok=True)
+        for folder in self._made_folders:
+            with suppress(OSError):  # something else is in it
+                folder.rmdir()
+
+    def _delete_run(self, connection: Connection) -> None:
+        for table in (RESULTS, LOST, CLAIMS):
+            connection.execute(delete(table).where(table.c.run_id == self._run))
+        connection.execute(delete(RUNS).where(RUNS.c.id == self._run))
+
+    def _renew_claims(self) -> None:
+        """Renew this process's claims, and look up what the other processes have made."""
+        own = update(CLAIMS).where(CLAIMS.c.worker == self._worker)
+        while not self._stopped.wait(_RENEW_SECONDS):
+            renewed = own.values(expires=time.time() + LEASE_SECONDS)
+            with suppress(DqaError):  # `add` reports a store that is away
+                self._transact(partial(Connection.execute, statement=renewed))
+                self.look_elsewhere()
+
+    def look_elsewhere(self) -> None:
+        """Look up the usage and the number of decisions of other processes."""
+        with self._adding:
+            used, made = self._transact(self._count)
+            totals = zip(astuple(used), astuple(self._own), strict=True)
+            self.used_elsewhere = Usage(*(total - own for total, own in totals))
+            elsewhere = made - self.done - self.added
+        if elsewhere > 0:
+            self.on_elsewhere(elsewhere)
+
+    def _count(self, connection: Connection) -> tuple[Usage, int]:
+        used = sum_usage(connection, RESULTS, self._run) + sum_usage(connection, LOST, self._run)
+        made = select(func.count()).select_from(RESULTS).where(RESULTS.c.run_id == self._run)
+        return used, connection.execute(made).scalar_one()
+
+    def _transact(self, work: Callable[[Connection], _Made], conflicts: int = _CONFLICTS) -> _Made:
+        """Run a transaction; repeat it if another process was faster or the server went away."""
+        until = time.monotonic() + self._patience
+        with translated(self._target, under_way=self._patience > 0):
+            while True:
+                try:
+                    with write(self._engine) as connection:
+                        return work(connection)
+                except IntegrityError:
+                    if not conflicts:
+                        raise
+                    conflicts -= 1
+                except SQLAlchemyError as error:
+                    if not is_transient(error) or time.monotonic() >= until:
+                        raise
+                    time.sleep(_PAUSE_SECONDS)
 
 
-def _lock(folder: Path) -> int | None:
-    """Keep other processes from writing the folder, until it is closed or this process ends.
-
-    None where the system has no such locks.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(descriptor)
-        raise UsageError(
-            f"Another process is writing {folder}: wait for its end, or name another folder."
-        ) from error
-    except OSError:  # a file system without locks
-        os.close(descriptor)
-        return None
-    return descriptor
+def name_run(record: RunRecord) -> str:
+    """Return the name of a run that nobody named: a hash of what is evaluated, on which data."""
+    spec = None if record.spec is None else record.spec.to_json()
+    if spec is not None and isinstance(record.spec, RunSpec):
+        # The content identifies questions, not their path.
+        spec["questions"] = {
+            name: value
+            for name, value in spec["questions"].items()
+            if name not in {"file", "folder"}
+        }
+    written = json.dumps([spec, record.content_hash], sort_keys=True)
+    return f"run-{hashlib.sha256(written.encode()).hexdigest()[:12]}"
 
 
-def require_resumable_or_new(folder: Path) -> None:
-    """Raise `UsageError` where a folder holds something, and that is no run."""
-    if is_used(folder) and not (folder / RUN).exists():
-        raise UsageError(_not_empty(folder))
-
-
-def _not_empty(folder: Path) -> str:
-    return f"{folder} is not empty: {_instead(folder)}"
-
-
-def _instead(folder: Path) -> str:
-    if not (folder / RUN).exists():
-        return f"name a new folder, such as one within it ({folder / 'NAME'})."
-    how = shell_command("eval", "--resume", str(folder))
-    return f"name another folder, or go on with the run that it holds by resume ({how})."
-
-
-def is_used(folder: Path) -> bool:
-    """Whether something is in a folder, which no new run may be written into.
-
-    Raises
-    ------
-    UsageError
-        It is a file.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file: name a folder.")
-    # All that a process leaves behind which was killed before the run began.
-    nothing = {unfinished_name(RUN)}
-    return folder.is_dir() and any(path.name not in nothing for path in folder.iterdir())
-
-
-def _make(folder: Path) -> tuple[Path, ...]:
-    """Make a folder, and return it with those above it that were made, the innermost first."""
-    missing = tuple(path for path in (folder, *folder.parents) if not path.exists())
-    try:
-        make_private_folder(folder)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(folder, error)}.") from error
-    return missing
+def _finite(value: float | None) -> float | None:
+    """Return a number for a column; a server cannot store infinities."""
+    return value if value is not None and isfinite(value) else None

@@ -19,8 +19,8 @@ from urllib.parse import quote
 
 from dqa.core.question import Question
 from dqa.core.secrets import redacted
-from dqa.evaluation.folders import AnySpec
 from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.record import AnySpec
 from dqa.evaluation.results import NO_MODEL, Outcome
 from dqa.evaluation.traces import Trace
 from dqa.report.export_rows import ExportedDecision, finite, json_bytes

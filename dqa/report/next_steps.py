@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dqa.evaluation.location import RunLocation
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
-from dqa.evaluation.stores.places import RunPlace
 from dqa.models.registry import is_scripted
 from dqa.report.hints import command, results_command, trace_command
 
@@ -14,7 +14,7 @@ _QUESTIONS = ("--generate", "2")
 
 
 def next_steps(
-    place: RunPlace, results: Sequence[Result], questions: Sequence[str] | None = None
+    place: RunLocation, results: Sequence[Result], questions: Sequence[str] | None = None
 ) -> list[str]:
     """Return what can be done next, each thing with its command below it.
 
@@ -48,7 +48,7 @@ def next_steps(
     ]
 
 
-def _first_steps(place: RunPlace, questions: Sequence[str]) -> list[tuple[str, str]]:
+def _first_steps(place: RunLocation, questions: Sequence[str]) -> list[tuple[str, str]]:
     """Return the next steps of a user who has asked no language model yet."""
     evaluate = ("eval", *questions, "--model", _MODEL, "--out", str(place))
     ask = ("ask", "--database", "sales.db", "--model", _MODEL)

@@ -10,7 +10,7 @@ from dqa.core.text import counted
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
 from dqa.evaluation.statistics import KindMean, Summary, TagCount, kind_means
-from dqa.evaluation.stores.places import RunPlace
+from dqa.evaluation.location import RunLocation
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.columns import columns_table, interval_text, share_text
@@ -316,7 +316,7 @@ def failures(results: Iterable[Result], most: int = 5) -> list[str]:
 
 
 def crash_lines(
-    crashed: Sequence[Trace], place: RunPlace | None, *, repeated: bool = False
+    crashed: Sequence[Trace], place: RunLocation | None, *, repeated: bool = False
 ) -> list[str]:
     """Return what crashed, most frequent first, a line each with where, and how to report it."""
     said: dict[tuple[str, str], list[Trace]] = {}
@@ -334,7 +334,7 @@ def _more(others: int) -> str:
     return f" and {others} more decision{'s' if others > 1 else ''}" if others else ""
 
 
-def how_to_report(crashed: Trace, place: RunPlace | None, *, repeated: bool = False) -> str:
+def how_to_report(crashed: Trace, place: RunLocation | None, *, repeated: bool = False) -> str:
     """Return what to do about a bug; `repeated` where its run has several epochs."""
     where = "run again with a folder as out (--out), which keeps its traceback"
     if place is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dqa.evaluation.folders import RunRecord, versions
-from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.record import RunRecord, versions
+from dqa.evaluation.spec import RunFields, RunSpec
 from dqa.loaders.sources import GivenQuestions
 
 

@@ -19,7 +19,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.evaluation.stores import schema
 from dqa.evaluation.stores.claims import LEASE_SECONDS, Workers
 from dqa.evaluation.stores.engine import open_engine, write
-from dqa.evaluation.stores.places import FolderPlace, StorePlace, is_same_database, place_of
+from dqa.evaluation.location import FolderPlace, StorePlace, is_same_database, locate_run
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import Answer, SharedStoreContract, StoreContract
 
@@ -70,23 +70,23 @@ def test_a_place_is_told_from_its_text_and_shown_without_its_password(
         "postgresql://me:s3cret@host/team#first": shown,
         "mysql://me:a#b@host/team": "mysql+pymysql://me:***@host/team",
     }.items():
-        place = place_of(named)
+        place = locate_run(named)
         assert str(place) == told
         assert isinstance(place, FolderPlace) == (named == "runs/first")
         assert "s3cret" not in repr(place)
     with pytest.raises(dqa.UsageError, match="DQA_STORE_URL"):
-        place_of(shown)
+        locate_run(shown)
     monkeypatch.setenv("DQA_STORE_URL", "postgresql+psycopg://me:s3cret@host/team")
-    found = place_of(shown)
+    found = locate_run(shown)
     assert isinstance(found, StorePlace)
     assert (found.name, "s3cret" in found.url) == ("first", True)
     (tmp_path / "runs.db").mkdir()
-    assert place_of(tmp_path / "runs.db") == FolderPlace(tmp_path / "runs.db")
+    assert locate_run(tmp_path / "runs.db") == FolderPlace(tmp_path / "runs.db")
 
 
 def test_another_machines_process_is_dead_when_its_lease_ends(store: Path) -> None:
     """By the clock of the process that waits: the clocks of machines differ."""
-    place = place_of(f"{store}#first")
+    place = locate_run(f"{store}#first")
     assert isinstance(place, StorePlace)
     engine, now = open_engine(place, writing=True), [0.0]
     far, near = (Workers(1, lambda: now[0]) for _ in range(2))
@@ -250,7 +250,7 @@ def test_no_run_is_stored_in_a_database_that_is_asked(
         with pytest.raises(dqa.UsageError, match="is a database that is asked"):
             call()
     assert len(dqa.find_runs(store)) == 1
-    place = place_of("postgresql+psycopg://me:s3cret@db/team#first")
+    place = locate_run("postgresql+psycopg://me:s3cret@db/team#first")
     assert isinstance(place, StorePlace)
     for location, same in {
         "postgresql://you@db/team": True,

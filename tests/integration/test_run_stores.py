@@ -13,7 +13,7 @@ from dqa.core.decider import Decider
 from dqa.core.question_set import QuestionSet
 from dqa.core.run_stores import VERSION_TABLE
 from dqa.evaluation.stores.engine import open_engine, write
-from dqa.evaluation.stores.places import StorePlace, place_of
+from dqa.evaluation.location import StorePlace, locate_run
 from dqa.evaluation.stores.tables import METADATA
 
 
@@ -22,7 +22,7 @@ def store(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the URL of a store, whose tables are dropped at the end."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     yield url
-    place = place_of(url)
+    place = locate_run(url)
     assert isinstance(place, StorePlace)
     engine = open_engine(place, writing=True)
     with write(engine) as connection:

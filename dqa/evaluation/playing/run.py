@@ -1,25 +1,20 @@
-"""Playing the games of a run in threads, keeping each as soon as it has ended."""
+"""Playing one game of a run, as a decision that the runner stores."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol, TypedDict
+from typing import TypedDict
 
 from dqa.core.database import Isolation
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import GameTakenError
 from dqa.core.events import EndingEvent
 from dqa.core.question import Candidate
-from dqa.core.recorder import DecisionWatcher, watched_by
-from dqa.evaluation.crashes import Crashes, ended_by
-from dqa.evaluation.decision_spans import tell_result
-from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.making import Made
-from dqa.evaluation.observers import tell_observers
-from dqa.evaluation.options import RunOptions
+from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.decision_spans import decision_span, tell_decision, tell_result
 from dqa.evaluation.plan import Task
 from dqa.evaluation.play import Played, Reference, play_episode
 from dqa.evaluation.playing.attempts import Attempts, Trials, learning_from_trials, playing_once
@@ -28,10 +23,9 @@ from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.playing.setup import GameSetup
 from dqa.evaluation.playing.telling import Told, told_of, told_of_attempts
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.run import make_all
 from dqa.evaluation.score import Assessment
-from dqa.evaluation.store import RunStore
 from dqa.evaluation.traces import Trace
+from dqa.evaluation.worker import Made
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.history import History
 from dqa.worlds.world import Move, World
@@ -53,102 +47,38 @@ class GameDecision(Decision):
     is_taken: bool = False
 
 
-class OpenHistory(Protocol):
-    """Opens the history of a run, once it is known where the run is kept."""
-
-    def __call__(self) -> History:
-        """Open it."""
-        ...
-
-
-def play_games(  # noqa: PLR0913  (each is a question of its own to the caller)
-    setup: GameSetup,
-    store: RunStore,
-    options: RunOptions,
-    opened: OpenHistory,
-    on_result: Callable[[Result], object] = id,
-    *,
-    watcher: DecisionWatcher | None = None,
-) -> tuple[Result, ...]:
-    """Play and keep every game that the store does not hold yet.
+class GameWorker:
+    """Plays games; threads share it.
 
     Parameters
     ----------
     setup
         What is played, by whom.
-    store
-        Keeps each result as soon as it is there.
-    options
-        Threads, and what happens at a crash.
-    opened
-        Opens the history; called where a game is left to be played.
-    on_result
-        Called with each new result, by one thread at a time.
-    watcher
-        Is told what happens in the decisions, by several threads at once.
-
-    Returns
-    -------
-    tuple of Result
-        One result a game, in the order of the plan.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        The user stopped the run; games that came to their end are in the store.
-    CrashError
-        Too many games crashed; they and those before are in the store.
+    history
+        Where the events of the games are written.
+    isolation
+        Where statements of players run.
     """
-    planned = tuple(game.task(setup.database) for game in setup.games)
-    games = {task.key: game for task, game in zip(planned, setup.games, strict=True)}
-    crashes = Crashes(fail_fast=options.fail_fast)
 
-    def keep(task: Task, decision: Decision) -> None:
-        if isinstance(decision, GameDecision) and decision.is_taken:
-            return  # or the other process, which has the claim by now, could not keep its own
-        made = _judged(setup, games[task.key], task, decision)
-        store.add(made.result, made.trace, made.lost)
-        tell_observers(made.trace)
-        tell_result(made.result)
-        on_result(made.result)
-        crashes.count(str(task.key), made.trace)
-
-    try:
-        left = store.begin(planned)
-        if left:
-            stopped = threading.Event()
-            maker = _GameMaker(setup, games, opened(), options.isolation)
-            with watched_by(watcher or DecisionWatcher()):
-                make_all(store, left, maker, keep, options.workers, stopped)
-    finally:
-        store.close()
-    return store.finish(planned)
-
-
-class _GameMaker:
-    """Plays games, each in one thread."""
-
-    def __init__(
-        self,
-        setup: GameSetup,
-        games: Mapping[DecisionKey, Game],
-        history: History,
-        isolation: Isolation,
-    ) -> None:
+    def __init__(self, setup: GameSetup, history: History, isolation: Isolation) -> None:
         self._setup = setup
-        self._games = games
         self._history = history
+        self._games = {game.task(setup.database).key: game for game in setup.games}
         self._trials = Trials(setup, isolation)
         self._worlds: dict[int, World] = {}
         self._making = threading.Lock()
 
-    def expect(self, tasks: Sequence[Task]) -> None:
-        """Take note of nothing: games share nothing but the history."""
-
-    def make(self, task: Task) -> Decision:
-        """Play one game."""
+    def decide(self, task: Task) -> Made | None:
+        """Play one game; None if another process has begun it again in the meantime."""
         game = self._games[task.key]
-        return play_game(self._setup, self._world_of(game), game, self._trials)
+        with decision_span(task.key, task.question, task.situation) as span:
+            decision = play_game(self._setup, self._world_of(game), game, self._trials)
+            tell_decision(span, decision)
+            if decision.is_taken:
+                return None
+            made = _assess(self._setup, game, task, decision)
+            tell_result(made.result)
+        return made
 
     def _world_of(self, game: Game) -> World:
         """Return the world of a match, whose games have numbers of their own in the history."""
@@ -158,8 +88,11 @@ class _GameMaker:
                 self._worlds[game.match] = self._setup.world(numbered)
             return self._worlds[game.match]
 
+    def stop(self) -> None:
+        """Do nothing: a game waits for no database."""
+
     def close(self) -> None:
-        """Close the history, and that of attempts."""
+        """Close the history, and the history of attempts."""
         self._trials.close()
         self._history.close()
 
@@ -283,9 +216,9 @@ def _told(game: PlayedGame, called: Mapping[str, str]) -> str:
     return ", ".join((*got, *facts))
 
 
-def _judged(setup: GameSetup, game: Game, task: Task, decision: Decision) -> Made:
-    """Return a game with what it brought to the player."""
-    played = decision.game if isinstance(decision, GameDecision) else None
+def _assess(setup: GameSetup, game: Game, task: Task, decision: GameDecision) -> Made:
+    """Return a game with its value for the player."""
+    played = decision.game
     model = setup.model_of(game)
     if decision.ending is Ending.ANSWERED and played is not None:
         value = played.returns[setup.players[0]]

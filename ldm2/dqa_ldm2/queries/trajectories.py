@@ -20,7 +20,7 @@ from dqa.core.evidence import LOOKING_UP, QUERY, Evidence
 from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted
 from dqa.core.trajectories import Step, Trajectory
-from dqa.evaluation.folders import require_questions
+from dqa.evaluation.record import require_questions
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.traces import Trace
 from dqa_ldm2.identity import QuestionIdentity

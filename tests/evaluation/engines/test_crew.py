@@ -19,7 +19,7 @@ from dqa.evaluation.engines.base import Decide, LocalEngine
 from dqa.evaluation.engines.crew import Crew, LostClusterError, WorkerDiedError
 from dqa.evaluation.engines.remote import Problem, own_versions, require_versions, work_out
 from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.making import Made, judged
+from dqa.evaluation.worker import Made, judged
 from dqa.evaluation.plan import Setup, Task, plan
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.run import evaluate

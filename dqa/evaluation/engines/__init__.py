@@ -1,1 +1,0 @@
-"""Where the work of a run is done: in this process, or on a cluster."""

@@ -1,0 +1,277 @@
+"""Ray clusters: jobs as Ray's tasks, decisions by actors that build the run from its spec.
+
+This process plans and stores. Only this module imports Ray.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+# Read when Ray is imported: no usage statistics, no warnings about old ways.
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+
+import ray as _ray
+from ray import cloudpickle
+from ray.exceptions import LocalRayletDiedError, RayError, RayTaskError
+
+from dqa.core.decision import Usage
+from dqa.core.errors import CrashError, InfrastructureError, UsageError
+from dqa.evaluation.executors import CLOSING_SECONDS, Lane, LaneExecutor
+from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.remote import (
+    GivenObjects,
+    Parcel,
+    Problem,
+    RemoteWorker,
+    needed_variables,
+    own_versions,
+    work_out,
+)
+from dqa.evaluation.runner import WorkerDiedError
+from dqa.evaluation.worker import Made
+
+if TYPE_CHECKING:
+    from dqa.evaluation.build import BuiltRun
+    from dqa.evaluation.options import CallOptions, RunOptions
+
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
+
+ray: Any = _ray
+"""Ray types few of its functions."""
+_OWN: Final = "local"
+"""The address by which Ray starts a cluster, though others may run here."""
+_CONNECT_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 3.0
+_LOST_SECONDS: Final = 20.0
+"""How long a head may be away, as one that restarts is. After 60 seconds Ray ends this process."""
+_ROOM_SECONDS: Final = 120.0
+"""How long a worker may wait for a processor."""
+_AHEAD: Final = 4
+"""Jobs per slot that run or wait."""
+_RETRIES: Final = 2
+"""How often a job is begun again after its worker died."""
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[RayCluster]:
+    """Connect to a cluster, or start one, until the context ends.
+
+    Parameters
+    ----------
+    address
+        Its head; None for the value of ``RAY_ADDRESS``, or else for a cluster of our own.
+
+    Raises
+    ------
+    InfrastructureError
+        No cluster answers.
+    UsageError
+        The cluster has another version of Ray or Python.
+    """
+    if ray.is_initialized():  # by the caller, who ends it
+        yield RayCluster()
+        return
+    # Left alone, Ray joins any cluster that someone started on this machine.
+    named = address or os.environ.get("RAY_ADDRESS") or _OWN
+    shown = f"{named} (RAY_ADDRESS)" if address is None and named != _OWN else named
+    try:
+        _require_listener(named)
+        ray.init(
+            address=named,
+            include_dashboard=False if named == _OWN else None,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            # Otherwise Ray puts the current directory on the path of the workers.
+            job_config=ray.job_config.JobConfig(_client_job=True),
+        )
+    except OSError as error:
+        raise InfrastructureError(
+            f"No Ray cluster answers at {shown}: {_first_line(error)}. Name its head as host:6379 "
+            "(--ray-address), or leave that out for a cluster on this machine."
+        ) from error
+    except (RuntimeError, ValueError, ImportError, OverflowError) as error:
+        option = "engine='ray' (--engine ray)" if named == _OWN else "ray_address (--ray-address)"
+        raise UsageError(f"{option} {shown}: {_first_line(error)}") from error
+    try:
+        yield RayCluster()
+    finally:
+        ray.shutdown()
+
+
+def _require_listener(address: str) -> None:
+    """Connect to a head at ``host:port``, because Ray itself waits for minutes."""
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal() and "/" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
+
+
+class _Head:
+    """The head of the cluster.
+
+    Ray waits for a head that is gone, and then ends this process without a message. So its port is
+    checked, and nothing more is asked of a lost cluster.
+    """
+
+    def __init__(self) -> None:
+        self._address: str = ray.get_runtime_context().gcs_address
+        self._checked = self._seen = time.monotonic()
+        self.is_lost = False
+
+    def check(self) -> None:
+        """Raise `InfrastructureError` if the head has been away for too long."""
+        now = time.monotonic()
+        if self.is_lost or now - self._checked < _LOOK_SECONDS:
+            return
+        try:
+            _require_listener(self._address)
+            self._seen = now
+        except OSError as error:
+            if now - self._seen > _LOST_SECONDS:
+                self.is_lost = True
+                raise InfrastructureError(
+                    f"The Ray cluster at {self._address} is gone: {_first_line(error)}."
+                ) from error
+        self._checked = time.monotonic()
+
+
+class RayCluster:
+    """A Ray cluster that this process is connected to."""
+
+    def __init__(self) -> None:
+        self._head = _Head()
+
+    @property
+    def slots(self) -> int:
+        """The processors of the cluster."""
+        return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def map(self, work: Callable[[_Job], _Result], jobs: Iterable[_Job]) -> Iterator[_Result]:
+        """Yield the result of each job in order; a job whose worker dies begins again."""
+        remote = ray.remote(num_cpus=1, max_retries=_RETRIES)(work_out)
+        versions, most = own_versions(), _AHEAD * self.slots
+        running: deque[Any] = deque()
+        try:
+            for job in jobs:
+                running.append(remote.remote(versions, _pack((work, job))))
+                if len(running) >= most:
+                    yield self._result(running.popleft())
+            while running:
+                yield self._result(running.popleft())
+        finally:
+            with suppress(RayError):
+                for reference in () if self._head.is_lost else running:
+                    ray.cancel(reference)
+
+    def _result(self, reference: Any) -> Any:  # noqa: ANN401
+        while not ray.wait([reference], timeout=_LOOK_SECONDS)[0]:
+            self._head.check()
+        try:
+            found = ray.get(reference)
+        except RayTaskError:
+            raise
+        except RayError as error:
+            raise CrashError(
+                f"A job was given up: its worker died {_RETRIES + 1} times. {_first_line(error)}"
+            ) from error
+        if isinstance(found, Problem):
+            raise found.error()
+        return found
+
+    def executor(
+        self, built: BuiltRun, given: GivenObjects, calls: CallOptions, options: RunOptions
+    ) -> LaneExecutor:
+        """Return what makes the decisions of a run: one worker per processor.
+
+        Raises
+        ------
+        UsageError
+            A decider or a chat model cannot be sent to a worker.
+        """
+        count = min(self.slots, built.setup.size, calls.max_concurrency or self.slots)
+        threads = [options.workers] * count
+        environment = needed_variables(built)
+        parcel = Parcel.of(built, given, calls, options, threads, _pack, environment)
+        shared = ray.put(parcel.questions), ray.put(parcel.given)
+        lanes = [RayLane(self._head, parcel, recipe, shared) for recipe in parcel.recipes]
+        return LaneExecutor(built.setup, lanes, options.workers)
+
+
+class RayLane(Lane):
+    """An actor of a cluster."""
+
+    def __init__(self, head: _Head, parcel: Parcel, recipe: bytes, shared: tuple[Any, Any]) -> None:
+        super().__init__()
+        self._head = head
+        self._given = (parcel.versions, recipe, *shared)
+        self._actor: Any = None
+
+    def begin(self, keys: Sequence[DecisionKey], used: Usage) -> Future[list[Made] | Problem]:
+        """Begin a batch."""
+        future: Future[list[Made] | Problem] = Future()
+        threading.Thread(target=self._make, args=(keys, used, future), daemon=True).start()
+        return future
+
+    def _make(
+        self, keys: Sequence[DecisionKey], used: Usage, future: Future[list[Made] | Problem]
+    ) -> None:
+        try:
+            if self._actor is None:
+                self._start()
+            future.set_result(self._wait(self._actor.decide.remote(keys, used), None))
+        except LocalRayletDiedError as error:
+            self._head.is_lost = True
+            lost = InfrastructureError(f"The Ray cluster is gone: {_first_line(error)}.")
+            future.set_exception(lost)
+        except RayTaskError as error:
+            future.set_exception(error)
+        except RayError as error:
+            self._actor = None
+            future.set_exception(WorkerDiedError(_first_line(error)))
+        except BaseException as error:  # noqa: BLE001  (raised again by the runner)
+            future.set_exception(error)
+
+    def _start(self) -> None:
+        self._actor = ray.remote(RemoteWorker).options(num_cpus=1, max_restarts=0).remote()
+        # Secrets go to a method: the head keeps what an actor is made with.
+        self._wait(self._actor.prepare.remote(*self._given), _ROOM_SECONDS)
+
+    def _wait(self, reference: Any, seconds: float | None) -> Any:  # noqa: ANN401
+        until = None if seconds is None else time.monotonic() + seconds
+        while not ray.wait([reference], timeout=_LOOK_SECONDS)[0]:
+            self._head.check()
+            if until is not None and time.monotonic() > until:
+                raise InfrastructureError(
+                    f"A worker did not begin within {_ROOM_SECONDS:.0f} seconds: each needs a "
+                    "processor of a node that has room. Free some, or add a node."
+                )
+        return ray.get(reference)
+
+    def close(self, *, at_once: bool) -> None:
+        """End the actor."""
+        if self._actor is None or self._head.is_lost:
+            return
+        with suppress(RayError):
+            if not at_once:
+                ray.wait([self._actor.close.remote()], timeout=CLOSING_SECONDS)
+            ray.kill(self._actor)
+
+
+def _pack(value: object) -> bytes:
+    packed: bytes = cloudpickle.dumps(value)  # type: ignore[no-untyped-call]
+    return packed
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,200 @@
+"""What a store records about a run, and the checks before a run resumes."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Discriminator, Field, Tag
+
+from dqa.core.distribution import find_versions
+from dqa.core.errors import UsageError
+from dqa.core.records import Record
+from dqa.evaluation.options import CallOptions, RunOptions
+from dqa.evaluation.playing.spec import PlaySpec
+from dqa.evaluation.spec import RunSpec, differences
+from dqa.scenarios import scenario_name
+
+_PACKAGES = (
+    "ladybug",
+    "langchain-core",
+    "langchain-openai",
+    "langgraph",
+    "numpy",
+    "sqlalchemy",
+    "sqlglot",
+)
+
+
+def _kind_of(spec: object) -> str:
+    """Return the tag of a spec; a spec of games has a world."""
+    played = "world" in spec if isinstance(spec, Mapping) else isinstance(spec, PlaySpec)
+    return _GAMES if played else _QUESTIONS
+
+
+_GAMES, _QUESTIONS = "games", "questions"
+AnySpec: TypeAlias = Annotated[
+    Annotated[RunSpec, Tag(_QUESTIONS)] | Annotated[PlaySpec, Tag(_GAMES)], Discriminator(_kind_of)
+]
+"""What was run: decided questions, or played games."""
+
+
+class GamesRecord(Record):
+    """What a run of games records in addition to its spec.
+
+    Attributes
+    ----------
+    run
+        The name of this run in its history.
+    history
+        The location of the history without a password; None for the usual one.
+    weights
+        By trained player, the hash of what it has learned.
+    """
+
+    run: str = ""
+    history: str | None = None
+    weights: dict[str, str] = Field(default_factory=dict)
+
+
+class RunRecord(Record):
+    """What was run, on which questions, and by which versions.
+
+    Attributes
+    ----------
+    version
+        The version of this record.
+    spec
+        What was evaluated or played; None for runs of the first version.
+    content_hash
+        The hash of the questions and their situations, or of the beginnings of the games.
+    planned
+        The number of decisions or games; None if an older version did not record it.
+    began
+        When the run began; None if an older version did not record it.
+    options, calls
+        The options of the latest command.
+    versions
+        The versions of Python and of the main packages.
+    games
+        What a run of games records in addition.
+    resumable
+        Whether the run can resume; False if an older version with other prompts began it.
+    """
+
+    version: Literal[1] = 1
+    spec: AnySpec | None
+    content_hash: str = ""
+    planned: int | None = Field(ge=0, default=None)
+    began: datetime | None = None
+    options: RunOptions = RunOptions()
+    calls: CallOptions = CallOptions()
+    versions: dict[str, str] = Field(default_factory=dict)
+    games: GamesRecord | None = None
+    resumable: bool = True
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of the record; see `RunSpec.json_schema`."""
+        return cls.model_json_schema(mode="validation")
+
+    @property
+    def written_by(self) -> str:
+        """The version of dqa that began the run."""
+        return self.versions.get("dqa", "of an unknown version")
+
+    def require_resumable(self, where: str) -> AnySpec:
+        """Return the spec; `UsageError` if an older version began the run."""
+        if self.spec is None or not self.resumable:
+            raise UsageError(
+                f"{where} was begun by dqa {self.written_by} in an older format. This version can "
+                "read it, but not resume it: name another location."
+            )
+        return self.spec
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that a run depends on."""
+    return {"python": platform.python_version()} | find_versions(*_PACKAGES)
+
+
+def now() -> datetime:
+    """Return the time, to the second."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunRecord:
+    """Return the record of a run that resumes.
+
+    Parameters
+    ----------
+    earlier
+        The stored record.
+    current
+        The record of the command that resumes the run.
+    where
+        The location of the run, for messages.
+
+    Raises
+    ------
+    UsageError
+        The settings or the questions differ, or an older version began the run.
+    """
+    spec = earlier.require_resumable(where)
+    if current.spec is None or type(spec) is not type(current.spec):
+        held, wanted = (_kind_of(one) for one in (spec, current.spec))
+        raise UsageError(f"{where} is a run of {held}, not of {wanted}: name another location.")
+    differing = differences(spec, current.spec)
+    if differing:
+        raise UsageError(
+            f"{where} is a run with other settings: {'; '.join(differing)}. "
+            "Leave these out to resume it, or name another location."
+        )
+    if earlier.content_hash != current.content_hash:
+        raise UsageError(
+            f"The questions of {where} are not the ones it began with ({_describe(spec)}): they, "
+            "their databases, their candidates or the world have changed. Restore them, or name "
+            "another location."
+        )
+    games = None
+    if current.games is not None:
+        games = _resume_games(earlier.games or GamesRecord(), current.games, where)
+    return current.changed(began=earlier.began, versions=earlier.versions, games=games)
+
+
+def _describe(spec: AnySpec) -> str:
+    return spec.told if isinstance(spec, PlaySpec) else spec.questions.told
+
+
+def _resume_games(earlier: GamesRecord, current: GamesRecord, where: str) -> GamesRecord:
+    """Return the games of a run that resumes; a history that is named now replaces the old one."""
+    for player, learned in earlier.weights.items():
+        if current.weights.get(player, learned) != learned:
+            raise UsageError(
+                f"The player '{player}' of {where} has learned something else since: restore the "
+                "trained players (DQA_CACHE), or name another location."
+            )
+    return current.changed(run=earlier.run, history=current.history or earlier.history)
+
+
+def require_questions(spec: AnySpec | None, where: str, why: str) -> RunSpec | None:
+    """Return the spec of a run of questions; `UsageError` with `why` for a run of games."""
+    if isinstance(spec, PlaySpec):
+        raise UsageError(f"{where} is a run of games ({spec.told}): {why}")
+    return spec
+
+
+def register_scenarios(spec: AnySpec | None) -> None:
+    """Register the scenarios that a run named by their folders, if they still exist.
+
+    Raises
+    ------
+    UsageError
+        Another scenario has the same name.
+    ParseError
+        The folder is not valid any more.
+    """
+    for name in spec.questions.scenarios or () if isinstance(spec, RunSpec) else ():
+        scenario_name(name)

@@ -1,0 +1,106 @@
+"""Files and folders of runs: checks before a run begins, and JSON lines after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from dqa.core.errors import UsageError
+from dqa.core.files import make_private_folder, open_private, problem_of_path, require_room
+from dqa.evaluation.location import DATABASE, RunLocation
+from dqa.evaluation.stored_runs import (
+    RunReader,
+    is_store,
+    open_engine,
+    require_free,
+    require_version,
+    run_names,
+    translated,
+    version_of,
+)
+
+RESULTS_FILE, TRACES_FILE = "results.jsonl", "traces.jsonl"
+"""What a run in a folder has next to its database when it ends."""
+
+
+def write_lines(run: RunReader, folder: Path) -> None:
+    """Write the results and the traces of a run as JSON lines into a folder."""
+    results = (result.to_line() for result in run.results())
+    traces = (trace.to_line() for trace in run.traces())
+    for name, lines in ((RESULTS_FILE, results), (TRACES_FILE, traces)):
+        unfinished = folder / f"{name}.new"
+        with open(unfinished, "w", encoding="utf-8", opener=open_private) as file:
+            file.writelines(f"{line}\n" for line in lines)
+        unfinished.replace(folder / name)
+
+
+def require_writable(location: RunLocation | None) -> None:
+    """Raise `UsageError` if a run cannot be stored at a location, before anything is asked."""
+    if location is None:
+        return
+    if location.folder is not None:
+        require_room(location.folder)
+        _require_own_folder(location.folder)
+    elif location.file is not None and not location.file.exists():
+        require_room(location.file)
+    else:
+        engine = open_engine(location, writing=True)
+        try:
+            with translated(location), engine.connect() as connection:
+                if version_of(connection) is None:
+                    require_free(connection, location)
+                else:
+                    require_version(connection, location)
+        finally:
+            engine.dispose()
+
+
+def _require_own_folder(folder: Path) -> None:
+    """Raise `UsageError` if a folder contains something, but no run."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / DATABASE).exists():
+        raise UsageError(f"{folder} is not empty: name a new folder, such as {folder / 'NAME'}.")
+
+
+def make_folder(location: RunLocation) -> tuple[Path, ...]:
+    """Make the folder of a run; return it with the parents that were made, the innermost first."""
+    if location.folder is None:
+        return ()
+    folder = location.folder
+    _require_own_folder(folder)
+    missing = tuple(path for path in (folder, *folder.parents) if not path.exists())
+    try:
+        make_private_folder(folder)
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(folder, error)}.") from error
+    return missing
+
+
+def refuse_asked(location: RunLocation | None, asked: Iterable[str]) -> None:
+    """Raise `UsageError` if a store is a database that questions are about, or are loaded into.
+
+    Models would see its tables, and its runs would be lost with the database.
+
+    Parameters
+    ----------
+    location
+        Where a run is stored.
+    asked
+        The locations of the databases.
+    """
+    if location is not None and any(map(location.is_same_database, asked)):
+        raise UsageError(
+            f"{location.store} is a database that is asked, so no run can be stored in it: name "
+            "another database, or a file such as runs.db (--out)."
+        )
+
+
+def has_recorded(location: RunLocation, cassette: Path) -> bool:
+    """Whether a run at a location, or any run of its store, recorded a cassette."""
+    if location.file is not None and not (location.file.exists() and location.file.stat().st_size):
+        return False
+    if not is_store(location):
+        return False
+    names = run_names(location)
+    wanted = names if location.name is None else [n for n in names if n == location.name]
+    records = (RunReader(location.named(name)).record for name in wanted)
+    return any(record.calls.record == cassette for record in records)

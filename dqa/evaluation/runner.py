@@ -1,0 +1,229 @@
+"""Making the decisions of a run: claim, submit, judge, store.
+
+One loop serves threads, processes and Ray clusters, and games as well as questions. This process
+plans and stores; an executor makes batches of decisions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from typing import Final, Protocol
+
+from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.events import EndingEvent
+from dqa.core.recorder import DecisionWatcher, watched_by
+from dqa.evaluation.crashes import Crashes
+from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.observers import tell_observers
+from dqa.evaluation.plan import Group, Task
+from dqa.evaluation.results import Result
+from dqa.evaluation.store import RunStore
+from dqa.evaluation.worker import Made
+
+_LOOK_SECONDS: Final = 0.5
+"""How often the loop looks for Ctrl-C, and for tasks that other processes have left."""
+_GRACE_SECONDS: Final = 2.0
+"""How long an interrupted run waits for decisions that are being made."""
+MOST_DEATHS: Final = 3
+"""How many workers may die while they make the same decision."""
+
+
+class WorkerDiedError(Exception):
+    """The worker of a batch died; other workers make its decisions again."""
+
+
+class Executor(Protocol):
+    """Makes batches of decisions.
+
+    Attributes
+    ----------
+    slots
+        How many batches are made at once.
+    batch
+        How many decisions of one group a batch contains at most.
+    is_local
+        Whether decisions are made in this process, where watchers see their events at once.
+    """
+
+    slots: int
+    batch: int
+    is_local: bool
+
+    def submit(self, tasks: Sequence[Task], used: Usage) -> Future[list[Made]]:
+        """Begin a batch.
+
+        Parameters
+        ----------
+        tasks
+            What to decide; a spent budget may end the batch early.
+        used
+            What the whole run has used by now.
+        """
+
+    def fail(self, task: Task, decision: Decision) -> Made:
+        """Return a decision that no worker could make."""
+
+    def close(self, *, at_once: bool) -> None:
+        """End the workers; `at_once` while they still make decisions."""
+
+
+def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
+    tasks: Sequence[Task],
+    executor: Executor,
+    store: RunStore,
+    on_result: Callable[[Result], object] = id,
+    *,
+    watcher: DecisionWatcher | None = None,
+    fail_fast: bool = False,
+) -> tuple[Result, ...]:
+    """Make and store every decision that the store lacks.
+
+    Parameters
+    ----------
+    tasks
+        All tasks of the run in the order of its plan.
+    executor
+        Makes decisions; it is closed at the end.
+    store
+        Stores each decision at once.
+    on_result
+        Called with each new result.
+    watcher
+        Receives the events of the decisions, from several threads at once.
+    fail_fast
+        Whether the first crash stops the run.
+
+    Returns
+    -------
+    tuple of Result
+        One result per task, in the order of the plan.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        The user stopped the run; finished decisions are stored.
+    CrashError
+        Too many decisions crashed; they and earlier decisions are stored.
+    """
+    store.plan(tasks)
+    watcher = watcher or DecisionWatcher()
+    crashes = Crashes(fail_fast=fail_fast)
+
+    def keep(made: Made) -> None:
+        if not executor.is_local:
+            for event in made.trace.events:
+                watcher.happened(event, made.trace.usage)
+        store.add(*made)
+        tell_observers(made.trace)
+        on_result(made.result)
+        crashes.count(str(made.result.key), made.trace)
+
+    with watched_by(watcher), _closing(executor) as running:
+        _Loop(executor, store, keep, running).run()
+    return store.results()
+
+
+_Running = dict["Future[list[Made]]", Sequence[Task]]
+
+
+@contextmanager
+def _closing(executor: Executor) -> Iterator[_Running]:
+    """Give the batches that are being made; close the executor when they are done."""
+    running: _Running = {}
+    is_whole = False
+    try:
+        yield running
+        is_whole = True
+    finally:
+        executor.close(at_once=not is_whole)
+
+
+class _Loop:
+    def __init__(
+        self,
+        executor: Executor,
+        store: RunStore,
+        keep: Callable[[Made], None],
+        running: _Running,
+    ) -> None:
+        self._executor = executor
+        self._store = store
+        self._keep = keep
+        self._running = running
+        self._free: list[Group | None] = [None] * executor.slots
+        self._again: deque[Sequence[Task]] = deque()
+        self._deaths: Counter[DecisionKey] = Counter()
+        self._is_spent = False
+
+    def run(self) -> None:
+        """Make decisions until none is left, or the budget is spent."""
+        try:
+            while self._begin_batches() or not self._is_over():
+                if not self._running:  # other processes make the rest
+                    time.sleep(_LOOK_SECONDS)
+                    continue
+                self._take(_LOOK_SECONDS)
+        except BaseException:
+            self._take(_GRACE_SECONDS, every=True)
+            raise
+
+    def _is_over(self) -> bool:
+        return not self._running and (self._is_spent or self._store.is_finished)
+
+    def _begin_batches(self) -> bool:
+        """Begin a batch in each free slot; return whether any batch is being made."""
+        while self._free and not self._is_spent:
+            if self._again:
+                tasks = self._again.popleft()
+            else:
+                tasks = self._store.claim(self._executor.batch, self._free[-1])
+            if not tasks:
+                break
+            self._free.pop()
+            self._running[self._executor.submit(tasks, self._store.used)] = tasks
+        return bool(self._running)
+
+    def _take(self, seconds: float, *, every: bool = False) -> None:
+        """Store the batches that end within some seconds."""
+        until = time.monotonic() + seconds
+        while self._running and (left := until - time.monotonic()) > 0:
+            done, _ = wait(self._running, left, FIRST_COMPLETED)
+            for future in done:
+                tasks = self._running.pop(future)
+                self._free.append(tasks[0].group)
+                self._take_batch(future, tasks, is_ending=every)
+            if done and not every:
+                return
+
+    def _take_batch(
+        self, future: Future[list[Made]], tasks: Sequence[Task], *, is_ending: bool
+    ) -> None:
+        try:
+            batch = future.result()
+        except WorkerDiedError as error:
+            self._free[-1] = None
+            for task in () if is_ending else tasks:
+                self._repeat(task, str(error))
+            return
+        except BaseException:
+            if not is_ending:
+                raise
+            return
+        for made in batch:
+            self._keep(made)
+            self._is_spent = self._is_spent or made.trace.ending is Ending.BUDGET
+
+    def _repeat(self, task: Task, problem: str) -> None:
+        """Let another worker make a decision alone, unless several workers died of it."""
+        self._deaths[task.key] += 1
+        if self._deaths[task.key] < MOST_DEATHS:
+            self._again.append([task])
+            return
+        words = f"{MOST_DEATHS} workers died while they made this decision: {problem}"
+        event = EndingEvent(kind="crashed", problem=words)
+        decision = Decision(Ending.CRASHED, error=words, trace=(event,))
+        self._keep(self._executor.fail(task, decision))

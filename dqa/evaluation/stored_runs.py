@@ -1,0 +1,384 @@
+"""Runs in a database: the tables of a store, and reading one run.
+
+One row holds a decision: its result and its trace. A result is JSON in ASCII, so that any server
+can store any text; the columns next to it are for SQL. Traces are compressed JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from pydantic import ValidationError
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Double,
+    Engine,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    func,
+    insert,
+    inspect,
+    select,
+)
+from sqlalchemy.sql.elements import ColumnElement
+
+from dqa.core.decision import Usage
+from dqa.core.distribution import shell_command
+from dqa.core.errors import DataError, UnknownNameError, UsageError
+from dqa.core.records import problem_of
+from dqa.core.run_stores import TABLE_PREFIX, VERSION_TABLE, is_store_table
+from dqa.databases.store_locations import (
+    LONG_BLOB,
+    LONG_TEXT,
+    NUMBER,
+    TABLE_OPTIONS,
+    StoreLocation,
+    lock_schema,
+    open_store,
+    translate_errors,
+    write,
+)
+from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.location import RunLocation
+from dqa.evaluation.prompts import Prompts
+from dqa.evaluation.record import RunRecord
+from dqa.evaluation.results import Result
+from dqa.evaluation.shortcuts import ShortcutChoices
+from dqa.evaluation.traces import Trace
+
+VERSION: Final = "0004"
+"""The version of the tables; stores of earlier versions are imported."""
+_LOCK: Final = 7_136_452
+_SHOWN: Final = 5
+
+METADATA = MetaData()
+STORE = Table(VERSION_TABLE, METADATA, Column("version_num", String(32), primary_key=True))
+RUNS = Table(
+    f"{TABLE_PREFIX}runs",
+    METADATA,
+    Column("id", NUMBER, primary_key=True, autoincrement=True),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("record", LONG_TEXT, nullable=False),
+    Column("prompts", LONG_TEXT),
+    Column("shortcuts", LONG_TEXT),
+    **TABLE_OPTIONS,
+)
+RESULTS = Table(
+    f"{TABLE_PREFIX}results",
+    METADATA,
+    Column("run_id", NUMBER, primary_key=True, autoincrement=False),
+    Column("question", String(250), primary_key=True),
+    Column("database", String(150), primary_key=True),
+    Column("decider", String(250), primary_key=True),
+    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    Column("position", Integer),  # in the plan
+    Column("scenario", String(200), nullable=False),
+    Column("model", LONG_TEXT, nullable=False),
+    Column("outcome", String(40), nullable=False, index=True),
+    Column("regret", Double),
+    Column("value", Double),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("calls", BigInteger, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("result", LONG_TEXT, nullable=False),
+    Column("trace", LONG_BLOB, nullable=False),
+    **TABLE_OPTIONS,
+)
+LOST = Table(
+    f"{TABLE_PREFIX}lost",
+    METADATA,
+    Column("id", NUMBER, primary_key=True, autoincrement=True),
+    Column("run_id", NUMBER, nullable=False, index=True),
+    Column("input_tokens", BigInteger, nullable=False),
+    Column("output_tokens", BigInteger, nullable=False),
+    Column("calls", BigInteger, nullable=False),
+    Column("trace", LONG_BLOB),  # of a decision that was made again
+    **TABLE_OPTIONS,
+)
+CLAIMS = Table(
+    f"{TABLE_PREFIX}claims",
+    METADATA,
+    Column("run_id", NUMBER, primary_key=True, autoincrement=False),
+    Column("question", String(250), primary_key=True),
+    Column("database", String(150), primary_key=True),
+    Column("decider", String(250), primary_key=True),
+    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    Column("worker", String(40), nullable=False, index=True),
+    Column("expires", Double, nullable=False),
+    **TABLE_OPTIONS,
+)
+KEY: Final = DecisionKey._fields
+"""The columns that identify a decision within its run."""
+
+
+def key_of(table: Table) -> list[Column[Any]]:
+    """Return the columns of a decision's key."""
+    return [table.c[name] for name in KEY]
+
+
+def has_key(table: Table, run: int, key: DecisionKey) -> ColumnElement[bool]:
+    """Return the condition for the row of one decision."""
+    condition = table.c.run_id == run
+    for name, value in zip(KEY, key, strict=True):
+        condition &= table.c[name] == value
+    return condition
+
+
+def pack(trace: Trace) -> bytes:
+    """Return a trace as it is stored."""
+    return zlib.compress(trace.to_line().encode(), 1)
+
+
+def open_engine(location: RunLocation, *, writing: bool) -> Engine:
+    """Connect to a store; create a missing SQLite file for writing.
+
+    Raises
+    ------
+    UsageError
+        There is no such file, or it may not be written.
+    DataError
+        The file is not a SQLite database.
+    """
+    return open_store(_described(location), writing=writing)
+
+
+def translated(location: RunLocation, *, under_way: bool = False) -> Any:  # noqa: ANN401
+    """Return the context that translates a driver's errors; see `translate_errors`."""
+    return translate_errors(_described(location), under_way=under_way)
+
+
+def _described(location: RunLocation) -> StoreLocation:
+    return StoreLocation(
+        location.url,
+        location.file,
+        "store",
+        "Name a run of 'dqa eval --out' ('dqa runs' lists them).",
+        "Finished decisions are stored: the same command resumes the run.",
+    )
+
+
+def create_tables(engine: Engine, location: RunLocation) -> None:
+    """Create the tables in an empty database; `UsageError` if it contains something else."""
+    with write(engine) as connection, lock_schema(connection, _LOCK, "dqa_store"):
+        if version_of(connection) is None:
+            require_free(connection, location)
+            METADATA.create_all(connection)
+            connection.execute(insert(STORE).values(version_num=VERSION))
+        require_version(connection, location)
+
+
+def require_version(connection: Connection, location: RunLocation) -> None:
+    """Raise `UsageError` unless a database is a store of this version."""
+    found = version_of(connection)
+    if found is None:
+        raise UsageError(f"{location.store} contains no runs: name a run of 'dqa eval --out'.")
+    if found < VERSION:
+        how = shell_command("copy", str(location), "--out", "NEW.db")
+        raise UsageError(f"{location.store} was written by an older dqa: import it with '{how}'.")
+    if found > VERSION:
+        raise UsageError(
+            f"{location.store} is a store of version {found}; this dqa reads version {VERSION}. "
+            "Use the newer dqa."
+        )
+
+
+def require_free(connection: Connection, location: RunLocation) -> None:
+    """Raise `UsageError` if a database that is not a store contains other tables."""
+    others = sorted(n for n in inspect(connection).get_table_names() if not is_store_table(n))
+    if others:
+        instead = "a new file, such as runs.db" if location.file else "an empty database or schema"
+        raise UsageError(
+            f"{location.store} has tables of its own ({', '.join(others[:_SHOWN])}), so it cannot "
+            f"become a store of runs: name {instead}."
+        )
+
+
+def version_of(connection: Connection) -> str | None:
+    """Return the version of a store; None if the database is not one."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    return connection.execute(select(STORE.c.version_num)).scalar()
+
+
+def is_store(location: RunLocation) -> bool:
+    """Whether a database is a store of runs, of any version."""
+    with translated(location):
+        engine = open_engine(location, writing=False)
+        try:
+            with engine.connect() as connection:
+                return version_of(connection) is not None
+        finally:
+            engine.dispose()
+
+
+@contextmanager
+def reading(location: RunLocation) -> Iterator[Connection]:
+    """Give a connection that reads a store.
+
+    Raises
+    ------
+    UsageError
+        There is no store, or it is of another version.
+    DataError
+        The file is not a database.
+    """
+    with translated(location):
+        engine = open_engine(location, writing=False)
+        try:
+            with engine.connect() as connection:
+                require_version(connection, location)
+                yield connection
+        finally:
+            engine.dispose()
+
+
+def run_names(location: RunLocation) -> list[str]:
+    """Return the names of the runs in a store, the oldest first."""
+    with reading(location) as connection:
+        return list(connection.execute(select(RUNS.c.name).order_by(RUNS.c.id)).scalars())
+
+
+def parse_record(written: str, where: RunLocation) -> RunRecord:
+    """Return the record of a run; `UsageError` with its location if it is not valid."""
+    try:
+        return RunRecord.model_validate(json.loads(written))
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from error
+    except ValidationError as error:
+        raise UsageError(f"{where}: {problem_of(error)}.") from error
+
+
+class RunReader:
+    """Reads one run of a store. Nothing stays open between two calls.
+
+    Parameters
+    ----------
+    location
+        The store, and the name of the run if the store contains several.
+
+    Attributes
+    ----------
+    location
+        The location with the name of the run.
+    record
+        What was run.
+
+    Raises
+    ------
+    UsageError
+        There is no such store, or it contains no run, or several and none is named.
+    UnknownNameError
+        It contains no run of this name.
+    """
+
+    def __init__(self, location: RunLocation) -> None:
+        names = run_names(location)
+        if location.name is None and len(names) == 1:
+            location = location.named(names[0])
+        if location.name is None:
+            raise _unnamed(location, names)
+        if location.name not in names:
+            if location.folder is not None:
+                raise UsageError(f"{location} contains no finished decision.")
+            raise UnknownNameError(f"run in {location.store}", location.name, names)
+        self.location = location
+        with reading(location) as connection:
+            row = connection.execute(select(RUNS).where(RUNS.c.name == location.name)).one()
+        self._id: int = row.id
+        self._row = row
+        self.record = parse_record(row.record, location)
+
+    def results(self) -> list[Result]:
+        """Return the results in the order of the plan."""
+        with reading(self.location) as connection:
+            return read_results(connection, self._id)
+
+    def traces(self, question: str | None = None) -> Iterator[Trace]:
+        """Yield the traces in the order of the plan, or the traces of one question."""
+        found = select(*key_of(RESULTS), RESULTS.c.trace).where(RESULTS.c.run_id == self._id)
+        if question is not None:
+            found = found.where(RESULTS.c.question == question)
+        found = found.order_by(*_ORDER).execution_options(yield_per=20)
+        with reading(self.location) as connection:
+            for *key, body in connection.execute(found):
+                try:
+                    yield Trace.from_json(json.loads(zlib.decompress(body)))
+                except (zlib.error, ValueError) as error:
+                    where = f"{self.location}: the trace of {DecisionKey(*key)}"
+                    raise DataError(f"{where} is damaged ({error}).") from error
+
+    def seconds(self) -> Mapping[DecisionKey, float]:
+        """Return how long each decision took."""
+        found = select(*key_of(RESULTS), RESULTS.c.seconds).where(RESULTS.c.run_id == self._id)
+        with reading(self.location) as connection:
+            return {DecisionKey(*key): took for *key, took in connection.execute(found)}
+
+    def shortcuts(self) -> tuple[ShortcutChoices, ...]:
+        """Return the choices of the heuristics."""
+        written = json.loads(self._row.shortcuts or "[]")
+        return tuple(ShortcutChoices.model_validate(one) for one in written)
+
+    def prompts(self) -> Prompts:
+        """Return the prompts of each decider."""
+        found: Prompts = json.loads(self._row.prompts or "{}")
+        return found
+
+    def used(self) -> Usage:
+        """Return the usage of all decisions and of all lost attempts."""
+        with reading(self.location) as connection:
+            return sum_usage(connection, RESULTS, self._id) + sum_usage(connection, LOST, self._id)
+
+    def lost(self, *, recorded: bool = False) -> Usage:
+        """Return the usage that led to no decision.
+
+        Parameters
+        ----------
+        recorded
+            Whether a cassette recorded the run. It then replays earlier replies, so a decision
+            that was made again lost nothing.
+        """
+        only = (LOST.c.trace.is_(None),) if recorded else ()
+        with reading(self.location) as connection:
+            return sum_usage(connection, LOST, self._id, *only)
+
+
+_ORDER = (RESULTS.c.position.is_(None), RESULTS.c.position, *key_of(RESULTS))
+Index(f"{TABLE_PREFIX}results_in_order", RESULTS.c.run_id, RESULTS.c.position)
+
+
+def read_results(connection: Connection, run: int) -> list[Result]:
+    """Return the results of a run in the order of the plan."""
+    found = select(*key_of(RESULTS), RESULTS.c.result).where(RESULTS.c.run_id == run)
+    results = []
+    for *key, written in connection.execute(found.order_by(*_ORDER)):
+        try:
+            results.append(Result.from_json(json.loads(written)))
+        except ValueError as error:
+            raise DataError(f"The result of {DecisionKey(*key)} is damaged: {error}.") from error
+    return results
+
+
+def sum_usage(connection: Connection, table: Table, run: int, *only: ColumnElement[bool]) -> Usage:
+    """Return the sum of the usage columns of a run's rows."""
+    columns = (table.c.input_tokens, table.c.output_tokens, table.c.calls)
+    sums = select(*(func.coalesce(func.sum(column), 0) for column in columns))
+    return Usage(*map(int, connection.execute(sums.where(table.c.run_id == run, *only)).one()))
+
+
+def _unnamed(location: RunLocation, names: Sequence[str]) -> UsageError:
+    if not names:
+        how = shell_command("eval", "--out", location.store)
+        return UsageError(f"{location.store} contains no runs: '{how}' stores one.")
+    shown = ", ".join(f"{location.store}#{name}" for name in names[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return UsageError(f"{location.store} contains {len(names)} runs: name one of {shown}{more}.")

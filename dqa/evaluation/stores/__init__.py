@@ -1,1 +1,0 @@
-"""Where runs are kept: folders of JSON lines, and stores in SQL databases."""

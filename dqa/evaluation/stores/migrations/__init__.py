@@ -1,1 +1,0 @@
-"""The versions of a store's schema, each a step from the one before."""

@@ -1,0 +1,237 @@
+"""Making and judging one decision. Threads of a process share one worker."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+from dqa.core.database import Database
+from dqa.core.decider import Decider
+from dqa.core.decision import Decision, Usage
+from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.decision_spans import decision_span, tell_decision, tell_result
+from dqa.evaluation.plan import Group, Setup, Task
+from dqa.evaluation.results import Result
+from dqa.evaluation.score import Assessment, Judge
+from dqa.evaluation.traces import Trace
+from dqa.models.attempts import attempt_by
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
+
+
+class Made(NamedTuple):
+    """A decision with its result, as the store keeps it.
+
+    Attributes
+    ----------
+    lost
+        The usage on the way to it that led to nothing.
+    """
+
+    result: Result
+    trace: Trace
+    lost: Usage
+
+
+class TaskWorker(Protocol):
+    """Makes decisions, for several threads at once."""
+
+    def decide(self, task: Task) -> Made | None:
+        """Make and judge one decision; an outage or a bug is an ending, not an error.
+
+        None if the decision must not be stored, because another process makes it.
+        """
+
+    def stop(self) -> None:
+        """Stop waiting for databases."""
+
+    def close(self) -> None:
+        """Release what is open; no decision is being made."""
+
+
+class Worker:
+    """Decides questions on their databases.
+
+    A decision that an outage of its database ended is made again when the database answers.
+
+    Parameters
+    ----------
+    setup
+        The questions, databases and deciders.
+    judge
+        Judges each decision.
+    patience
+        How many seconds in a row to wait for a database that went away.
+    most_open
+        How many unused databases stay open.
+    """
+
+    def __init__(self, setup: Setup, judge: Judge, patience: float, most_open: int) -> None:
+        self._setup = setup
+        self._judge = judge
+        self._stopped = threading.Event()
+        self._databases = OpenDatabases(setup.open, most_open)
+        self._patience: dict[str, Patience] = {}
+        self._new_patience: Callable[[], Patience] = lambda: Patience(patience, self._stopped)
+        self._judging = threading.Lock()
+
+    def decide(self, task: Task) -> Made:
+        """Make and judge one decision."""
+        with decision_span(task.key, task.question, task.situation) as span:
+            decision = self.make(task)
+            tell_decision(span, decision)
+            with self._judging:
+                made = self._assess(task, decision)
+            tell_result(made.result)
+        return made
+
+    def stop(self) -> None:
+        """Stop waiting for databases."""
+        self._stopped.set()
+
+    def close(self) -> None:
+        """Close the databases."""
+        self._databases.close()
+
+    def make(self, task: Task) -> Decision:
+        """Make one decision without judging it."""
+        attempts: list[Decision] = []
+        replayed: list[bool] = []
+
+        def attempt() -> bool:
+            started = time.perf_counter()
+            with attempt_by(*task.key.requester) as models:
+                try:
+                    with self._databases.of(task) as database:
+                        attempts.append(_ask(self._setup.decider_of(task), task, database))
+                except Exception as error:  # noqa: BLE001  (one bug ends one decision)
+                    error.add_note(f"It was raised at {task.key}.")
+                    attempts.append(ended_by(error, time.perf_counter() - started))
+            replayed.append(bool(models.played))
+            return attempts[-1].outage != "database"
+
+        with self._judging:
+            patience = self._patience.setdefault(task.database, self._new_patience())
+        patience.repeat(attempt)
+        lost = sum((one.lost for one in attempts), Usage())
+        for earlier, is_replayed in zip(attempts, replayed[1:], strict=False):
+            lost += Usage() if is_replayed else earlier.usage
+        return replace(attempts[-1], lost=lost)
+
+    def _assess(self, task: Task, decision: Decision) -> Made:
+        try:
+            assessment = self._judge.judge(task.question, decision)
+        except Exception as error:  # noqa: BLE001  (a simulator's bug ends one decision)
+            return unjudged(task, self._setup, ended_by(error, decision.seconds))
+        return _made(task, self._setup, decision, assessment)
+
+
+def unjudged(task: Task, setup: Setup, decision: Decision) -> Made:
+    """Return a decision that ended without anything to judge."""
+    return _made(task, setup, decision, Assessment.of_ending(decision))
+
+
+def _made(task: Task, setup: Setup, decision: Decision, assessment: Assessment) -> Made:
+    kind, model = setup.kind_of(task), setup.models[task.decider]
+    result = Result.of(task, kind, model, decision, assessment)
+    return Made(result, Trace.of(task.key, kind, model, decision), decision.lost)
+
+
+def _ask(decider: Decider, task: Task, database: Database) -> Decision:
+    decision: object = decider.decide(task.question, database)
+    if not isinstance(decision, Decision):
+        raise TypeError(f"the decider '{task.decider}' returned {decision!r}, not a Decision")
+    return decision
+
+
+class OpenDatabases:
+    """The databases of a worker: those in use, and the latest of the others.
+
+    Parameters
+    ----------
+    open_for
+        Opens the database of a task.
+    most
+        How many unused databases stay open.
+    """
+
+    def __init__(self, open_for: Callable[[Task], Database], most: int) -> None:
+        self._open_for = open_for
+        self._most = most
+        self._lock = threading.Lock()
+        self._opening: dict[Group, threading.Lock] = {}
+        self._users: dict[Group, int] = {}
+        self._open: dict[Group, Database] = {}
+
+    @contextmanager
+    def of(self, task: Task) -> Iterator[Database]:
+        """Give the database of a task; the first task of a group opens it."""
+        group = task.group
+        with self._lock:
+            self._users[group] = self._users.get(group, 0) + 1
+            opening = self._opening.setdefault(group, threading.Lock())
+        try:
+            with opening:
+                database = self._open.pop(group, None) or self._open_for(task)
+                self._open[group] = database  # the latest is the last
+            yield database
+        finally:
+            with self._lock:
+                self._users[group] -= 1
+                unused = [one for one in self._open if not self._users.get(one)]
+                closing = [self._open.pop(one) for one in unused[: -self._most]]
+            for one in closing:
+                one.close()
+
+    def close(self) -> None:
+        """Close all databases."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+
+class Patience:
+    """How long a run still waits for one database; its threads share it.
+
+    A run waits once for a server that never comes back, not once per question. What is left then
+    ends as `Ending.INFRASTRUCTURE`.
+
+    Parameters
+    ----------
+    seconds
+        How long to wait in a row before the database is given up.
+    stopped
+        Set when the run ends; waiting ends with it.
+    """
+
+    def __init__(self, seconds: float, stopped: threading.Event) -> None:
+        self._seconds = seconds
+        self._stopped = stopped
+        self._lock = threading.Lock()
+        self._since: float | None = None
+        self._given_up = False
+
+    def repeat(self, attempt: Callable[[], bool]) -> None:
+        """Call `attempt` until it returns True or patience ends.
+
+        A database that was given up is tried once for each task, and waited for again when it has
+        answered.
+        """
+        pause = _FIRST_PAUSE
+        while not attempt():
+            if not self._is_worth_waiting() or self._stopped.wait(pause):
+                return
+            pause = min(2.0 * pause, _LONGEST_PAUSE)
+        with self._lock:
+            self._since, self._given_up = None, False
+
+    def _is_worth_waiting(self) -> bool:
+        with self._lock:
+            now = time.monotonic()
+            if self._since is None:
+                self._since = now
+            self._given_up = self._given_up or now - self._since >= self._seconds
+            return not self._given_up

@@ -88,7 +88,7 @@ LONGEST = (
     "integration/test_neo4j.py",
     "docker/test_compose_up.py",
     "integration/test_relational.py",
-    "evaluation/engines/test_process_engine.py",
+    "evaluation/test_processes.py",
     "evaluation/test_kills.py",
     "planrag/test_variants.py",
 )

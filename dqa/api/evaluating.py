@@ -39,7 +39,7 @@ from dqa.evaluation.run_files import has_recorded, refuse_asked, require_writabl
 from dqa.evaluation.runner import Executor, run_tasks
 from dqa.evaluation.shortcuts import ShortcutChoices, choose_by_shortcuts
 from dqa.evaluation.spec import ModelSpec, RunSpec
-from dqa.evaluation.store import RunStore
+from dqa.evaluation.store import RunStore, name_run
 from dqa.evaluation.stored_runs import RunReader
 from dqa.loaders.sources import GivenQuestions, QuestionSource
 from dqa.report.hints import resume_command
@@ -164,8 +164,11 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
         refuse_asked(location, built.setup.locations)
         opened.enter_context(run_span(built.setup))
         record = _record_of(built, options, calls)
+        spending.require_own_recording(record)
         executor = opened.enter_context(open_executor(built, given, calls, options))
-        store = RunStore(location, record, retry_failed=retry_failed or resume)
+        is_folder = location is not None and location.folder is not None
+        retry_failed = retry_failed or resume or is_folder
+        store = RunStore(location, record, retry_failed=retry_failed)
         spending.follow(store)
         results, shortcuts = _make(built, executor, store, options, watcher or Watcher())
     return Run(
@@ -203,6 +206,7 @@ class Spending:
     def __init__(self, location: RunLocation | None) -> None:
         self._location = location
         self._store: RunStore | None = None
+        self._cassette: Path | None = None
 
     def __call__(self) -> Usage:
         """Return it, as far as this process knows."""
@@ -213,7 +217,21 @@ class Spending:
         cassette = calls.record
         if resume or self._location is None:
             return resume
-        return cassette is None or not cassette.exists() or has_recorded(self._location, cassette)
+        if cassette is None or not cassette.exists():
+            return True
+        self._cassette = cassette
+        return has_recorded(self._location, cassette)
+
+    def require_own_recording(self, record: RunRecord) -> None:
+        """Raise `UsageError` if another run of the store recorded the cassette of this one."""
+        location = self._location
+        if self._cassette is None or location is None:
+            return
+        if not has_recorded(location.named(location.name or name_run(record)), self._cassette):
+            raise UsageError(
+                f"--record {self._cassette} has the replies of another run in {location.store}: "
+                "name a new file."
+            )
 
     def follow(self, store: RunStore) -> None:
         """Ask a store from now on."""

@@ -134,7 +134,10 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
             versions=versions(),
             games=GamesRecord(run=uuid4().hex, history=kept.told, weights=dict(setup.weights)),
         )
-        store = RunStore(location, record, retry_failed=retry_failed or resume)
+        spending.require_own_recording(record)
+        is_folder = location is not None and location.folder is not None
+        retry_failed = retry_failed or resume or is_folder
+        store = RunStore(location, record, retry_failed=retry_failed)
         spending.follow(store)
         results = _make(setup, store, options, kept, watcher)
     return Run(

@@ -144,11 +144,15 @@ def _list_file(file: Path, found: dict[str, StoredRun]) -> None:
     is_folder = file.name == DATABASE
     location = RunLocation.of_folder(file.parent) if is_folder else RunLocation.of_file(file)
     try:
-        if is_store(location):
-            _list_store(location, found)
+        if not is_store(location):
+            return
+    except DqaError:  # other databases may lie next to runs
+        if not is_folder:
+            return
+    try:
+        _list_store(location, found)
     except DqaError as error:
-        if is_folder:
-            found[str(file.resolve())] = _unreadable(str(location), _changed(file), error)
+        found[str(file.resolve())] = _unreadable(str(location), _changed(file), error)
 
 
 def _databases(top: Path) -> Iterator[Path]:

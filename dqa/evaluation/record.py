@@ -173,7 +173,7 @@ def _resume_games(earlier: GamesRecord, current: GamesRecord, where: str) -> Gam
     for player, learned in earlier.weights.items():
         if current.weights.get(player, learned) != learned:
             raise UsageError(
-                f"The player '{player}' of {where} has learned something else since: restore the "
+                f"The player '{player}' of {where} has learnt something else since: restore the "
                 "trained players (DQA_CACHE), or name another location."
             )
     return current.changed(run=earlier.run, history=current.history or earlier.history)

@@ -108,7 +108,7 @@ class Parcel:
         UsageError
             A decider or a chat model cannot be sent to another process.
         """
-        shares = zip(_share_calls(calls, len(threads)), threads, strict=True)
+        shares = zip(share_calls(calls, len(threads)), threads, strict=True)
         recipes = (
             Recipe(built.spec, share, options.changed(workers=each), environment)
             for share, each in shares
@@ -150,13 +150,15 @@ def _variables(built: BuiltRun) -> Iterator[str]:
                     yield key.replace("API_KEY", other)
 
 
-def _share_calls(calls: CallOptions, workers: int) -> list[CallOptions]:
+def share_calls(calls: CallOptions, workers: int) -> list[CallOptions]:
+    """Return how each worker calls models, so that together they keep the limits of the run."""
+
     def share(limit: float | None) -> float | None:
         return None if limit is None else limit / workers
 
-    most = [None] * workers
+    most: Sequence[int | None] = [None] * workers
     if calls.max_concurrency is not None:
-        most = divide(calls.max_concurrency, workers)  # type: ignore[assignment]
+        most = divide(calls.max_concurrency, workers)
     return [
         calls.changed(
             max_concurrency=own,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -44,7 +45,9 @@ def require_writable(location: RunLocation | None) -> None:
     elif location.file is not None and not location.file.exists():
         require_room(location.file)
     else:
-        engine = open_engine(location, writing=True)
+        if location.file is not None:
+            _require_writable_file(location.file)
+        engine = open_engine(location, writing=location.file is None)
         try:
             with translated(location), engine.connect() as connection:
                 if version_of(connection) is None:
@@ -53,6 +56,13 @@ def require_writable(location: RunLocation | None) -> None:
                     require_version(connection, location)
         finally:
             engine.dispose()
+
+
+def _require_writable_file(file: Path) -> None:
+    if not (os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)):
+        raise UsageError(
+            f"{file} may not be written by this user: ask for the right, or name another store."
+        )
 
 
 def _require_own_folder(folder: Path) -> None:

@@ -10,6 +10,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -34,6 +35,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from dqa.core.decision import Usage
 from dqa.core.distribution import shell_command
 from dqa.core.errors import DataError, UnknownNameError, UsageError
+from dqa.core.files import require_folder
 from dqa.core.records import problem_of
 from dqa.core.run_stores import TABLE_PREFIX, VERSION_TABLE, is_store_table
 from dqa.databases.store_locations import (
@@ -48,7 +50,7 @@ from dqa.databases.store_locations import (
     write,
 )
 from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.location import RunLocation
+from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.prompts import Prompts
 from dqa.evaluation.record import RunRecord
 from dqa.evaluation.results import Result
@@ -183,8 +185,7 @@ def require_version(connection: Connection, location: RunLocation) -> None:
     if found is None:
         raise UsageError(f"{location.store} contains no runs: name a run of 'dqa eval --out'.")
     if found < VERSION:
-        how = shell_command("copy", str(location), "--out", "NEW.db")
-        raise UsageError(f"{location.store} was written by an older dqa: import it with '{how}'.")
+        raise _old(location)
     if found > VERSION:
         raise UsageError(
             f"{location.store} is a store of version {found}; this dqa reads version {VERSION}. "
@@ -282,6 +283,8 @@ class RunReader:
     """
 
     def __init__(self, location: RunLocation) -> None:
+        if location.folder is not None:
+            _require_folder_run(location, location.folder)
         names = run_names(location)
         if location.name is None and len(names) == 1:
             location = location.named(names[0])
@@ -373,6 +376,21 @@ def sum_usage(connection: Connection, table: Table, run: int, *only: ColumnEleme
     columns = (table.c.input_tokens, table.c.output_tokens, table.c.calls)
     sums = select(*(func.coalesce(func.sum(column), 0) for column in columns))
     return Usage(*map(int, connection.execute(sums.where(table.c.run_id == run, *only)).one()))
+
+
+def _require_folder_run(location: RunLocation, folder: Path) -> None:
+    """Raise `UsageError` unless a folder contains a run of this version."""
+    require_folder(folder, "Name the folder of 'dqa eval --out', or the file of 'dqa ask --trace'.")
+    if (folder / DATABASE).exists():
+        return
+    if (folder / "traces.jsonl").exists():
+        raise _old(location)
+    raise UsageError(f"{folder} contains no run. Name the folder of one ('dqa runs' lists them).")
+
+
+def _old(location: RunLocation) -> UsageError:
+    how = shell_command("copy", str(location), "--out", "NEW")
+    return UsageError(f"{location} was written by an older dqa: import it with '{how}'.")
 
 
 def _unnamed(location: RunLocation, names: Sequence[str]) -> UsageError:

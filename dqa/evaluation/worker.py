@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -184,13 +184,20 @@ class OpenDatabases:
                 self._users[group] -= 1
                 unused = [one for one in self._open if not self._users.get(one)]
                 closing = [self._open.pop(one) for one in unused[: -self._most]]
-            for one in closing:
-                one.close()
+            _close(closing)
 
     def close(self) -> None:
         """Close all databases."""
-        while self._open:
-            self._open.popitem()[1].close()
+        closing = list(self._open.values())
+        self._open.clear()
+        _close(closing)
+
+
+def _close(databases: Iterable[Database]) -> None:
+    for database in databases:
+        # Its decisions are made: an error here changes none of them.
+        with suppress(Exception):
+            database.close()
 
 
 class Patience:

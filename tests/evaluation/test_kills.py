@@ -92,8 +92,7 @@ def test_twenty_kills_of_the_command_leave_what_an_uninterrupted_one_leaves(
     kills = 0
     while kills < 20:
         begun = killing.made(place)
-        there = Path(place, "run.json").exists()
-        process = start_python(*((*command, "--resume") if there else begin), place)
+        process = start_python(*begin, place)
         while process.poll() is None and killing.made(place) == begun:
             time.sleep(0.01)
         time.sleep(0.003 * kills)  # at another moment each time

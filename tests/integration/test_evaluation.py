@@ -15,12 +15,11 @@ from dqa.deciders.base import Settings
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import RunStore
 from dqa.evaluation.targets import Located, Target
 from dqa.loaders.release import read_release
 from dqa.models.scripted import scripted_model
+from tests.evaluation.records import decide_all, open_store
 
 AGENTS = ("singlerag", "iterrag", "planrag", "planrag-no-replan")
 
@@ -59,7 +58,9 @@ def test_every_database_leads_to_the_same_decisions(
     targets: dict[str, Target] = {name: plugins.backend(name) for name in ("sqlite", "ladybug")}
     targets |= {name: Located(plugins.backend(name), url) for name, url in servers.items()}
     judge = Judge(questions, "released")
-    results = evaluate(setup(questions, targets, AGENTS), judge, RunStore(), RunOptions(workers=2))
+    results = decide_all(
+        setup(questions, targets, AGENTS), judge, open_store(), RunOptions(workers=2)
+    )
     for name, url in servers.items():
         unload(url, name, questions)
     assert {result.outcome for result in results} <= {

@@ -20,8 +20,8 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
-from dqa.evaluation.record import RESULTS, TRACES
 from dqa.evaluation.options import CallOptions, RunOptions
+from dqa.evaluation.record import RESULTS, TRACES
 from dqa.evaluation.results import Outcome, Result
 from dqa.loaders.generator import Difficulty
 from tests.integration.conftest import Target, targeted

@@ -6,15 +6,13 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import text
 
 import dqa
 from dqa.core.decider import Decider
 from dqa.core.question_set import QuestionSet
-from dqa.core.run_stores import VERSION_TABLE
-from dqa.evaluation.stores.engine import open_engine, write
-from dqa.evaluation.location import StorePlace, locate_run
-from dqa.evaluation.stores.tables import METADATA
+from dqa.databases.store_locations import write
+from dqa.evaluation.location import locate_run
+from dqa.evaluation.stored_runs import METADATA, open_engine
 
 
 @pytest.fixture(params=["mysql", "postgres"])
@@ -22,12 +20,9 @@ def store(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the URL of a store, whose tables are dropped at the end."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     yield url
-    place = locate_run(url)
-    assert isinstance(place, StorePlace)
-    engine = open_engine(place, writing=True)
+    engine = open_engine(locate_run(url), writing=True)
     with write(engine) as connection:
         METADATA.drop_all(connection)
-        connection.execute(text(f"DROP TABLE IF EXISTS {VERSION_TABLE}"))
     engine.dispose()
 
 

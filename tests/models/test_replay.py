@@ -22,13 +22,12 @@ from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.deciders.base import Settings
-from dqa.evaluation.folder_lines import usage_so_far
+from dqa.evaluation.location import RunLocation
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import FolderStore
+from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.targets import Target
 from dqa.loaders.generator import generate
 from dqa.models.budget import Budget
@@ -37,7 +36,7 @@ from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
 from dqa.models.recorded import recorded
 from dqa_simulators.building.generator import BuildingSize
-from tests.evaluation.records import run_record
+from tests.evaluation.records import decide_all, open_store
 from tests.models.scripts import Moody
 
 NAME = "openai:test"
@@ -128,9 +127,9 @@ def run(
         {name: plugins.decider(name)(model, settings) for name in DECIDERS},
         dict.fromkeys(DECIDERS, NAME),
     )
-    store = FolderStore(folder, run_record(), resume)
+    store = open_store(folder, retry_failed=resume)
     options = RunOptions(workers=workers)
-    results = evaluate(setup, Judge(questions, "paper"), store, options)
+    results = decide_all(setup, Judge(questions, "paper"), store, options)
     cassette.close()
     return results
 
@@ -186,7 +185,11 @@ def test_outages_are_not_on_a_cassette_and_cost_no_reply(
     run(questions, cassette, tmp_path / "made", THREADS, inner=Speaking(mood=mood), targets=away)
     assert unsteady.struck == 3
     # Every reply is part of a decision: none was left behind by one that was given up.
-    assert usage_so_far(tmp_path / "made").calls == mood.said == len(entries(tape))
+    assert (
+        RunReader(RunLocation.of_folder(tmp_path / "made")).used().calls
+        == mood.said
+        == len(entries(tape))
+    )
     steady = {name: plugins.backend("sqlite") for name in away}
     for played_with in WORKERS:
         folder = tmp_path / f"played {played_with}"

@@ -33,13 +33,12 @@ from dqa.deciders.tools import query_tool, simulation_tools
 from dqa.evaluation.plan import Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import FolderStore
 from dqa.evaluation.traces import Trace
 from dqa_planrag.protocols import protocol
 from dqa_planrag.recipes import RECIPES
 from dqa_planrag.reply import Reply
 from dqa_planrag.toolbox import Toolbox
-from tests.evaluation.records import run_record
+from tests.evaluation.records import open_store
 from tests.planrag.conftest import Replies, assert_sendable, calling, open_question
 
 EACH = pytest.mark.parametrize("each", [100, pytest.param(5_000, marks=pytest.mark.deep)])
@@ -323,7 +322,7 @@ def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
     """Whatever its models say, an agent ends in a way that is judged and written down."""
     question = open_question(questions)
     judge = Judge(questions, "paper")
-    store = FolderStore(tmp_path / "run", run_record())
+    store = open_store(tmp_path / "run")
     messages = mutated().map(AIMessage) if name == "react" else st.one_of(MESSAGES, SOUND)
     recipes = cycle(recipe for recipe in RECIPES if not recipe.sees_example)
     endings: Counter[Ending] = Counter()

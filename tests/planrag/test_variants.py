@@ -27,15 +27,14 @@ from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.run import evaluate
 from dqa.evaluation.score import Judge
-from dqa.evaluation.store import RunStore
 from dqa.evaluation.traces import Trace
 from dqa.loaders.release import read_release
 from dqa.models.scripted import scripted_model
 from dqa.models.scripted.model import ScriptedModel
 from dqa_planrag.deciders import Agent
 from dqa_planrag.recipes import RECIPES, Recipe
+from tests.evaluation.records import decide_all, open_store
 from tests.planrag.conftest import (
     COUNT,
     Replies,
@@ -89,7 +88,7 @@ def evaluated(
         dict.fromkeys(deciders, "scripted:analyst"),
     )
     try:
-        return evaluate(setup, Judge(questions, rules), RunStore(), RunOptions(workers=2))
+        return decide_all(setup, Judge(questions, rules), open_store(), RunOptions(workers=2))
     finally:
         source.close()
 

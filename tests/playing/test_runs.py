@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 import sqlite3
@@ -175,10 +174,14 @@ def test_a_run_goes_on_with_players_who_learnt_the_same(
 def test_a_history_with_a_password_is_asked_for_again(tmp_path: Path) -> None:
     """It is kept nowhere."""
     run = played(out=tmp_path / "run", games=1, options=HERE)
-    record = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
-    assert record["games"]["history"] is None
-    record["games"]["history"] = "postgresql://me:***@host/games"
-    (tmp_path / "run" / "run.json").write_text(json.dumps(record), "utf-8")
+    assert run.record is not None
+    assert run.record.games is not None
+    assert run.record.games.history is None
+    with closing(sqlite3.connect(tmp_path / "run" / "run.db")) as connection, connection:
+        connection.execute(
+            "UPDATE dqa_runs SET record = json_set(record, '$.games.history', "
+            "'postgresql://me:***@host/games')"
+        )
     with pytest.raises(UsageError, match=r"me:\*\*\*@host/games, whose password .* \(--history\)"):
         dqa.play(out=run.place, resume=True)
     assert len(dqa.read_run(tmp_path / "run").results) == 4

@@ -20,9 +20,8 @@ import pytest
 import dqa
 from dqa.api import viewing
 from dqa.api.measuring import find_questions
-from dqa.evaluation.store import RunStore
-from dqa.evaluation.stores.opening import open_store
 from dqa.evaluation.location import locate_run
+from dqa.evaluation.store import RunStore
 from tests.programs import start_python
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def growing(request: pytest.FixtureRequest, run_folder: Path, tmp_path: Path) ->
     place = f"{tmp_path}/{getattr(request, 'param', 'growing')}"
     whole = dqa.read_run(run_folder)
     assert whole.record is not None
-    store = open_store(locate_run(place), whole.record)
+    store = RunStore(locate_run(place), whole.record)
     found = Growing(place, whole, store)
     found.decide(1)
     yield found

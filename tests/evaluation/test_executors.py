@@ -8,16 +8,16 @@ import pytest
 
 import dqa
 from dqa.core.errors import InfrastructureError, UsageError
-from dqa.evaluation.engines.base import open_engine
-from dqa.evaluation.engines.sending import needed_variables, shared_calls
+from dqa.evaluation.executors import open_mapper
 from dqa.evaluation.options import CallOptions, EngineOptions, RunOptions
+from dqa.evaluation.remote import needed_variables, share_calls
 from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.loaders.sources import GeneratedQuestions
 
 
 def test_ray_is_imported_by_its_engine_alone() -> None:
     """A run of the local engine needs none."""
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[2]
     importing = [
         path.relative_to(root).as_posix()
         for folder in ("dqa", "planrag", "dellma", "simulators")
@@ -28,16 +28,19 @@ def test_ray_is_imported_by_its_engine_alone() -> None:
             for line in map(str.strip, path.read_text("utf-8").splitlines())
         )
     ]
-    assert importing == ["dqa/evaluation/engines/ray_engine.py"]
+    assert importing == ["dqa/evaluation/ray_cluster.py"]
 
 
 def test_what_takes_one_process_is_refused(tmp_path: Path) -> None:
     """Before anything is begun, and by name."""
     ray = RunOptions(engine="ray")
+    asked = dqa.generate(("locating",), count=1)
+    calls = CallOptions(record=tmp_path / "new.jsonl")
+    audited = ray.changed(audit=tmp_path / "audit.jsonl")
     with pytest.raises(UsageError, match=r"--record.* local engine"):
-        open_engine(ray, CallOptions(record=tmp_path / "new.jsonl"))
+        dqa.evaluate(asked, "first", databases="sqlite", options=ray, calls=calls)
     with pytest.raises(UsageError, match=r"--audit.* local engine"):
-        open_engine(ray.changed(audit=tmp_path / "audit.jsonl"))
+        dqa.evaluate(asked, "first", databases="sqlite", options=audited)
     with pytest.raises(UsageError, match=r"--engine ray"):
         EngineOptions(ray_address="head:6379")
 
@@ -56,7 +59,7 @@ def test_a_cluster_that_nobody_names_is_not_joined(monkeypatch: pytest.MonkeyPat
     asked: list[str] = []
     monkeypatch.setattr(ray, "init", lambda address, **_: asked.append(address))
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    monkeypatch.setattr("dqa.evaluation.engines.ray_engine.RayEngine", lambda: None)
+    monkeypatch.setattr("dqa.evaluation.ray_cluster.RayCluster", lambda: None)
     for address, variable, joined in (
         (None, None, "local"),
         (None, "", "local"),
@@ -66,18 +69,18 @@ def test_a_cluster_that_nobody_names_is_not_joined(monkeypatch: pytest.MonkeyPat
         monkeypatch.delenv("RAY_ADDRESS", raising=False)
         if variable is not None:
             monkeypatch.setenv("RAY_ADDRESS", variable)
-        with open_engine(EngineOptions(engine="ray", ray_address=address)):
+        with open_mapper(EngineOptions(engine="ray", ray_address=address)):
             assert asked.pop() == joined
 
 
 def test_limits_hold_over_all_workers() -> None:
     """Each has its share, and none has no place at all."""
     limited = CallOptions(max_concurrency=7, requests_per_minute=60.0, tokens_per_minute=900.0)
-    shares = shared_calls(limited, 3)
+    shares = share_calls(limited, 3)
     assert [each.max_concurrency for each in shares] == [3, 2, 2]
     assert sum(each.requests_per_minute or 0.0 for each in shares) == pytest.approx(60.0)
     assert sum(each.tokens_per_minute or 0.0 for each in shares) == pytest.approx(900.0)
-    assert shared_calls(CallOptions(), 2) == [CallOptions(), CallOptions()]
+    assert share_calls(CallOptions(), 2) == [CallOptions(), CallOptions()]
 
 
 def test_workers_are_sent_the_secrets_that_they_need_and_no_others(

@@ -20,7 +20,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Result
 
-TWO = RunOptions(workers=3, processes=2)
+TWO = RunOptions(workers=2, processes=2)
 ENDS = 10.0
 """Seconds within which the system has taken away what was killed."""
 
@@ -33,8 +33,8 @@ class Noting(Decider):
     folder
         Where notes are kept.
     does
-        ``"decide"``, ``"die"`` of the first decision, ``"die again"`` of each, ``"orphan"``: kill
-        what its process was forked from then, or ``"wait"`` at every decision but one.
+        ``"decide"``, ``"die"`` of the first decision, ``"die again"`` of each, or ``"wait"`` at
+        every decision but one.
     """
 
     name = "noting"
@@ -46,8 +46,8 @@ class Noting(Decider):
         """Take the first candidate."""
         del database
         is_first = self._is_first()
-        if self._does == "die again" or (is_first and self._does in {"die", "orphan"}):
-            os.kill(os.getppid() if self._does == "orphan" else os.getpid(), signal.SIGKILL)
+        if self._does == "die again" or (is_first and self._does == "die"):
+            os.kill(os.getpid(), signal.SIGKILL)
             time.sleep(60.0)
         (self._folder / f"{os.getpid()} {question.id}").touch()
         if not is_first and self._does == "wait":
@@ -103,12 +103,9 @@ def test_two_processes_make_what_one_makes(asked: QuestionSet, tmp_path: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("does", ["die", "orphan"])
-def test_a_dead_process_s_decisions_are_made_once(
-    asked: QuestionSet, tmp_path: Path, does: str
-) -> None:
-    """Another process makes them; with what they are forked from all die, and all begin again."""
-    run = dqa.evaluate(asked, Noting(tmp_path, does), databases="sqlite", options=TWO)
+def test_the_decisions_of_a_dead_process_are_made_once(asked: QuestionSet, tmp_path: Path) -> None:
+    """By another process."""
+    run = dqa.evaluate(asked, Noting(tmp_path, "die"), databases="sqlite", options=TWO)
     assert [result.outcome.judged for result in run.results] == [True] * 6
     noted = decided_by(tmp_path)
     assert {question for _, question in noted} == {question.id for question in asked.questions}
@@ -166,9 +163,9 @@ def test_what_other_processes_cannot_do_is_refused(asked: QuestionSet, tmp_path:
     unsent: Callable[[], None] = lambda: None  # noqa: E731  (which is what cannot be sent)
     decider = Noting(tmp_path)
     vars(decider)["unsent"] = unsent
-    with pytest.raises(UsageError, match=r"'noting' .* cannot be sent to another process.*=1\)"):
+    with pytest.raises(UsageError, match=r"'noting' cannot be sent to another process.*=1\)"):
         dqa.evaluate(asked, decider, databases="sqlite", options=TWO)
-    with pytest.raises(UsageError, match=r"--record.*--processes 1"):
+    with pytest.raises(UsageError, match=r"--record.*one process"):
         dqa.evaluate(
             asked,
             "first",

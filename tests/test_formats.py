@@ -12,12 +12,14 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
+import dqa
 from dqa.api.formats import format_names, json_schema
 from dqa.cli.main import app
 from dqa.core.errors import UnknownNameError
 from dqa.core.events import CORE_EVENTS, kinds_of
 from tests.confirming import confirm
 from tests.dellma.dellma_scripts import write_decision, write_rankings, write_tables
+from tests.stored import record_of
 
 HOME = Path(__file__).parents[1]
 
@@ -57,7 +59,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     statements = folder / "statements.sql"
     statements.write_text("SELECT 1;\nDROP TABLE t", "utf-8")
     trees = run("dellma", "tree", farm, "agriculture/1", "--decider", "dellma-pairs", "--json")
-    spec = json.loads((out / "run.json").read_text("utf-8"))
+    record = record_of(out)
 
     def lines(file: Path) -> Iterator[Any]:
         return map(json.loads, file.read_text("utf-8").splitlines())
@@ -95,10 +97,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         "exported_decision": [json.loads(line) for line in run("export", out).splitlines()],
         "result": [*lines(out / "results.jsonl"), *lines(farm / "results.jsonl")],
         "rows": [json.loads(run("query", file, "SELECT * FROM country", "--json"))],
-        "run": [spec],
+        "run": [record],
         "schema": [json.loads(run("schema", file, "--samples", 1, "--json"))],
-        "shortcut_choices": [*lines(out / "shortcuts.jsonl"), *lines(farm / "shortcuts.jsonl")],
-        "spec": [spec["spec"]],
+        "shortcut_choices": [
+            one.to_json() for run in (out, farm) for one in dqa.read_run(run).shortcut_choices
+        ],
+        "spec": [record["spec"]],
         "stored_run": json.loads(run("runs", folder, "--json")),
         "trace": [
             *lines(out / "traces.jsonl"),

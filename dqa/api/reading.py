@@ -12,8 +12,6 @@ from dqa.core.files import DATA_BYTES, read_json
 from dqa.core.records import problem_of
 from dqa.evaluation.location import DATABASE, RunLocation, locate_run
 from dqa.evaluation.record import register_scenarios
-from dqa.evaluation.run_files import RESULTS_FILE, TRACES_FILE
-from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 
 
@@ -34,6 +32,9 @@ def read_run(run: RunLocation | Path | str) -> Run:
     ParseError
         A line is no result or no trace.
     """
+    from dqa.evaluation.run_files import RESULTS_FILE, TRACES_FILE
+    from dqa.evaluation.stored_runs import RunReader
+
     location = locate_run(run)
     if location.folder is not None and location.folder.is_file():
         file = location.folder

@@ -46,7 +46,6 @@ from dqa.evaluation.statistics import (
     summarise,
     total_matches,
 )
-from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.epoch_tables import epoch_lines, epoch_tables
@@ -61,6 +60,7 @@ from dqa.scenarios import scenario_name
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from dqa.evaluation.stored_runs import RunReader
     from dqa.models.budget import Prices
 
 
@@ -129,12 +129,12 @@ class Run:
     @cached_property
     def record(self) -> RunRecord | None:
         """What was run, when and with which versions; None of a run that was kept nowhere."""
-        return None if self.place is None else RunReader(self.place).record
+        return None if self.place is None else _read(self.place).record
 
     @cached_property
     def prompts(self) -> Prompts:
         """In which words each decider asks its models: texts by name."""
-        return {} if self.place is None else RunReader(self.place).prompts()
+        return {} if self.place is None else _read(self.place).prompts()
 
     def each_trace(self) -> Iterator[Trace]:
         """Yield every decision with all that led to it, a few at a time.
@@ -150,7 +150,7 @@ class Run:
         if self._asked:
             yield from self._asked
             return
-        for trace in RunReader(self._kept()).traces():
+        for trace in _read(self._kept()).traces():
             if trace.key in self.by_key:
                 yield trace
 
@@ -170,7 +170,7 @@ class Run:
     def _traces_of(self, question: str | None) -> tuple[Trace, ...]:
         """Read the traces of a question, or of all; `UsageError` where there is none."""
         place = self._kept()
-        found = {trace.key: trace for trace in RunReader(place).traces(question)}
+        found = {trace.key: trace for trace in _read(place).traces(question)}
         if not self.by_key.keys() & found.keys():
             decided = [key for key in self.by_key if question in {None, key.question}]
             if decided:
@@ -259,7 +259,7 @@ class Run:
         UsageError
             The run was kept nowhere, and so were its traces.
         """
-        took = RunReader(self._kept()).seconds()
+        took = _read(self._kept()).seconds()
         return {key: took[key] for key in self.by_key if key in took}
 
     def scoring(self) -> list[str]:
@@ -455,6 +455,12 @@ class Run:
         scenario = plugins.find_scenario(trace.question.partition("/")[0])
         unit = "value" if scenario is None else scenario.unit
         return read(trace, self.by_key.get(trace.key), unit, repeated=self.is_repeated)
+
+
+def _read(location: RunLocation) -> RunReader:
+    from dqa.evaluation.stored_runs import RunReader  # SQLAlchemy takes a while to import
+
+    return RunReader(location)
 
 
 _WHY = {

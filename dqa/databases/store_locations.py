@@ -6,6 +6,7 @@ Several processes may write one of them. What the driver raises becomes an error
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -63,6 +64,8 @@ TABLE_OPTIONS: Final[Mapping[str, Any]] = {
 
 _BUSY_SECONDS: Final = 60.0
 """How long a process waits for another one that writes a file."""
+_LITTLE: Final = 100_000
+"""Free bytes of a disk that is full."""
 _WRITES: Final = "dqa_writes"
 _PERMANENT: Final = ("readonly", "is full", "unable to open", "malformed")
 """What SQLite says of failures that do not pass."""
@@ -195,7 +198,10 @@ def _translate_file(location: StoreLocation, problem: str) -> DqaError:
         return DataError(f"{file} is not a {what}, or is damaged ({problem}). {location.hint}")
     if "readonly" in problem or "read-only" in problem:
         return _may_not_write(location)
-    if "is full" in problem:
+    # With a write-ahead log, SQLite reports a full disk as an I/O error.
+    folder = Path(file or ".").absolute().parent
+    is_full = "I/O error" in problem and shutil.disk_usage(folder).free < _LITTLE
+    if is_full or "is full" in problem:
         return InfrastructureError(
             f"{file} cannot be written: the disk is full. Free some space, and try again."
         )

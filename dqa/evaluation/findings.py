@@ -18,9 +18,9 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.text import counted
 from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.location import locate_run
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.statistics import share_of_questions
-from dqa.evaluation.location import locate_run
 from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 

@@ -284,17 +284,18 @@ class RunStore:
             "trace": pack(trace),
         }
 
-        def store(connection: Connection) -> None:
+        def store(connection: Connection) -> bool:
+            connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, result.key)))
+            there = select(RESULTS.c.epoch).where(has_key(RESULTS, self._run, result.key))
+            if connection.execute(there).first() is not None:
+                self._lose(connection, lost + result.usage)
+                return False
             connection.execute(insert(RESULTS), row)
             self._lose(connection, lost)
-            connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, result.key)))
+            return True
 
         with self._adding:
-            try:
-                self._transact(store, conflicts=0)
-            except IntegrityError:
-                self._transact(lambda connection: self._lose(connection, lost + result.usage))
-            self.added += 1
+            self.added += self._transact(store)
             self.lost += lost
             self._own += result.usage + lost
 
@@ -379,18 +380,18 @@ class RunStore:
         made = select(func.count()).select_from(RESULTS).where(RESULTS.c.run_id == self._run)
         return used, connection.execute(made).scalar_one()
 
-    def _transact(self, work: Callable[[Connection], _Made], conflicts: int = _CONFLICTS) -> _Made:
+    def _transact(self, work: Callable[[Connection], _Made]) -> _Made:
         """Run a transaction; repeat it if another process was faster or the server went away."""
-        until = time.monotonic() + self._patience
+        until, conflicts = time.monotonic() + self._patience, _CONFLICTS
         with translated(self._target, under_way=self._patience > 0):
             while True:
                 try:
                     with write(self._engine) as connection:
                         return work(connection)
                 except IntegrityError:
+                    conflicts -= 1
                     if not conflicts:
                         raise
-                    conflicts -= 1
                 except SQLAlchemyError as error:
                     if not is_transient(error) or time.monotonic() >= until:
                         raise

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.stored import change_record, record_of
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, generated: Path) -> Path:
@@ -74,9 +76,9 @@ def orphan(folder: Path, tmp_path: Path) -> Path:
 def changed(folder: Path, copy: Path, place: tuple[str, str], value: object) -> Path:
     """Return a copy of a run whose spec has another value in a place."""
     shutil.copytree(folder, copy)
-    record = json.loads((copy / "run.json").read_text("utf-8"))
+    record = record_of(copy)
     record["spec"][place[0]][place[1]] = value
-    (copy / "run.json").write_text(json.dumps(record), "utf-8")
+    change_record(copy, record)
     return copy
 
 

@@ -16,6 +16,7 @@ import pytest
 import dqa as api
 from dqa.core.errors import UsageError
 from tests.cli.conftest import Command
+from tests.stored import change_results
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +41,7 @@ def another(finished: Path, tmp_path: Path) -> Callable[[Change], Path]:
 
     def copied(change: Change) -> Path:
         folder = Path(shutil.copytree(finished, tmp_path / "another"))
-        path = folder / "results.jsonl"
-        lines = [change(json.loads(line)) for line in path.read_text("utf-8").splitlines()]
-        kept = [json.dumps(line) + "\n" for line in lines if line is not None]
-        path.write_text("".join(kept), "utf-8")
+        change_results(folder, change)
         return folder
 
     return copied

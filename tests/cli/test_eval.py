@@ -20,6 +20,7 @@ from dqa.core.decision import Decision
 from dqa.core.question import Question
 from dqa.deciders.baselines import Baseline
 from tests.programs import run_python
+from tests.stored import record_of
 
 SLOW = """
 import os, sys
@@ -67,7 +68,7 @@ def test_the_table_names_every_decider_and_the_program_that_answered(
     assert "scripted:analyst. A scripted program, not a language model." in ran.out
     assert "\x1b" not in ran.out + ran.err
     assert len((tmp_path / "run/results.jsonl").read_text("utf-8").splitlines()) == 4 * 2 * 4
-    run = json.loads((tmp_path / "run/run.json").read_text("utf-8"))
+    run = record_of(tmp_path / "run")
     assert run["spec"]["model"] == {
         "name": "scripted:analyst",
         "base_url": None,
@@ -208,7 +209,7 @@ def test_a_policy_and_an_audit_are_options_too(
     assert denied
     assert not any(entry["rows"] for entry in denied)
     assert any(entry["rows"] for entry in entries)
-    spec = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))["spec"]
+    spec = record_of(tmp_path / "run")["spec"]
     assert spec["policy"] == {"denied_columns": ["total_power"]}
     other = tmp_path / "other.json"
     other.write_text('{"denied_columns": ["ingoing"]}', "utf-8")

@@ -15,6 +15,7 @@ from dqa.loaders.generator import generate, read_generated, write_generated
 from dqa_planrag.recipes import RECIPES
 from tests.models.model_server import ModelServer
 from tests.models.scripts import scripted
+from tests.stored import record_of
 
 Command = Callable[..., Any]
 SMALL = ("--databases", "sqlite")
@@ -44,7 +45,7 @@ def test_every_agent_runs_by_name_in_both_protocols(
     simulated = [right for _, name, right in accuracies(react) if name == "planrag-sim"]
     assert simulated == [1.0, 1.0]
     for protocol, labelled in (("react", True), ("tools", False)):
-        run = json.loads((tmp_path / protocol / "run.json").read_text("utf-8"))
+        run = record_of(tmp_path / protocol)
         assert run["spec"]["protocol"] == protocol
         for trace in traces(tmp_path / protocol):
             (last,) = [event for event in trace["trace"] if event["kind"] == "reply"][-1:]

@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import dqa as api
 from dqa.api.exporting import ExportFormat
 from dqa.report.export_rows import ExportedDecision, encode_rows
 from tests.cli.conftest import Command
+from tests.stored import change_results
 
 COLUMNS = {
     "version": "int64",
@@ -76,14 +78,17 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
         out=folder,
         calls=api.CallOptions(price_input=2.0, price_output=10.0),
     )
-    path = folder / "results.jsonl"
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    ended = {"outcome": "infrastructure", "choice": None, "error": "gone", "regret": None}
-    lines[0] |= ended
-    for number, line in enumerate(lines):
+    numbers = count()
+
+    def change(line: dict[str, Any]) -> dict[str, Any]:
+        number = next(numbers)
+        if number == 0:
+            line |= {"outcome": "infrastructure", "choice": None, "error": "gone", "regret": None}
         if line["model"] != "none":
             line |= {"input_tokens": 1_000 + 7 * number, "output_tokens": number}
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+        return line
+
+    change_results(folder, change)
     return folder
 
 

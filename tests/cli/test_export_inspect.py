@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import dqa as api
+from tests.stored import change_results
 
 inspect_log = pytest.importorskip("inspect_ai.log")
 
@@ -92,11 +93,16 @@ def test_what_infrastructure_ended_is_an_error_and_no_score(tmp_path: Path) -> N
     api.evaluate(
         api.generate(count=2, seed=4), ["first"], databases=["sqlite"], out=tmp_path / "run"
     )
-    path = tmp_path / "run" / "results.jsonl"
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    told = "mysql://user:pass123word@host is gone"
-    lines[0] |= {"outcome": "infrastructure", "error": told, "choice": None, "regret": None}
-    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    lines: list[dict[str, Any]] = []
+
+    def change(line: dict[str, Any]) -> dict[str, Any]:
+        if not lines:
+            told = "mysql://user:pass123word@host is gone"
+            line |= {"outcome": "infrastructure", "error": told, "choice": None, "regret": None}
+        lines.append(line)
+        return line
+
+    change_results(tmp_path / "run", change)
     read = _read(api.export_run(tmp_path / "run", tmp_path / "logs", "inspect"))
     log = read[f"{lines[0]['scenario']}/sqlite", "first"]
     failed = next(

@@ -14,6 +14,7 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Question
 from dqa_simulators.locating.generator import LocatingSize
+from tests.stored import record_of
 
 SMALL = ("--scenarios", "locating", "--size", "locating.nodes=20", "--size", "locating.edges=40")
 SIZE = LocatingSize(12, 20, 20, 60)
@@ -108,7 +109,7 @@ def test_a_resumed_run_knows_its_set(dqa: Callable[..., Any], tmp_path: Path) ->
     few = ("--deciders", "first", "--databases", "sqlite", "--scenarios", "building")
     run = ("eval", "--set", "hard-1", *few, "--limit", "2", "--out", tmp_path / "run")
     assert dqa(*run).code == 0
-    spec = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))["spec"]
+    spec = record_of(tmp_path / "run")["spec"]
     assert spec["questions"] == {
         "source": "set",
         "name": "hard-1",

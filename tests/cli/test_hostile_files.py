@@ -117,25 +117,6 @@ def finished(generated: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @spoilt
-@pytest.mark.parametrize("name", ["run.json", "results.jsonl", "traces.jsonl"])
-def test_runs_that_resume_or_are_read(
-    dqa: Command, finished: Path, home: Path, name: str, how: Spoilt
-) -> None:
-    """Nothing of what such a link leads to is changed."""
-    run = home / "run"
-    shutil.copytree(finished / "run", run)
-    file = run / name
-    content = file.read_bytes()
-    how.spoil(file)
-    require_one_line(dqa("eval", "--resume", run), file, how.words)
-    if how.spoil is _link_out:
-        assert file.resolve().read_bytes() == content
-    if name != "traces.jsonl":
-        require_one_line(dqa("results", run), file, how.words)
-    assert "Traceback" not in dqa("runs", home).err
-
-
-@spoilt
 def test_what_a_user_names(
     dqa: Command, shop: Path, finished: Path, home: Path, how: Spoilt
 ) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.models.model_server import ModelServer
+from tests.stored import change_results
 
 Command = Callable[..., Any]
 
@@ -123,9 +124,9 @@ def test_a_run_goes_on_and_asks_only_what_is_left(dqa: Command, own: Path, tmp_p
     command = ("eval", *asking(own), "--deciders", "first", "--out", run)
     assert dqa(*command).code == 0
     whole = (run / "results.jsonl").read_bytes()
-    lines = whole.splitlines(keepends=True)
-    (run / "results.jsonl").write_bytes(b"".join(lines[1:]))
     traces = (run / "traces.jsonl").read_bytes().count(b"buying/3")
+    first = json.loads(whole.splitlines()[0])
+    change_results(run, lambda line: None if line == first else line)
     ran = dqa("eval", "--resume", run)
     assert ran.code == 0, ran.err
     assert (run / "results.jsonl").read_bytes() == whole
@@ -133,7 +134,7 @@ def test_a_run_goes_on_and_asks_only_what_is_left(dqa: Command, own: Path, tmp_p
     own.write_text(own.read_text("utf-8").replace("cheapest", "dearest"), "utf-8")
     ran = dqa("eval", "--resume", run)
     assert ran.code == 2
-    assert "are others than those it began with (questions " in ran.err
+    assert "are not the ones it began with (questions " in ran.err
 
 
 def test_the_documented_example_runs(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 import dqa as api
 from tests.cli.conftest import Command
 from tests.models.model_server import ModelServer
+from tests.stored import change_record, change_results, record_of
 
 DECIDERS = ("--deciders", "planrag,first,random")
 FAILED = {"outcome": "infrastructure", "error": "the server 'db' is gone", "choice": None}
@@ -44,10 +48,8 @@ def copied(finished: tuple[Path, str], tmp_path: Path) -> Path:
 
 def fail(folder: Path, count: int) -> None:
     """Let a failing server have ended the first decisions of a run."""
-    path = folder / "results.jsonl"
-    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    lines[:count] = [line | FAILED for line in lines[:count]]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    numbers = itertools.count()
+    change_results(folder, lambda line: line | (FAILED if next(numbers) < count else {}))
 
 
 def test_a_stored_run_prints_its_table_to_the_character(
@@ -108,19 +110,19 @@ def test_runs_are_listed_wherever_they_lie(
 ) -> None:
     """What was evaluated and when, how much is judged, failed and right, and what is no run."""
     fail(copied, 6)
-    (copied / "results.jsonl").write_text(
-        "".join((copied / "results.jsonl").read_text("utf-8").splitlines(keepends=True)[:-4])
-    )
+    numbers = itertools.count()
+    change_results(copied, lambda line: line if next(numbers) < 20 else None)
     top = copied.parent
-    (top / "runs" / "older").mkdir(parents=True)
-    older = {"version": 9, "versions": {"dqa": "7.1"}}
-    (top / "runs" / "older" / "run.json").write_text(json.dumps(older))
-    (top / "run.json").write_text('{"name": "of another program"}')
+    shutil.copytree(finished[0], top / "runs" / "newer")
+    with closing(sqlite3.connect(top / "runs" / "newer" / "run.db")) as connection, connection:
+        connection.execute("UPDATE dqa_store_version SET version_num = '9999'")
+    with closing(sqlite3.connect(top / "run.db")) as connection:
+        connection.execute("CREATE TABLE other (a)")
     (top / ".hidden").mkdir()
     shutil.copytree(finished[0], top / ".hidden" / "run")
     monkeypatch.chdir(top)
     found = {run["folder"]: run for run in json.loads(dqa("runs", "--json").out)}
-    assert set(found) == {"run", str(Path("runs", "older"))}
+    assert set(found) == {"run", str(Path("runs", "newer"))}
     run = found["run"]
     assert run["deciders"] == ["planrag", "first", "random"]
     assert run["databases"] == ["sqlite", "ladybug"]
@@ -129,11 +131,11 @@ def test_runs_are_listed_wherever_they_lie(
     counts = run["counts"]
     assert (counts["planned"], counts["judged"], counts["failed"]) == (24, 14, 6)
     assert counts["complete"] is False
-    assert "7.1" in found["runs/older"]["problem"]
+    assert "9999" in found["runs/newer"]["problem"]
     text = dqa("runs", top).out
     assert re.search(r"14 of 24 judged, [\d.]+ % of them right; 6 failed; 4 not", text)
     assert f"goes on by: dqa eval --resume {top / 'run'}" in text
-    assert re.search(rf"{top / 'runs' / 'older'} .* UTC  cannot be read\n    .*version 9", text)
+    assert re.search(rf"{top / 'runs' / 'newer'} .* UTC  cannot be read\n    .*version 9999", text)
     assert api.find_runs(finished[0].parent)[0].counts.complete is True
     assert "does not exist" in dqa("runs", top / "nowhere").err
     (top / "empty").mkdir()
@@ -161,12 +163,12 @@ def test_an_option_that_contradicts_the_run_is_refused_by_name(
     dqa: Command, generated: Path, copied: Path, options: tuple[object, ...], words: str
 ) -> None:
     """And nothing is changed; where its questions lie by now may be said."""
-    before = (copied / "run.json").read_bytes()
+    before = record_of(copied)
     moved = () if "--generate" in options else ("--generated", generated)
     ran = dqa("eval", "--resume", copied, *moved, *options)
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
-    assert (copied / "run.json").read_bytes() == before
+    assert record_of(copied) == before
     gone = dqa("eval", "--resume", copied)
     assert gone.code != 0
     assert "questions" in gone.err
@@ -177,42 +179,22 @@ def test_a_password_that_is_not_in_the_folder_is_asked_for_by_name(
     dqa: Command, copied: Path, generated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a model's address by its option, of a database by its variable."""
-    record = json.loads((copied / "run.json").read_text("utf-8"))
+    record = record_of(copied)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     with ModelServer(lambda _: "") as server:
         address = server.url.replace("://", "://me:***@")
         record["spec"]["model"] = {"name": "openai:m", "base_url": address}
-        (copied / "run.json").write_text(json.dumps(record), "utf-8")
+        change_record(copied, record)
         ran = dqa("eval", "--resume", copied, "--generated", generated)
         assert ran.code == 2
         assert "was written without its password: give the whole address (--base-url" in ran.err
         whole = ("--base-url", address.replace("***", "secret"))
         ran = dqa("eval", "--resume", copied, "--generated", generated, *whole)
         assert ran.code == 0, ran.err
-    assert "secret" not in (copied / "run.json").read_text("utf-8")
+    assert "secret" not in json.dumps(record_of(copied))
     record["spec"]["model"] = {"name": "scripted:analyst", "base_url": None}
     record["spec"]["databases"] = ["mysql+pymysql://me:***@127.0.0.1:1/db"]
-    (copied / "run.json").write_text(json.dumps(record), "utf-8")
+    change_record(copied, record)
     ran = dqa("eval", "--resume", copied, "--generated", generated)
     assert "DQA_MYSQL_URL is not set" in ran.err
     assert "--databases" in ran.err
-
-
-def test_a_trace_that_was_cut_off_is_told_beside_its_result(
-    dqa: Command, generated: Path, tmp_path: Path
-) -> None:
-    """It was decided, so that nothing is unfinished; what is left is shown as ever."""
-    out = tmp_path / "run"
-    how = ("--databases", "sqlite", "--deciders", "first,random", "--limit", "1", "--out", out)
-    dqa("eval", "--generated", generated, *how)
-    first, *others = (out / "traces.jsonl").read_text("utf-8").splitlines(keepends=True)
-    trace = json.loads(first)
-    (out / "traces.jsonl").write_text("".join(others), "utf-8")
-    one = (trace["question"], "--decider", trace["decider"])
-    lacking = dqa("trace", out, *one)
-    assert lacking.code == 2
-    assert f"{out} holds no trace of {trace['question']}" in lacking.err
-    assert "only what came of it" in lacking.err
-    (out / "traces.jsonl").write_text("", "utf-8")
-    lacking = dqa("trace", out, trace["question"])
-    assert (lacking.code, "nor of 1 more decision" in lacking.err) == (2, True)

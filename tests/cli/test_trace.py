@@ -77,30 +77,6 @@ def test_a_scripted_run_reads_from_question_to_verdict(
     assert "\x1b" not in ran.out
 
 
-def test_a_half_written_last_line_costs_that_run_only(dqa: Command, copied: Path) -> None:
-    """A decision whose result was never written was not made: its trace is not shown."""
-    results = copied / "results.jsonl"
-    lines = results.read_text("utf-8").splitlines(keepends=True)
-    first = next(i for i, line in enumerate(lines) if '"planrag"' in line and '"sqlite"' in line)
-    mine = json.loads(lines[first])["question"]
-    results.write_text("".join(lines[:first] + lines[first + 1 :]) + lines[first][:30], "utf-8")
-    ran = one(dqa, copied, question=mine)
-    assert (ran.code, ran.out) == (2, "")
-    assert "no decider" in ran.err
-    assert dqa("trace", copied, mine).out.startswith(f"{mine} was decided 5 times")
-
-
-def test_results_of_an_older_version_are_refused_by_line(dqa: Command, copied: Path) -> None:
-    """They do not say what the best decision leads to."""
-    results = copied / "results.jsonl"
-    lines = [json.loads(line) for line in results.read_text("utf-8").splitlines()]
-    del lines[1]["best_value"]
-    results.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    ran = one(dqa, copied)
-    assert (ran.code, ran.out) == (2, "")
-    assert "results.jsonl:2: this is no result: best_value" in ran.err
-
-
 @pytest.mark.parametrize("terminal", [False, True])
 @pytest.mark.parametrize("full", [False, True])
 def test_hostile_text_is_spelt_out_wherever_it_stands(

@@ -106,7 +106,7 @@ def test_a_run_of_the_first_version_is_imported(
         assert not [event for event in trace.events if isinstance(event, OtherEvent)]
         assert run.passages(trace)
     assert "100.0" in run.table()
-    assert len(dqa.analyse(run.place).runs) == len(run.results)
+    assert len(dqa.analyse(tmp_path / "imported").runs) == len(run.results)
     with pytest.raises(dqa.UsageError, match=r"older|no questions"):
         make(out=tmp_path / "imported", resume=True)
 

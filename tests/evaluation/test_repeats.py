@@ -13,6 +13,7 @@ from dqa.core.errors import UnknownNameError, UsageError
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.loaders.sources import GeneratedQuestions
+from tests.stored import change_results
 
 ANALYST, GUESS = "scripted:analyst", ModelSpec(name="scripted:random", label="guess")
 
@@ -64,8 +65,8 @@ def test_a_baseline_draws_anew_in_each_epoch_and_the_same_in_the_same() -> None:
 def test_epochs_are_resumed_and_chosen_among(tmp_path: Path) -> None:
     """A decision is known by its epoch, too; one that is missing is made."""
     whole = dqa.evaluate(spec(model=GUESS, epochs=2), out=tmp_path / "run")
-    lines = (tmp_path / "run/results.jsonl").read_text().splitlines(keepends=True)
-    (tmp_path / "run/results.jsonl").write_text("".join(lines[:-1]))
+    last = whole.results[-1].to_json()
+    change_results(tmp_path / "run", lambda line: None if line == last else line)
     again = dqa.evaluate(out=tmp_path / "run", resume=True)
     assert again.results == whole.results
     (trace,) = again.select("locating/2", epoch=2)

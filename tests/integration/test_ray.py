@@ -21,8 +21,8 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.record import RESULTS, TRACES
 from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.run_files import RESULTS_FILE, TRACES_FILE
 from dqa.loaders.generator import Difficulty
 from tests.integration.conftest import Target, targeted
 from tests.models.model_server import ModelServer
@@ -113,7 +113,9 @@ def test_a_cluster_makes_the_decisions_that_this_machine_makes(
     nodes.add()
     assert len(there.results) == len(questions.questions) * len(DATABASES) * len(DECIDERS)
     assert there.results == here.results
-    assert (tmp_path / "run" / RESULTS).read_bytes() == (tmp_path / "here" / RESULTS).read_bytes()
+    assert (tmp_path / "run" / RESULTS_FILE).read_bytes() == (
+        tmp_path / "here" / RESULTS_FILE
+    ).read_bytes()
     kept = [trace.key for trace in dqa.read_run(tmp_path / "run").traces]
     assert len(kept) == len(set(kept)) == len(there.results)
 
@@ -148,7 +150,7 @@ def test_secrets_are_those_of_who_keeps_the_run(
 
     out = tmp_path / "run"
     dqa.evaluate(questions, Repeating(), databases="sqlite", out=out, options=nodes.options())
-    for file in (out / TRACES, out / RESULTS):
+    for file in (out / TRACES_FILE, out / RESULTS_FILE):
         assert "it is ***" in file.read_text("utf-8")
         assert "xyzzy" not in file.read_text("utf-8")
 
@@ -273,18 +275,24 @@ def test_an_interrupted_run_goes_on(nodes: Nodes, tmp_path: Path) -> None:
     asked = ("--generate", "100", "--scenarios", "locating", "--deciders", "iterrag,random")
     where = ("--databases", "sqlite", "--engine", "ray", "--ray-address", nodes.address)
     started = start_python("-m", "dqa", "eval", *asked, *where, "--out", folder)
-    while started.poll() is None and not _lines(folder / RESULTS):
+    while started.poll() is None and not (before := _stored(folder)):
         time.sleep(0.02)
-    before = _lines(folder / RESULTS)
     started.send_signal(signal.SIGINT)
     _, told = started.communicate(timeout=60)
     assert started.returncode == 130, f"the signal came after {before} decisions: {told}"
     assert "are kept" in told
-    made = _lines(folder / RESULTS)
+    made = _lines(folder / RESULTS_FILE)
     assert 0 < made < 200
     run = dqa.evaluate(out=folder, resume=True)
     assert len(run.results) == 200
-    assert _lines(folder / TRACES) == 200
+    assert _lines(folder / TRACES_FILE) == 200
+
+
+def _stored(folder: Path) -> int:
+    try:
+        return len(dqa.read_run(folder).results)
+    except dqa.DqaError:  # nothing is there yet
+        return 0
 
 
 def _lines(file: Path) -> int:

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from dqa.evaluation.location import StorePlace, locate_run
+from dqa.evaluation.location import locate_run
 from dqa.report.hints import command, resume_command
 
 
@@ -21,5 +21,4 @@ def test_a_command_names_to_a_shell_what_was_named(word: str) -> None:
 def test_a_command_can_be_pasted_out_of_the_quotes_of_a_sentence() -> None:
     """They are single ones, so there are none within."""
     place = locate_run("k.db#k")
-    assert isinstance(place, StorePlace)
     assert f"'{resume_command(place)}' goes on" == "'dqa eval --resume \"k.db#k\"' goes on"

@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 import dqa
+from tests.stored import change_record, record_of
 
 JUDGED = "outcome NOT IN ('infrastructure', 'budget', 'stopped', 'crashed', 'unlabelled')"
 CLUSTER = "scenario || '/' || situation"
@@ -370,8 +371,7 @@ def test_a_run_without_decisions_and_a_file_that_is_there_are_refused(
         dqa.write_report([], tmp_path / "new.html")
     empty = tmp_path / "empty"
     empty.mkdir()
-    (empty / "traces.jsonl").touch()
-    with pytest.raises(dqa.UsageError, match="no finished decision"):
+    with pytest.raises(dqa.UsageError, match="contains no run"):
         dqa.write_report(empty, tmp_path / "new.html")
 
 
@@ -383,9 +383,7 @@ def test_a_run_whose_questions_are_gone_says_why_there_is_no_picture(
     gone.mkdir()
     for file in run_folder.iterdir():
         (gone / file.name).write_bytes(file.read_bytes())
-    written = json.loads((gone / "run.json").read_text("utf-8"))
-    written["content_hash"] = "0" * 64
-    (gone / "run.json").write_text(json.dumps(written), "utf-8")
+    change_record(gone, record_of(gone) | {"content_hash": "0" * 64})
     report = dqa.write_report(gone, tmp_path / "page.html")
     assert report.pictures is not None
     assert "are others than" in report.pictures

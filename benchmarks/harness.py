@@ -26,12 +26,14 @@ from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.question import Question
-from dqa.evaluation.engines.base import GivenObjects, open_engine
-from dqa.evaluation.record import RunRecord, now, versions
+from dqa.evaluation.executors import open_executor
+from dqa.evaluation.location import RunLocation
 from dqa.evaluation.options import DEFAULT_CALLS, RunOptions
-from dqa.evaluation.run import evaluate as decide_all
-from dqa.evaluation.score import Judge
-from dqa.evaluation.store import FolderStore
+from dqa.evaluation.plan import plan
+from dqa.evaluation.record import RunRecord, now, versions
+from dqa.evaluation.remote import GivenObjects
+from dqa.evaluation.runner import run_tasks
+from dqa.evaluation.store import RunStore
 from dqa.loaders.sources import GivenQuestions
 
 NEEDS = ()
@@ -86,11 +88,7 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
         model=next(iter(chats), "scripted:analyst"),
     )
     given = {} if isinstance(decider, str) else {name: decider}
-    with (
-        open_engine(options) as engine,
-        spec.build(questions=questions, deciders=given, chats=chats, options=options) as built,
-    ):
-        elsewhere = engine.deciding(built, GivenObjects(given, chats), DEFAULT_CALLS, options)
+    with spec.build(questions=questions, deciders=given, chats=chats, options=options) as built:
         record = RunRecord(
             spec=built.spec,
             content_hash=questions.content_hash,
@@ -102,10 +100,14 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
         )
 
         def decide() -> None:
-            with TemporaryDirectory() as folder:
-                store = FolderStore(Path(folder, "run"), record)
-                judge = Judge(questions, built.spec.rule_set)
-                made = decide_all(built.setup, judge, store, options, decide=elsewhere)
+            sent = GivenObjects(given, chats)
+            with (
+                TemporaryDirectory() as folder,
+                open_executor(built, sent, DEFAULT_CALLS, options) as executor,
+            ):
+                store = RunStore(RunLocation.of_folder(Path(folder, "run")), record)
+                made = run_tasks(plan(built.setup), executor, store)
+                store.close()
                 assert len(made) == len(questions.questions)
                 assert all(one.outcome.judged for one in made), made[0]
 

@@ -67,6 +67,7 @@ class Outcome(StrEnum):
 OF_QUESTIONS = tuple(outcome for outcome in Outcome if outcome is not Outcome.PLAYED)
 """What may become of a question; games alone are played."""
 
+_LATER = ("content", "official_metrics", "game")
 _TIES = 1_000
 """The most best decisions that a line holds."""
 
@@ -199,8 +200,10 @@ class Result(Record):
         The choice stays as it is: a candidate that looks like a secret is still that candidate.
         """
         line = super().to_json()
-        if self.game is None:  # so lines, and hashes, of decisions are what they were before games
-            del line["game"]
+        # Lines without these fields, and their hashes, stay as earlier versions wrote them.
+        for name in _LATER:
+            if not line[name]:
+                del line[name]
         said: dict[str, Any] = redacted({"answer": self.answer, "error": self.error})
         return line | said
 
@@ -208,7 +211,8 @@ class Result(Record):
     def json_schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of a line, which has a game where one was played."""
         schema = super().json_schema()
-        schema["required"].remove("game")
+        for name in _LATER:
+            schema["required"].remove(name)
         return schema
 
     @classmethod

@@ -60,7 +60,10 @@ class ExportedDecision(Result):
     def to_json(self) -> dict[str, Any]:
         """Return the row's object: every row has every column, whether or not a game was played."""
         line = super().to_json()
-        return {name: line.get(name) for name in type(self).model_fields}
+        return {
+            name: line.get(name, field.get_default(call_default_factory=True))
+            for name, field in type(self).model_fields.items()
+        }
 
     @classmethod
     def of_result(

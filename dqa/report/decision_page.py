@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dqa.core.decision import Ending
 from dqa.core.text import counted
 from dqa.evaluation.traces import Trace
 from dqa.report.pages import rendered
@@ -45,9 +46,9 @@ def render_decision(trace: Trace) -> str:
 
 def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
     """Yield what the record says about itself."""
-    provenance = getattr(trace, "provenance", None)
-    if provenance is not None:
-        yield from ((title, str(getattr(provenance, name))) for name, title in _PROVENANCE.items())
+    if trace.provenance is not None:
+        for name, title in _PROVENANCE.items():
+            yield title, str(getattr(trace.provenance, name))
     yield "Question", trace.question
     yield "Database", trace.database
     yield "Decider", trace.decider
@@ -57,10 +58,11 @@ def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
 
 
 def _reason(trace: Trace, passages: list[Passage]) -> str:
-    """Return why it was decided: the reason of the record, or the last thought before it."""
+    """Return why it was decided: the last thought, or the reason of the record."""
     thoughts = [passage.text for passage in passages if passage.kind == "thought"]
-    reason: str = getattr(getattr(trace, "provenance", None), "reason", "")
-    return reason or (thoughts[-1] if thoughts else "")
+    if thoughts and trace.ending is Ending.ANSWERED:
+        return thoughts[-1]
+    return "" if trace.provenance is None else trace.provenance.reason
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401  (any cell)

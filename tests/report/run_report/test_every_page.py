@@ -141,7 +141,7 @@ def test_a_decision_begins_with_what_its_record_has(tab: Page, tmp_path: Path) -
     tab.goto(a_decision(tmp_path).as_uri())
     assert tab.inner_text(".why") == "York costs the most."
     facts = tab.inner_text("dl.facts")
-    for word in ("close-plant", "planrag", "scripted:replies", "2 calls"):
+    for word in ("Time", "User", "Version", "close-plant", "planrag", "2 calls"):
         assert word in facts
     assert "1 statement or simulation" in tab.inner_text("main")
     assert tab.locator("pre", has_text="GROUP BY region").count() == 1

@@ -54,7 +54,7 @@ Right: TypeAlias = Mapping[str, RightAnswers]
 
 
 class ShortcutChoices(Record):
-    """A line of ``shortcuts.jsonl``: what the heuristics of its scenario answer to a question.
+    """The answers of its scenario's heuristics to a question.
 
     Attributes
     ----------

@@ -342,5 +342,5 @@ def how_to_report(crashed: Trace, place: RunLocation | None, *, repeated: bool =
         where = f"'{how}' shows its traceback"
     return (
         f"This is a bug, not a wrong answer: {where}. Report it to whoever maintains "
-        f"{crashed.decider}, with the versions in run.json; resume (--resume RUN) asks again."
+        f"{crashed.decider}, with the versions in the record of the run; resume (--resume RUN) asks again."
     )

@@ -19,12 +19,11 @@ from dqa.api.looking import opened
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
-from dqa.core.distribution import own_version
 from dqa.core.errors import DqaError, RefusedStatementError, StoppedError, UsageError
-from dqa.core.events import EndingEvent, ReplyEvent, ReviewKind
+from dqa.core.events import EndingEvent, ReviewKind
 from dqa.core.evidence import LOOKING_UP
 from dqa.core.files import problem_of_path, require_new_file, write_private
-from dqa.core.provenance import user_name, utc_now
+from dqa.core.provenance import utc_now
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.records import Record
@@ -262,13 +261,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     trace = Trace.of(key, there.kind, made.models[name], spent).changed(
         asked=alternatives,
         cost=None if calls.prices is None else calls.prices.cost(spent.usage),
-        provenance=Provenance(
-            decision=decision_id,
-            time=time,
-            user=user_name(),
-            dqa=own_version(),
-            reason=_reason(decision),
-        ),
+        provenance=Provenance.of(decision, decision_id, time),
     )
     if record is not False:
         trace = _stored(trace, None if record is True else Path(record))
@@ -321,14 +314,6 @@ def _require_evidence(
         error=problem,
         trace=(*decision.trace, event),
     )
-
-
-def _reason(decision: Decision) -> str:
-    """Return the last reply of the model, or the problem that ended the decision."""
-    if decision.error is not None:
-        return decision.error
-    replies = [event.text for event in decision.trace if isinstance(event, ReplyEvent)]
-    return replies[-1] if replies else decision.answer
 
 
 def records_folder() -> Path:

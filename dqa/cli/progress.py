@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from dqa.api.watching import Watcher
@@ -25,13 +25,13 @@ _REPAIRED = frozenset({"after_stop", "unsupported"})
 _Item = TypeVar("_Item")
 
 
-def track(items: Sequence[_Item], what: str = "Loading") -> Iterable[_Item]:
-    """Return the items, and show how many the caller has taken."""
+def track(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
+    """Yield the items, and show how many the caller has taken."""
     from rich import progress
     from rich.console import Console
 
     console = Console(stderr=True)
-    return progress.track(items, what, console=console, disable=not sys.stderr.isatty())
+    yield from progress.track(items, what, console=console, disable=not sys.stderr.isatty())
 
 
 def open_bar(detail: str = "") -> Bar:

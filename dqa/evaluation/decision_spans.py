@@ -49,7 +49,7 @@ def decision_span(
 ) -> Iterator[Span]:
     """Open the span of a decision, and name it in the records of its statements."""
     text = "\n\n".join(part for part in (question.text, question.rules) if part)
-    named = decision or " ".join(map(str, (key.question, key.database, key.decider, key.epoch)))
+    named = decision or key.id
     span = start_span(
         f"invoke_agent {key.decider}",
         {

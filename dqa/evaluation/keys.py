@@ -26,6 +26,11 @@ class DecisionKey(NamedTuple):
         named = (self.question, self.database, self.decider)
         return named if self.epoch == 1 else (*named, f"epoch {self.epoch}")
 
+    @property
+    def id(self) -> str:
+        """The id of the decision in audits."""
+        return " ".join(map(str, self))
+
     def __str__(self) -> str:
         repeat = "" if self.epoch == 1 else f", epoch {self.epoch}"
         return f"{self.question}, decided by {self.decider} on {self.database}{repeat}"

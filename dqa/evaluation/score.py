@@ -104,7 +104,14 @@ class Assessment:
     @classmethod
     def of_ending(cls, decision: Decision) -> Assessment:
         """Return what is known of a decision that ended without an answer, and nothing else."""
-        return cls(Outcome(decision.ending.value))
+        return cls(_outcome_of(decision))
+
+
+def _outcome_of(decision: Decision) -> Outcome:
+    """Return the outcome of a decision that was not made."""
+    if decision.ending is Ending.NO_EVIDENCE:
+        return Outcome.NO_DECISION
+    return Outcome(decision.ending.value)
 
 
 class Judge:
@@ -169,7 +176,7 @@ class Judge:
         if not unchosen.ties and _is_made(decision):
             return replace(unchosen, outcome=Outcome.UNLABELLED, choice=decision.choice)
         if decision.ending is not Ending.ANSWERED:
-            return replace(unchosen, outcome=Outcome(decision.ending.value))
+            return replace(unchosen, outcome=_outcome_of(decision))
         candidates = question.candidates or (outcomes.candidates if outcomes else unchosen.ties)
         choice = decision.choice
         if choice is None or choice not in candidates:
@@ -198,7 +205,7 @@ class Judge:
         known = Assessment(Outcome.NO_CANDIDATE, ties=truth.answers, match=truth.match)
         if decision.ending is not Ending.ANSWERED:
             made = not truth.is_known and _is_made(decision)
-            outcome = Outcome.UNLABELLED if made else Outcome(decision.ending.value)
+            outcome = Outcome.UNLABELLED if made else _outcome_of(decision)
             return replace(known, outcome=outcome)
         statement = str(decision.answer if decision.choice is None else decision.choice)
         decided = replace(known, choice=statement, outcome=Outcome.UNLABELLED)

@@ -10,15 +10,17 @@ from pydantic import AliasChoices, Field, SerializeAsAny, create_model, field_va
 from dqa import plugins
 from dqa.core.database import Kind
 from dqa.core.decision import Decision, Ending, Usage
-from dqa.core.events import Event, event_from_json
+from dqa.core.distribution import own_version
+from dqa.core.events import Event, ReplyEvent, event_from_json
 from dqa.core.evidence import Evidence
+from dqa.core.provenance import user_name
 from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.secrets import redacted
 from dqa.core.simulator import Goal
 from dqa.evaluation.keys import DecisionKey
 
-_SAID = ("answer", "error", "plans", "evidence", "trace")
+_SAID = ("answer", "error", "plans", "evidence", "trace", "provenance")
 """What models, servers and databases said, where a secret may have slipped in."""
 
 
@@ -118,6 +120,24 @@ class Provenance(Record):
     dqa: str
     reason: str
 
+    @classmethod
+    def of(cls, made: Decision, decision: str, time: str) -> Self:
+        """Return the provenance of a decision that this login asked for."""
+        return cls(
+            decision=decision,
+            time=time,
+            user=user_name(),
+            dqa=own_version(),
+            reason=_reason(made),
+        )
+
+
+def _reason(decision: Decision) -> str:
+    if decision.error is not None:
+        return decision.error
+    replies = [event.text for event in decision.trace if isinstance(event, ReplyEvent)]
+    return replies[-1] if replies else decision.answer
+
 
 class Trace(Record):
     """A line of ``traces.jsonl``: a decision with everything that led to it, in order.
@@ -180,7 +200,14 @@ class Trace(Record):
         )
 
     @classmethod
-    def of(cls, key: DecisionKey, kind: Kind, model: str, decision: Decision) -> Self:
+    def of(
+        cls,
+        key: DecisionKey,
+        kind: Kind,
+        model: str,
+        decision: Decision,
+        provenance: Provenance | None = None,
+    ) -> Self:
         """Return everything about one decision."""
         return cls(
             question=key.question,
@@ -202,6 +229,7 @@ class Trace(Record):
             warnings=decision.warnings,
             ended_by=decision.ended_by,
             events=decision.trace,
+            provenance=provenance,
         )
 
     @classmethod

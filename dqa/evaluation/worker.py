@@ -12,12 +12,13 @@ from typing import NamedTuple, Protocol
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Usage
+from dqa.core.provenance import utc_now
 from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.decision_spans import decision_span, tell_decision, tell_result
 from dqa.evaluation.plan import Group, Setup, Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Assessment, Judge
-from dqa.evaluation.traces import Trace
+from dqa.evaluation.traces import Provenance, Trace
 from dqa.models.attempts import attempt_by
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 5.0
@@ -67,7 +68,7 @@ class Worker:
     patience
         How many seconds in a row to wait for a database that went away.
     most_open
-        How many unused databases stay open.
+        How many databases are open; more only while more are in use.
     """
 
     def __init__(self, setup: Setup, judge: Judge, patience: float, most_open: int) -> None:
@@ -81,11 +82,12 @@ class Worker:
 
     def decide(self, task: Task) -> Made:
         """Make and judge one decision."""
-        with decision_span(task.key, task.question, task.situation) as span:
+        time_asked, model = utc_now(), self._setup.models[task.decider]
+        with decision_span(task.key, task.question, task.situation, model=model) as span:
             decision = self.make(task)
             tell_decision(span, decision)
             with self._judging:
-                made = self._assess(task, decision)
+                made = self._assess(task, decision, time_asked)
             tell_result(made.result)
         return made
 
@@ -122,23 +124,26 @@ class Worker:
             lost += Usage() if is_replayed else earlier.usage
         return replace(attempts[-1], lost=lost)
 
-    def _assess(self, task: Task, decision: Decision) -> Made:
+    def _assess(self, task: Task, decision: Decision, time_asked: str) -> Made:
         try:
             assessment = self._judge.judge(task.question, decision)
         except Exception as error:  # noqa: BLE001  (a simulator's bug ends one decision)
             return unjudged(task, self._setup, ended_by(error, decision.seconds))
-        return _made(task, self._setup, decision, assessment)
+        return _made(task, self._setup, decision, assessment, time_asked)
 
 
 def unjudged(task: Task, setup: Setup, decision: Decision) -> Made:
     """Return a decision that ended without anything to judge."""
-    return _made(task, setup, decision, Assessment.of_ending(decision))
+    return _made(task, setup, decision, Assessment.of_ending(decision), utc_now())
 
 
-def _made(task: Task, setup: Setup, decision: Decision, assessment: Assessment) -> Made:
+def _made(
+    task: Task, setup: Setup, decision: Decision, assessment: Assessment, time_asked: str
+) -> Made:
     kind, model = setup.kind_of(task), setup.models[task.decider]
     result = Result.of(task, kind, model, decision, assessment)
-    return Made(result, Trace.of(task.key, kind, model, decision), decision.lost)
+    provenance = Provenance.of(decision, task.key.id, time_asked)
+    return Made(result, Trace.of(task.key, kind, model, decision, provenance), decision.lost)
 
 
 def _ask(decider: Decider, task: Task, database: Database) -> Decision:
@@ -149,14 +154,14 @@ def _ask(decider: Decider, task: Task, database: Database) -> Decision:
 
 
 class OpenDatabases:
-    """The databases of a worker: those in use, and the latest of the others.
+    """The databases of a worker. Those in use are open, and so are the latest of the others.
 
     Parameters
     ----------
     open_for
         Opens the database of a task.
     most
-        How many unused databases stay open.
+        How many databases are open; more only while more are in use.
     """
 
     def __init__(self, open_for: Callable[[Task], Database], most: int) -> None:
@@ -183,7 +188,8 @@ class OpenDatabases:
             with self._lock:
                 self._users[group] -= 1
                 unused = [one for one in self._open if not self._users.get(one)]
-                closing = [self._open.pop(one) for one in unused[: -self._most]]
+                excess = max(0, len(self._open) - self._most)
+                closing = [self._open.pop(one) for one in unused[:excess]]
             _close(closing)
 
     def close(self) -> None:

@@ -132,7 +132,11 @@ def chat_model(
     from dqa.models.recorded import recorded
 
     inner = None if cassette.replays else _asked(provider, model, connection, seed, temperature)
-    drawn = {"temperature": temperature, "seed": seed} if temperature else {"temperature": 0}
+    drawn: dict[str, Any] = {"temperature": temperature}
+    if temperature:
+        drawn["seed"] = seed
+    else:
+        drawn["temperature"] = 0
     if connection.reply_tokens is not None:
         drawn["max_tokens"] = connection.reply_tokens
     drawn |= connection.parameters

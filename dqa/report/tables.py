@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dqa.core.text import counted
+from dqa.evaluation.location import RunLocation
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
 from dqa.evaluation.statistics import KindMean, Summary, TagCount, kind_means
-from dqa.evaluation.location import RunLocation
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
 from dqa.report.columns import columns_table, interval_text, share_text
@@ -342,5 +342,5 @@ def how_to_report(crashed: Trace, place: RunLocation | None, *, repeated: bool =
         where = f"'{how}' shows its traceback"
     return (
         f"This is a bug, not a wrong answer: {where}. Report it to whoever maintains "
-        f"{crashed.decider}, with the versions in the record of the run; resume (--resume RUN) asks again."
+        f"{crashed.decider}, with the versions in the run's record; --resume RUN asks again."
     )

@@ -64,7 +64,8 @@ def test_json_tells_of_every_run(dqa: Callable[..., Any], folder: Path) -> None:
 def rows(found: dict[str, Any], measure: str) -> list[dict[str, Any]]:
     """Return the rows of one table."""
     (table,) = (table for table in found["tables"] if table["measure"] == measure)
-    return table["rows"]
+    listed: list[dict[str, Any]] = table["rows"]
+    return listed
 
 
 @pytest.fixture

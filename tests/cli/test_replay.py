@@ -19,6 +19,9 @@ COMMON = (
 )
 
 
+TIMES = ("seconds", "provenance")
+
+
 @pytest.fixture(autouse=True)
 def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody has a key here."""
@@ -29,7 +32,9 @@ def left(folder: Path) -> tuple[bytes, dict[str, Any]]:
     """A run's results to the byte, and its traces without times; the last one of a decision."""
     traces = {}
     for line in (folder / "traces.jsonl").read_text("utf-8").splitlines():
-        trace = json.loads(line, object_hook=lambda o: {k: o[k] for k in o if k != "seconds"})
+        trace = json.loads(
+            line, object_hook=lambda o: {k: o[k] for k in o if k not in {"seconds", "provenance"}}
+        )
         traces[f"{trace['question']} {trace['database']} {trace['decider']}"] = trace
     return (folder / "results.jsonl").read_bytes(), traces
 
@@ -81,8 +86,10 @@ def test_a_question_is_played_from_a_copy_of_its_database(
     question = questions.find("locating/1")
     file, tape = tmp_path / "q.db", tmp_path / "tape.jsonl"
     plugins.backend("sqlite").load(questions.situation_of(question), str(file)).close()
-    asked = ("--question", question.text, "--decider", "iterrag", "--model", "openai:test")
-    asked += ("--allow-no-evidence",)
+    asked = (
+        *("--question", question.text, "--decider", "iterrag", "--model", "openai:test"),
+        "--allow-no-evidence",
+    )
     with ModelServer(Moody()) as server:
         made = dqa("ask", "--database", file, *asked, "--base-url", server.url, "--record", tape)
     assert made.code == 0, made.err

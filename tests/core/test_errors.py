@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.core.errors import DqaError, ParseError, UnknownNameError, UsageError
+from dqa.core.errors import CrashError, DqaError, ParseError, UnknownNameError, UsageError
 
 
 def test_an_unknown_name_lists_what_there_is_and_what_was_meant() -> None:
@@ -15,8 +15,10 @@ def test_an_unknown_name_lists_what_there_is_and_what_was_meant() -> None:
     )
 
 
-@pytest.mark.parametrize(("error", "code"), [(UsageError("x"), 2), (ParseError("f", 3, "p"), 1)])
-def test_usage_exits_with_2_and_everything_else_with_1(error: DqaError, code: int) -> None:
+@pytest.mark.parametrize(
+    ("error", "code"), [(UsageError("x"), 2), (ParseError("f", 3, "p"), 2), (CrashError("x"), 1)]
+)
+def test_mistakes_exit_with_2_and_failures_with_1(error: DqaError, code: int) -> None:
     """Scripts can tell the two apart."""
     assert error.exit_code == code
 

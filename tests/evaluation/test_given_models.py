@@ -44,7 +44,7 @@ def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
     with pytest.raises(UsageError, match="both called 'scripted:replies'"):
         dqa.evaluate(QUESTIONS, "planrag-two-models", model=one, planner=other)
     with pytest.raises(UsageError, match=r"^model is a int: give a name such as openai:gpt-5"):
-        dqa.evaluate(QUESTIONS, "planrag", model=3)  # type: ignore[arg-type]
+        dqa.evaluate(QUESTIONS, "planrag", model=3)
 
 
 def test_decisions_are_observed_whoever_asks_for_them() -> None:

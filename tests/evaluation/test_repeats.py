@@ -22,7 +22,7 @@ def spec(**fields: object) -> RunSpec:
     """Two generated questions, on one database."""
     about = GeneratedQuestions(count=2, seed=0, scenarios=("locating",))
     given: dict[str, object] = {"questions": about, "databases": "sqlite", "deciders": "iterrag"}
-    return RunSpec(**(given | fields))  # type: ignore[arg-type]
+    return RunSpec(**(given | fields))
 
 
 def test_every_decider_asks_every_model_and_one_without_a_model_is_there_once() -> None:

@@ -82,7 +82,9 @@ def test_answers_that_name_none_or_several_are_told_apart(questions: QuestionSet
 def test_a_run_without_an_answer_keeps_its_ending(questions: QuestionSet) -> None:
     """A step limit, an unreadable reply or a failing server is never a wrong answer."""
     judge = Judge(questions, "paper")
-    for ending in set(Ending) - {Ending.ANSWERED}:
+    without = judge.judge(questions.questions[0], Decision(Ending.NO_EVIDENCE))
+    assert without.outcome is Outcome.NO_DECISION
+    for ending in set(Ending) - {Ending.ANSWERED, Ending.NO_EVIDENCE}:
         verdict = judge.judge(questions.questions[0], Decision(ending))
         assert (verdict.outcome.value, verdict.choice) == (ending.value, None)
 

@@ -101,7 +101,7 @@ def test_a_trace_tells_which_tuple_each_action_came_from(built: Built, history: 
 
 def _shown(event: Event) -> list[str]:
     found = render(event)
-    return [] if found is None else [found[0].title, *found[0].lines]
+    return [] if found is None else [found[0].title, *found[0].text.splitlines(), *found[0].notes]
 
 
 def test_each_batch_memory_plays_and_the_best_process_is_chosen(

@@ -99,7 +99,7 @@ def test_confidences_add_up_to_one(
     (event,) = (e for e in conversation.recorder.events if isinstance(e, ConfidencesEvent))
     shown = render(event)
     assert shown is not None
-    lines = "\n".join(shown[0].lines)
+    lines = "\n".join([shown[0].text, *shown[0].notes])
     assert ("made to add up to 1" in lines) == (said not in (None, 1.0))
     assert ("without a confidence" in lines) == bool(missing)
 

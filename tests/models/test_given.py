@@ -39,7 +39,7 @@ def test_the_same_replies_drive_every_agent_in_either_protocol(
         shop,
         QUESTION,
         decider=decider,
-        protocol=protocol,  # type: ignore[arg-type]
+        protocol=protocol,
         model=model,
         debug=True,
     )
@@ -60,7 +60,7 @@ def test_a_plan_that_is_a_reply_of_its_own_takes_none_of_those_given(
         shop,
         QUESTION,
         decider="planrag-two-models",
-        protocol=protocol,  # type: ignore[arg-type]
+        protocol=protocol,
         model=model,
         planner=planner,
         debug=True,

@@ -40,6 +40,7 @@ from tests.evaluation.records import decide_all, open_store
 from tests.models.scripts import Moody
 
 NAME = "openai:test"
+TIMES = ("seconds", "provenance")
 DECIDERS = ("iterrag", "self-consistency")
 TOKENS = 10
 THREADS = 8
@@ -138,7 +139,7 @@ def outcome(folder: Path) -> Left:
     """A run's results to the byte, and its traces without times; the last one of a decision."""
     traces = {}
     for line in (folder / "traces.jsonl").read_text("utf-8").splitlines():
-        trace = json.loads(line, object_hook=lambda o: {k: o[k] for k in o if k != "seconds"})
+        trace = json.loads(line, object_hook=lambda o: {k: o[k] for k in o if k not in TIMES})
         traces[f"{trace['question']} {trace['database']} {trace['decider']}"] = trace
     return (folder / "results.jsonl").read_bytes(), traces
 

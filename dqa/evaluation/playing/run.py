@@ -12,6 +12,7 @@ from dqa.core.database import Isolation
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import GameTakenError
 from dqa.core.events import EndingEvent
+from dqa.core.provenance import utc_now
 from dqa.core.question import Candidate
 from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.decision_spans import decision_span, tell_decision, tell_result
@@ -24,7 +25,7 @@ from dqa.evaluation.playing.setup import GameSetup
 from dqa.evaluation.playing.telling import Told, told_of, told_of_attempts
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Assessment
-from dqa.evaluation.traces import Trace
+from dqa.evaluation.traces import Provenance, Trace
 from dqa.evaluation.worker import Made
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.history import History
@@ -71,12 +72,13 @@ class GameWorker:
     def decide(self, task: Task) -> Made | None:
         """Play one game; None if another process has begun it again in the meantime."""
         game = self._games[task.key]
-        with decision_span(task.key, task.question, task.situation) as span:
+        time_asked, model = utc_now(), self._setup.model_of(game)
+        with decision_span(task.key, task.question, task.situation, model=model) as span:
             decision = play_game(self._setup, self._world_of(game), game, self._trials)
             tell_decision(span, decision)
             if decision.is_taken:
                 return None
-            made = _assess(self._setup, game, task, decision)
+            made = _assess(self._setup, game, task, decision, time_asked)
             tell_result(made.result)
         return made
 
@@ -216,7 +218,9 @@ def _told(game: PlayedGame, called: Mapping[str, str]) -> str:
     return ", ".join((*got, *facts))
 
 
-def _assess(setup: GameSetup, game: Game, task: Task, decision: GameDecision) -> Made:
+def _assess(
+    setup: GameSetup, game: Game, task: Task, decision: GameDecision, time_asked: str
+) -> Made:
     """Return a game with its value for the player."""
     played = decision.game
     model = setup.model_of(game)
@@ -226,4 +230,6 @@ def _assess(setup: GameSetup, game: Game, task: Task, decision: GameDecision) ->
     else:
         assessed = Assessment.of_ending(decision)
     result = Result.of(task, setup.kind, model, decision, assessed).changed(game=played)
-    return Made(result, Trace.of(task.key, setup.kind, model, decision), decision.lost)
+    provenance = Provenance.of(decision, task.key.id, time_asked)
+    trace = Trace.of(task.key, setup.kind, model, decision, provenance)
+    return Made(result, trace, decision.lost)

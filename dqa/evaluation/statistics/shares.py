@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from math import fsum, sqrt
-from statistics import NormalDist
 from typing import TypeAlias
 
 from dqa.evaluation.statistics.clusters import Estimate, effective_number, t_quantile
@@ -29,8 +28,10 @@ def wilson(correct: float, judged: int, size: float | None = None) -> Interval |
 
 def score_interval(share: float, size: float, level: float = 0.05) -> Interval:
     """Return the Wilson interval of a share of `size` answers, which need not be a whole number."""
+    from scipy.special import ndtri
+
     # As `statsmodels.stats.proportion.proportion_confint`, whose import takes longer than a run.
-    z = NormalDist().inv_cdf(1.0 - level / 2.0)
+    z = -float(ndtri(level / 2.0))
     scale = 1.0 + z * z / size
     centre = (share + z * z / (2.0 * size)) / scale
     half = z * sqrt(share * (1.0 - share) / size + z * z / (4.0 * size * size)) / scale

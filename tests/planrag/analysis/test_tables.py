@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.errors import UnknownNameError, UsageError
 from dqa.evaluation.findings import Analysis, Case, Cases, Share, read_cases
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.statistics import wilson
 from dqa_planrag.analysis import analyse
+from tests.evaluation.records import open_store
 from tests.planrag.analysis.runs import empty, failed, make_case, ran
 
 BOTH = ran("SELECT ingoing, total_power FROM trade_node", "[1.0, 2.0]")
@@ -115,32 +115,30 @@ def test_missed_data_and_failures_are_shares_of_all_judged_runs() -> None:
     assert "first 1" in "".join(Cases(runs).notes())
 
 
-def test_results_and_traces_are_joined_and_what_is_missing_is_counted(tmp_path: Path) -> None:
-    """Half a line, a missing trace and a missing result cost nothing but themselves."""
-    cases = [make_case(question=f"locating/{number}") for number in range(1, 5)]
-    cases[3] = make_case(question="locating/4", outcome=Outcome.BUDGET)
-    results = [json.dumps(case.result.to_json()) + "\n" for case in cases]
-    traces = [json.dumps(case.trace.to_json()) + "\n" for case in cases]
-    (tmp_path / "traces.jsonl").write_text("".join([*traces[1:], traces[0][:40]]))
-    (tmp_path / "results.jsonl").write_text("".join([results[0], *results[2:], results[1][:40]]))
-    found = read_cases(tmp_path)
+def test_results_and_traces_are_joined(tmp_path: Path) -> None:
+    """A decision that was not judged is counted."""
+    cases = [make_case(question=f"locating/{number}") for number in range(1, 4)]
+    cases[2] = make_case(question="locating/3", outcome=Outcome.BUDGET)
+    store = open_store(tmp_path / "run")
+    for case in cases:
+        store.add(case.result, case.trace)
+    store.close()
+    found = read_cases(tmp_path / "run")
     assert [case.result.key for case in found.judged] == [
-        DecisionKey("locating/3", "mysql", "iterrag")
+        DecisionKey(f"locating/{number}", "mysql", "iterrag") for number in (1, 2)
     ]
-    assert (found.unjudged, found.without_trace, found.without_result) == (1, 1, 1)
+    assert found.unjudged == 1
 
 
-def test_a_folder_that_holds_no_run_says_so(tmp_path: Path) -> None:
-    """Nothing there, nothing in it, no result, and something else."""
+def test_a_folder_without_a_decision_is_refused(tmp_path: Path) -> None:
+    """It does not exist, or contains no run, or a run without decisions."""
     with pytest.raises(UsageError, match="does not exist"):
         read_cases(tmp_path / "none")
-    (tmp_path / "traces.jsonl").write_text("")
+    with pytest.raises(UsageError, match="contains no run"):
+        read_cases(tmp_path)
+    open_store(tmp_path / "run").close()
     with pytest.raises(UsageError, match="no finished decision"):
-        read_cases(tmp_path)
-    (tmp_path / "results.jsonl").write_text(json.dumps(make_case().result.to_json()) + "\n")
-    (tmp_path / "traces.jsonl").write_text('{"a": 1}\n')
-    with pytest.raises(ParseError, match="this is no trace"):
-        read_cases(tmp_path)
+        read_cases(tmp_path / "run")
 
 
 def test_nothing_has_no_share() -> None:

@@ -84,7 +84,7 @@ def test_a_page_fits_and_reports_no_error(
     for width in (1280, 400):
         for scheme in ("light", "dark"):
             tab.set_viewport_size({"width": width, "height": 900})
-            tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            tab.emulate_media(color_scheme=scheme)
             tab.goto(page.as_uri())
             tab.wait_for_selector("h1")
             if tab.locator("#theme").count():

@@ -66,8 +66,8 @@ def test_deciders_are_compared_and_epochs_counted(
         back = 1 if pair.second == best else -1
         points = f"{100 * back * pair.accuracy.value:+.1f}".replace("-", "\u2212")
         assert points in shown
-    points = tab.locator("#compared > .wide svg .point")
-    assert points.count() == len(report.contestants) - 1
+    drawn = tab.locator("#compared > .wide svg .point")
+    assert drawn.count() == len(report.contestants) - 1
     assert tab.locator("h3", has_text="2 epochs").count() == 1
 
     question = report.questions[0]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeVar
 from dqa import plugins
 from dqa.api.figures import Evaluation, RunCounts, count_decisions
 from dqa.core.decision import Usage
-from dqa.core.distribution import shell_command
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question_set import Defect
 from dqa.core.text import counted
@@ -137,10 +136,9 @@ class Run:
         return {} if self.place is None else _read(self.place).prompts()
 
     def each_trace(self) -> Iterator[Trace]:
-        """Yield every decision with all that led to it, a few at a time.
+        """Yield the traces in the order of the results, a few at a time.
 
-        All traces of a large run together need much room. In a store they come in the order of the
-        results, in a folder in that of their ends.
+        All traces of a large run together need much memory.
 
         Raises
         ------
@@ -156,9 +154,7 @@ class Run:
 
     @cached_property
     def traces(self) -> tuple[Trace, ...]:
-        """Every decision with all that led to it, in the order of the results.
-
-        A trace without a result is of a decision that was not kept, and is none of them.
+        """The traces in the order of the results.
 
         Raises
         ------
@@ -168,17 +164,14 @@ class Run:
         return self._asked or self._traces_of(None)
 
     def _traces_of(self, question: str | None) -> tuple[Trace, ...]:
-        """Read the traces of a question, or of all; `UsageError` where there is none."""
-        place = self._kept()
-        found = {trace.key: trace for trace in _read(place).traces(question)}
-        if not self.by_key.keys() & found.keys():
-            decided = [key for key in self.by_key if question in {None, key.question}]
-            if decided:
-                raise _traceless(place, decided)
+        """Read the traces of a question, or of all; `UsageError` if there is none."""
+        location = self._kept()
+        found = _read(location).traces(question)
+        traces = tuple(trace for trace in found if trace.key in self.by_key)
+        if not traces:
             of = "" if question is None else f" of {question}"
-            raise UsageError(f"{place} holds no finished decision yet{of}.")
-        # Traces stand in the order of their ends, which no run repeats; results in the plan's.
-        return tuple(found[key] for key in self.by_key if key in found)
+            raise UsageError(f"{location} has no finished decision yet{of}.")
+        return traces
 
     def _kept(self) -> RunLocation:
         if self.place is None:
@@ -430,11 +423,6 @@ class Run:
         if self.results:
             _those(self.results, "question", question, lambda result: result.question)
         wanted: Sequence[Trace] = self.traces if question is None else self._traces_of(question)
-        if self.place is not None:
-            narrowed = (question, database, decider, epoch)
-            decided = [k for k in self.by_key if all(map(_is_or_any, narrowed, k))]
-            if decided and not {trace.key for trace in wanted} & set(decided):
-                raise _traceless(self.place, decided)
         of = "" if question is None else f" that decided {question}:"
         wanted = _those(wanted, f"database{of}", database, lambda trace: trace.database)
         wanted = _those(wanted, f"decider{of}", decider, lambda trace: trace.decider)
@@ -479,17 +467,3 @@ def _those(
     if name is not None and name not in known:
         raise UnknownNameError(what, name, known)
     return [item for item in items if name in {None, of(item)}]
-
-
-def _is_or_any(wanted: object, found: object) -> bool:
-    return wanted in {None, found}
-
-
-def _traceless(place: RunLocation, decided: Sequence[DecisionKey]) -> UsageError:
-    """Return the error of decisions whose results are there alone."""
-    more = f" nor of {counted(len(decided) - 1, 'more decision')}" if len(decided) > 1 else ""
-    how = shell_command("results", str(place))
-    return UsageError(
-        f"{place} holds no trace of {decided[0]}{more}, only what came of it: its traces were cut "
-        f"or removed since. '{how}' shows the results."
-    )

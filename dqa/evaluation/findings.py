@@ -81,14 +81,10 @@ class Cases:
         Decisions that say something about their decider, each with its trace.
     unjudged
         Decisions that a failing server or a spent budget ended.
-    without_trace, without_result
-        Judged decisions without a trace, and traces without a result.
     """
 
     judged: tuple[Case, ...]
     unjudged: int = 0
-    without_trace: int = 0
-    without_result: int = 0
 
     def notes(self) -> list[str]:
         """Return what an analysis leaves out, a line each."""
@@ -100,8 +96,6 @@ class Cases:
                 "without a judgement (a failure, a spent budget, no known answer)",
                 self.unjudged,
             ),
-            ("result", "without a trace: counted nowhere", self.without_trace),
-            ("trace", "without a result: counted nowhere", self.without_result),
             (
                 "run",
                 (
@@ -120,9 +114,7 @@ def read_cases(run: RunReader | Path) -> Cases:
     Raises
     ------
     UsageError
-        The folder holds no run, or none of its decisions has a result yet.
-    ParseError
-        A line is not a result, or not a trace. A half-written last line is left out.
+        There is no run, or no decision of it is finished.
     """
     reader = RunReader(locate_run(run)) if isinstance(run, Path) else run
     results = reader.results()
@@ -134,8 +126,6 @@ def read_cases(run: RunReader | Path) -> Cases:
     return Cases(
         judged=tuple(Case(r, traces[r.key]) for r in judged if r.key in traces),
         unjudged=len(results) - len(judged),
-        without_trace=sum(result.key not in traces for result in judged),
-        without_result=len(set(traces) - {result.key for result in results}),
     )
 
 

@@ -7,12 +7,11 @@ elsewhere has an attribute ``prompts``: a mapping of names to texts.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from dqa.deciders.base import DeciderFactory
 
@@ -32,27 +31,6 @@ def prompts_of(deciders: Mapping[str, object]) -> Prompts:
     """
     found = {name: _prompts_of(decider) for name, decider in deciders.items()}
     return {name: texts for name, texts in found.items() if texts}
-
-
-def hash_of(text: str) -> str:
-    """Return what names a prompt by its words."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def prompts_to_json(prompts: Prompts) -> dict[str, Any]:
-    """Return prompts with each text once: hashes by decider and name, and texts by hash."""
-    used = {who: {n: hash_of(text) for n, text in of.items()} for who, of in prompts.items()}
-    texts = {hash_of(text): text for of in prompts.values() for text in of.values()}
-    return {"version": 1, "deciders": used, "texts": texts}
-
-
-def prompts_from_json(written: Mapping[str, Any]) -> Prompts:
-    """Return what `prompts_to_json` was given; an error of Python's own where it is none."""
-    texts = written["texts"]
-    return {
-        who: {name: texts[found] for name, found in of.items()}
-        for who, of in written["deciders"].items()
-    }
 
 
 def _prompts_of(decider: object) -> Mapping[str, str]:

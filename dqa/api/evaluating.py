@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,6 +16,7 @@ from dqa.core.decision import Usage
 from dqa.core.errors import (
     CrashError,
     DataError,
+    DqaError,
     InfrastructureError,
     ModelUnavailableError,
     PluginError,
@@ -281,6 +282,8 @@ def handling_errors(store: RunStore, *, repeated: bool = False) -> Iterator[None
     stored = "" if location is None else f" Resume it with '{resume_command(location)}'."
     try:
         yield
+        store.close()
+        store.write_lines()
     except (DataError, ModelUnavailableError, PluginError, UsageError):
         store.discard()
         raise
@@ -295,7 +298,10 @@ def handling_errors(store: RunStore, *, repeated: bool = False) -> Iterator[None
         how = how_to_report(store.crashed[-1], location, repeated=repeated)
         raise CrashError(f"{error} {how}") from error
     finally:
-        store.close()
+        if not store.is_closed:
+            store.close()
+            with suppress(OSError, DqaError):  # the first error counts
+                store.write_lines()
 
 
 def _spec(

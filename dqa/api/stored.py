@@ -14,7 +14,7 @@ from dqa.core.errors import DqaError
 from dqa.core.files import require_folder
 from dqa.core.records import Record
 from dqa.evaluation.copying import copy, is_old, read_content, read_old
-from dqa.evaluation.location import DATABASE, STORE_SUFFIXES, RunLocation, locate_run
+from dqa.evaluation.location import DATABASE, FOLDER_RUN, STORE_SUFFIXES, RunLocation, locate_run
 from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.record import AnySpec
 from dqa.evaluation.results import NO_MODEL
@@ -97,8 +97,11 @@ def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
             continue
         if folders:
             require_folder(location.folder, "Name folders in which to look for runs, or stores.")
-        for file in _databases(location.folder):
-            _list_file(file, found)
+        for path in _candidates(location.folder):
+            if path.is_dir():
+                found[str(path.resolve())] = _stored(RunLocation.of_folder(path))
+            else:
+                _list_file(path, found)
     return tuple(sorted(found.values(), key=lambda run: (-run.began.timestamp(), run.folder)))
 
 
@@ -126,9 +129,12 @@ def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> Ru
     """
     source, target = locate_run(run), locate_run(out)
     require_writable(target)
+    is_import = is_old(source)
+    if source.folder is None and source.name is None and not is_import:
+        source = RunReader(source).location
     name = source.folder.resolve().name if source.folder else source.name
     target = target.named(target.name or name or "copy")
-    return copy(read_old(source) if is_old(source) else read_content(source), target)
+    return copy(read_old(source) if is_import else read_content(source), target)
 
 
 def _list_store(location: RunLocation, found: dict[str, StoredRun]) -> None:
@@ -141,24 +147,26 @@ def _list_store(location: RunLocation, found: dict[str, StoredRun]) -> None:
 
 def _list_file(file: Path, found: dict[str, StoredRun]) -> None:
     """List the runs of a file that may be a store, or why they cannot be read."""
-    is_folder = file.name == DATABASE
-    location = RunLocation.of_folder(file.parent) if is_folder else RunLocation.of_file(file)
+    location = RunLocation.of_file(file)
     try:
         if not is_store(location):
             return
     except DqaError:  # other databases may lie next to runs
-        if not is_folder:
-            return
+        return
     try:
+        if file.name == DATABASE and run_names(location) == [FOLDER_RUN]:
+            location = RunLocation.of_folder(file.parent)
         _list_store(location, found)
     except DqaError as error:
         found[str(file.resolve())] = _unreadable(str(location), _changed(file), error)
 
 
-def _databases(top: Path) -> Iterator[Path]:
-    """Yield the files in a folder and below it that may be stores."""
+def _candidates(top: Path) -> Iterator[Path]:
+    """Yield the files that may be stores, and the folders of older runs."""
     for path, below, files in os.walk(top):
         folder = Path(path)
+        if {"run.json", "traces.jsonl"} <= {*files} and DATABASE not in files:
+            yield folder
         if len(folder.relative_to(top).parts) >= _DEEPEST:
             below.clear()
         for name in sorted(files):

@@ -7,7 +7,6 @@ import os
 import signal
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from threading import Thread
 from typing import Final, TypeVar
@@ -32,7 +31,7 @@ class ChildProcess:
     def __init__(self, prepare: Callable[..., object], *arguments: object) -> None:
         with starting({prepare.__module__}) as context:
             self._pool = ProcessPoolExecutor(1, context)
-            self._pool.submit(_begin, dict(os.environ), prepare, arguments)
+            self._prepared = self._pool.submit(_begin, dict(os.environ), prepare, arguments)
             # There is no public way to the process, whose exit code is the reason of a failure.
             (self._process,) = self._pool._processes.values()  # noqa: SLF001
 
@@ -45,13 +44,21 @@ class ChildProcess:
         self._process.join(_EXIT_SECONDS)
         return describe_exit(self._process.exitcode)
 
-    def finish(self, work: Callable[[], object], seconds: float) -> None:
-        """Run a last function; wait for it no longer than some seconds."""
-        with suppress(BrokenProcessPool, TimeoutError):
-            self._pool.submit(work).result(seconds)
+    @property
+    def is_prepared(self) -> bool:
+        """Whether `prepare` has returned."""
+        return self._prepared.done() and self._prepared.exception() is None
 
-    def kill(self) -> None:
-        """End the process."""
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process does not run any more."""
+        return self._process.exitcode is not None
+
+    def end(self, work: Callable[[], object] | None, seconds: float) -> None:
+        """End the process, after a last function for which it waits no longer than some seconds."""
+        if work is not None:
+            with suppress(Exception):  # the process ends in any case
+                self._pool.submit(work).result(seconds)
         self._process.kill()
         self._pool.shutdown(wait=False, cancel_futures=True)
 

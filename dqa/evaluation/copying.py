@@ -14,6 +14,7 @@ from sqlalchemy import Connection, MetaData, Table, select
 from dqa.core.decision import Usage
 from dqa.core.errors import DataError, ParseError, UsageError
 from dqa.core.files import parse_json, read_json, whole_lines
+from dqa.core.records import dump_line
 from dqa.core.run_stores import TABLE_PREFIX
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
@@ -23,7 +24,15 @@ from dqa.evaluation.results import Result
 from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import SPEC_VERSION
 from dqa.evaluation.store import RunStore
-from dqa.evaluation.stored_runs import VERSION, RunReader, open_engine, translated, version_of
+from dqa.evaluation.stored_runs import (
+    VERSION,
+    RunReader,
+    is_store,
+    open_engine,
+    run_names,
+    translated,
+    version_of,
+)
 from dqa.evaluation.traces import Trace
 
 
@@ -36,7 +45,7 @@ class RunContent:
     record, results, traces, prompts, shortcuts
         As `RunReader` returns them.
     lost
-        The usage that led to no decision.
+        Each usage that led to no decision, with the packed trace of a decision made again.
     """
 
     record: RunRecord
@@ -44,14 +53,14 @@ class RunContent:
     traces: Iterable[Trace]
     prompts: Prompts
     shortcuts: Sequence[ShortcutChoices]
-    lost: Usage
+    lost: Sequence[tuple[Usage, bytes | None]]
 
 
 def read_content(location: RunLocation) -> RunContent:
     """Read a run of this version."""
     run = RunReader(location)
     prompts, shortcuts = run.prompts(), run.shortcuts()
-    return RunContent(run.record, run.results(), run.traces(), prompts, shortcuts, run.lost())
+    return RunContent(run.record, run.results(), run.traces(), prompts, shortcuts, run.lost_rows())
 
 
 def copy(run: RunContent, location: RunLocation) -> RunLocation:
@@ -64,10 +73,10 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
     DataError
         A result has no trace. Nothing is left of a copy that failed.
     """
+    is_there = location.file is None or location.file.exists()
+    if is_there and is_store(location) and location.name in run_names(location):
+        raise UsageError(f"{location} exists already: name another location for the copy.")
     store = RunStore(location, run.record)
-    if store.location is None or not store.is_new:
-        store.close()
-        raise UsageError(f"{store.location} exists already: name another location for the copy.")
     try:
         store.add_prompts(run.prompts)
         store.add_shortcuts(run.shortcuts)
@@ -77,12 +86,14 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
             if (result := left.pop(trace.key, None)) is not None:
                 store.add(result, trace)
         _require_traces(left)
-        store.add_lost(run.lost)
+        for usage, body in run.lost:
+            store.add_lost(usage, body)
     except BaseException:
         store.withdraw()
         raise
     store.close()
-    return store.location
+    store.write_lines()
+    return location
 
 
 def _require_traces(without: Mapping[DecisionKey, Result]) -> None:
@@ -126,7 +137,11 @@ def _read_folder(folder: Path) -> RunContent:
 
     prompts = read_json(folder / "prompts.json") if (folder / "prompts.json").exists() else {}
     texts = prompts.get("texts", {})
-    lost = (line["usage"] for line in lines("abandoned.jsonl"))
+    # Lines of other kinds are traces of decisions that were made again.
+    lost = [
+        (Usage(**line["usage"]), None if line.get("kind") == "lost" else dump_line(line).encode())
+        for line in lines("abandoned.jsonl")
+    ]
     return RunContent(
         _record(read_json(folder / "run.json")),
         list({r.key: r for r in map(Result.from_json, lines("results.jsonl"))}.values()),
@@ -136,7 +151,7 @@ def _read_folder(folder: Path) -> RunContent:
             for decider, of in prompts.get("deciders", {}).items()
         },
         [ShortcutChoices.model_validate(line) for line in lines("shortcuts.jsonl")],
-        sum((Usage(**usage) for usage in lost), Usage()),
+        lost,
     )
 
 
@@ -172,14 +187,20 @@ def _read_store(connection: Connection, location: RunLocation) -> RunContent:
         prompts.setdefault(one["decider"], {})[one["name"]] = texts[one["hash"]]
     results = rows("results", "position", "task")
     bodies = {one["task"]: one["body"] for one in rows("traces")}
-    usage = [(one["input_tokens"], one["output_tokens"], one["calls"]) for one in rows("lost")]
+    lost = [
+        (
+            Usage(one["input_tokens"], one["output_tokens"], one["calls"]),
+            None if one["kind"] == "lost" else one["body"],
+        )
+        for one in rows("lost", "id")
+    ]
     return RunContent(
         _record(written | plain),
         list(map(_result, results)),
         [Trace.from_json(json.loads(zlib.decompress(bodies[one["task"]]))) for one in results],
         prompts,
         [ShortcutChoices.model_validate_json(one["body"]) for one in rows("shortcuts", "position")],
-        sum((Usage(*one) for one in usage), Usage()),
+        lost,
     )
 
 

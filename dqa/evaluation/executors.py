@@ -19,8 +19,8 @@ from dqa.core.jobs import IN_ORDER, Mapper
 from dqa.evaluation.child_process import ChildProcess
 from dqa.evaluation.options import DEFAULT_ENGINE, CallOptions, EngineOptions, RunOptions
 from dqa.evaluation.plan import Group, Setup, Task
-from dqa.evaluation.remote import GivenObjects, Parcel, Problem, RemoteWorker, divide, pack, unpack
-from dqa.evaluation.runner import Executor, WorkerDiedError
+from dqa.evaluation.remote import Batch, GivenObjects, Parcel, RemoteWorker, divide, pack, unpack
+from dqa.evaluation.runner import Executor, WorkerDiedError, WorkerNotStartedError
 from dqa.evaluation.worker import Made, TaskWorker, Worker, unjudged
 
 if TYPE_CHECKING:
@@ -52,16 +52,16 @@ class ThreadExecutor:
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
 
-    def submit(self, tasks: Sequence[Task], used: Usage) -> Future[list[Made]]:
+    def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
         """Begin a batch."""
         del used  # the threads share one budget
-        future: Future[list[Made]] = Future()
+        future: Future[Batch] = Future()
         context = copy_context()
 
         def make() -> None:
             try:
                 made = (context.run(self._worker.decide, task) for task in tasks)
-                future.set_result([one for one in made if one is not None])
+                future.set_result(Batch([one for one in made if one is not None]))
             except BaseException as error:  # noqa: BLE001  (raised again by the runner)
                 future.set_exception(error)
 
@@ -107,7 +107,7 @@ class Lane(ABC):
         self.is_free = True
 
     @abstractmethod
-    def begin(self, keys: Sequence[DecisionKey], used: Usage) -> Future[list[Made] | Problem]:
+    def begin(self, keys: Sequence[DecisionKey], used: Usage) -> Future[Batch]:
         """Begin a batch; a worker that died is replaced. `WorkerDiedError` is its exception."""
 
     @abstractmethod
@@ -136,21 +136,18 @@ class LaneExecutor:
         self._setup = setup
         self._lanes = lanes
 
-    def submit(self, tasks: Sequence[Task], used: Usage) -> Future[list[Made]]:
+    def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
         """Begin a batch, by a free worker that has its database open if there is one."""
         group = tasks[0].group
         free = [lane for lane in self._lanes if lane.is_free]
         lane = next((one for one in free if one.group == group), free[0])
         lane.is_free, lane.group = False, group
-        future: Future[list[Made]] = Future()
+        future: Future[Batch] = Future()
 
-        def finish(done: Future[list[Made] | Problem]) -> None:
+        def finish(done: Future[Batch]) -> None:
             lane.is_free = True
             try:
-                found = done.result()
-                if isinstance(found, Problem):
-                    raise found.error()  # noqa: TRY301
-                future.set_result(found)
+                future.set_result(done.result())
             except BaseException as error:  # noqa: BLE001  (raised again by the runner)
                 future.set_exception(error)
 
@@ -175,19 +172,20 @@ class ProcessLane(Lane):
         self._given = (parcel.versions, recipe, parcel.questions, parcel.given)
         self._process: ChildProcess | None = None
 
-    def begin(self, keys: Sequence[DecisionKey], used: Usage) -> Future[list[Made] | Problem]:
+    def begin(self, keys: Sequence[DecisionKey], used: Usage) -> Future[Batch]:
         """Begin a batch."""
-        if self._process is None:
+        if self._process is None or self._process.has_ended:
             self._process = ChildProcess(_prepare, *self._given)
         process = self._process
-        future: Future[list[Made] | Problem] = Future()
+        future: Future[Batch] = Future()
 
         def finish(done: Future[bytes]) -> None:
             try:
                 future.set_result(unpack(done.result()))
             except BrokenProcessPool:
                 self._process = None
-                future.set_exception(WorkerDiedError(f"{process.describe_exit()}."))
+                died = WorkerDiedError if process.is_prepared else WorkerNotStartedError
+                future.set_exception(died(f"{process.describe_exit()}."))
             except BaseException as error:  # noqa: BLE001  (raised again by the runner)
                 future.set_exception(error)
 
@@ -197,9 +195,7 @@ class ProcessLane(Lane):
     def close(self, *, at_once: bool) -> None:
         """End the process."""
         if self._process is not None:
-            if not at_once:
-                self._process.finish(_close, CLOSING_SECONDS)
-            self._process.kill()
+            self._process.end(None if at_once else _close, CLOSING_SECONDS)
 
 
 _worker = RemoteWorker()

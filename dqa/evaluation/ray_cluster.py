@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 # Read when Ray is imported: no usage statistics, no warnings about old ways.
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+# A thread that still waits after the end must not start another cluster.
+os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 
 import ray as _ray
 from ray import cloudpickle
@@ -29,6 +31,7 @@ from dqa.core.errors import CrashError, InfrastructureError, UsageError
 from dqa.evaluation.executors import CLOSING_SECONDS, Lane, LaneExecutor
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.remote import (
+    Batch,
     GivenObjects,
     Parcel,
     Problem,
@@ -38,7 +41,6 @@ from dqa.evaluation.remote import (
     work_out,
 )
 from dqa.evaluation.runner import WorkerDiedError
-from dqa.evaluation.worker import Made
 
 if TYPE_CHECKING:
     from dqa.evaluation.build import BuiltRun
@@ -127,11 +129,14 @@ class _Head:
         self._address: str = ray.get_runtime_context().gcs_address
         self._checked = self._seen = time.monotonic()
         self.is_lost = False
+        self.has_worker = False
 
     def check(self) -> None:
         """Raise `InfrastructureError` if the head has been away for too long."""
+        if self.is_lost:
+            raise InfrastructureError(f"The Ray cluster at {self._address} is gone.")
         now = time.monotonic()
-        if self.is_lost or now - self._checked < _LOOK_SECONDS:
+        if now - self._checked < _LOOK_SECONDS:
             return
         try:
             _require_listener(self._address)
@@ -202,29 +207,28 @@ class RayCluster:
         threads = [options.workers] * count
         environment = needed_variables(built)
         parcel = Parcel.of(built, given, calls, options, threads, _pack, environment)
-        shared = ray.put(parcel.questions), ray.put(parcel.given)
-        lanes = [RayLane(self._head, parcel, recipe, shared) for recipe in parcel.recipes]
+        questions = ray.put(parcel.questions)
+        lanes = [RayLane(self._head, parcel, recipe, questions) for recipe in parcel.recipes]
         return LaneExecutor(built.setup, lanes, options.workers)
 
 
 class RayLane(Lane):
     """An actor of a cluster."""
 
-    def __init__(self, head: _Head, parcel: Parcel, recipe: bytes, shared: tuple[Any, Any]) -> None:
+    def __init__(self, head: _Head, parcel: Parcel, recipe: bytes, questions: Any) -> None:  # noqa: ANN401
         super().__init__()
         self._head = head
-        self._given = (parcel.versions, recipe, *shared)
+        self._given = (parcel.versions, recipe, questions, parcel.given)
         self._actor: Any = None
+        self._is_closed = False
 
-    def begin(self, keys: Sequence[DecisionKey], used: Usage) -> Future[list[Made] | Problem]:
+    def begin(self, keys: Sequence[DecisionKey], used: Usage) -> Future[Batch]:
         """Begin a batch."""
-        future: Future[list[Made] | Problem] = Future()
+        future: Future[Batch] = Future()
         threading.Thread(target=self._make, args=(keys, used, future), daemon=True).start()
         return future
 
-    def _make(
-        self, keys: Sequence[DecisionKey], used: Usage, future: Future[list[Made] | Problem]
-    ) -> None:
+    def _make(self, keys: Sequence[DecisionKey], used: Usage, future: Future[Batch]) -> None:
         try:
             if self._actor is None:
                 self._start()
@@ -242,23 +246,30 @@ class RayLane(Lane):
             future.set_exception(error)
 
     def _start(self) -> None:
-        self._actor = ray.remote(RemoteWorker).options(num_cpus=1, max_restarts=0).remote()
+        # A replacement gets no processor of its own: those of its node may be gone.
+        cpus = 0 if self._head.has_worker else 1
+        options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
+        self._actor = ray.remote(RemoteWorker).options(**options).remote()
         # Secrets go to a method: the head keeps what an actor is made with.
         self._wait(self._actor.prepare.remote(*self._given), _ROOM_SECONDS)
+        self._head.has_worker = True
 
     def _wait(self, reference: Any, seconds: float | None) -> Any:  # noqa: ANN401
         until = None if seconds is None else time.monotonic() + seconds
         while not ray.wait([reference], timeout=_LOOK_SECONDS)[0]:
             self._head.check()
+            if self._is_closed:
+                raise InfrastructureError("The run has ended.")
             if until is not None and time.monotonic() > until:
                 raise InfrastructureError(
-                    f"A worker did not begin within {_ROOM_SECONDS:.0f} seconds: each needs a "
+                    f"No worker began within {_ROOM_SECONDS:.0f} seconds: the first ones need a "
                     "processor of a node that has room. Free some, or add a node."
                 )
         return ray.get(reference)
 
     def close(self, *, at_once: bool) -> None:
         """End the actor."""
+        self._is_closed = True
         if self._actor is None or self._head.is_lost:
             return
         with suppress(RayError):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dqa.core.decision import Usage
 from dqa.core.distribution import find_versions
@@ -215,6 +215,13 @@ class Problem:
         return self.kind(f"On {self.host}, {doing}: {self.message}" if doing else self.message)
 
 
+class Batch(NamedTuple):
+    """What a worker returns: the decisions that it made, and a problem of the others."""
+
+    made: list[Made]
+    problem: Problem | None = None
+
+
 def work_out(expected: Versions, packed: bytes) -> Any:  # noqa: ANN401  (the result of the work)
     """Do one piece of work, packed with its function; return its result or a `Problem`."""
     try:
@@ -270,7 +277,7 @@ class RemoteWorker:
         self._worker = Worker(setup, self._run.judge, options.patience, options.workers)
         self._threads = ThreadPoolExecutor(options.workers, "dqa-worker")
 
-    def decide(self, keys: Sequence[DecisionKey], used: Usage) -> list[Made] | Problem:
+    def decide(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
         """Make and judge some decisions of one group.
 
         Parameters
@@ -281,13 +288,17 @@ class RemoteWorker:
             What the whole run has used by now.
         """
         if self._problem is not None:
-            return self._problem
-        try:
-            if self._budget is not None:
-                self._budget.learn(used)
-            return list(self._threads.map(self._worker.decide, [self._tasks[key] for key in keys]))
-        except Exception as error:  # noqa: BLE001  (raised again by the sender)
-            return Problem.of(error)
+            return Batch([], self._problem)
+        if self._budget is not None:
+            self._budget.learn(used)
+        batch: list[Made] = []
+        problem: Problem | None = None
+        for future in [self._threads.submit(self._worker.decide, self._tasks[key]) for key in keys]:
+            try:
+                batch.append(future.result())
+            except Exception as error:  # noqa: BLE001  (raised again by the sender)
+                problem = Problem.of(error)
+        return Batch(batch, problem)
 
     def close(self) -> None:
         """Close all databases; no decision is being made."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from uuid import uuid4
 
 from dqa.core.errors import UsageError
 from dqa.core.files import make_private_folder, open_private, problem_of_path, require_room
@@ -29,10 +30,13 @@ def write_lines(run: RunReader, folder: Path) -> None:
     results = (result.to_line() for result in run.results())
     traces = (trace.to_line() for trace in run.traces())
     for name, lines in ((RESULTS_FILE, results), (TRACES_FILE, traces)):
-        unfinished = folder / f"{name}.new"
-        with open(unfinished, "w", encoding="utf-8", opener=open_private) as file:
-            file.writelines(f"{line}\n" for line in lines)
-        unfinished.replace(folder / name)
+        unfinished = folder / f"{name}.{uuid4().hex[:8]}"  # other processes may write, too
+        try:
+            with open(unfinished, "x", encoding="utf-8", opener=open_private) as file:
+                file.writelines(f"{line}\n" for line in lines)
+            unfinished.replace(folder / name)
+        finally:
+            unfinished.unlink(missing_ok=True)
 
 
 def require_writable(location: RunLocation | None) -> None:

@@ -11,9 +11,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.errors import InfrastructureError
 from dqa.core.events import EndingEvent
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.evaluation.crashes import Crashes
@@ -24,16 +25,25 @@ from dqa.evaluation.results import Result
 from dqa.evaluation.store import RunStore
 from dqa.evaluation.worker import Made
 
+if TYPE_CHECKING:
+    from dqa.evaluation.remote import Batch
+
 _LOOK_SECONDS: Final = 0.5
 """How often the loop looks for Ctrl-C, and for tasks that other processes have left."""
 _GRACE_SECONDS: Final = 2.0
 """How long an interrupted run waits for decisions that are being made."""
+_FAILED_STARTS: Final = 3
+"""How many workers in a row may die before they are ready."""
 MOST_DEATHS: Final = 3
 """How many workers may die while they make the same decision."""
 
 
 class WorkerDiedError(Exception):
     """The worker of a batch died; other workers make its decisions again."""
+
+
+class WorkerNotStartedError(WorkerDiedError):
+    """The worker died before it was ready, so no decision is to blame."""
 
 
 class Executor(Protocol):
@@ -53,7 +63,7 @@ class Executor(Protocol):
     batch: int
     is_local: bool
 
-    def submit(self, tasks: Sequence[Task], used: Usage) -> Future[list[Made]]:
+    def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
         """Begin a batch.
 
         Parameters
@@ -113,21 +123,20 @@ def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher = watcher or DecisionWatcher()
     crashes = Crashes(fail_fast=fail_fast)
 
-    def keep(made: Made) -> None:
+    def report(made: Made) -> None:
         if not executor.is_local:
             for event in made.trace.events:
                 watcher.happened(event, made.trace.usage)
-        store.add(*made)
         tell_observers(made.trace)
         on_result(made.result)
         crashes.count(str(made.result.key), made.trace)
 
     with watched_by(watcher), _closing(executor) as running:
-        _Loop(executor, store, keep, running).run()
+        _Loop(executor, store, report, running).run()
     return store.results()
 
 
-_Running = dict["Future[list[Made]]", Sequence[Task]]
+_Running: TypeAlias = "dict[Future[Batch], Sequence[Task]]"
 
 
 @contextmanager
@@ -147,16 +156,17 @@ class _Loop:
         self,
         executor: Executor,
         store: RunStore,
-        keep: Callable[[Made], None],
+        report: Callable[[Made], None],
         running: _Running,
     ) -> None:
         self._executor = executor
         self._store = store
-        self._keep = keep
+        self._report = report
         self._running = running
         self._free: list[Group | None] = [None] * executor.slots
         self._again: deque[Sequence[Task]] = deque()
         self._deaths: Counter[DecisionKey] = Counter()
+        self._failed_starts = 0
         self._is_spent = False
 
     def run(self) -> None:
@@ -172,7 +182,7 @@ class _Loop:
             raise
 
     def _is_over(self) -> bool:
-        return not self._running and (self._is_spent or self._store.is_finished)
+        return not self._running and (self._is_spent or self._store.is_finished())
 
     def _begin_batches(self) -> bool:
         """Begin a batch in each free slot; return whether any batch is being made."""
@@ -199,31 +209,47 @@ class _Loop:
             if done and not every:
                 return
 
-    def _take_batch(
-        self, future: Future[list[Made]], tasks: Sequence[Task], *, is_ending: bool
-    ) -> None:
+    def _take_batch(self, future: Future[Batch], tasks: Sequence[Task], *, is_ending: bool) -> None:
         try:
             batch = future.result()
         except WorkerDiedError as error:
             self._free[-1] = None
-            for task in () if is_ending else tasks:
-                self._repeat(task, str(error))
+            if not is_ending:
+                self._repeat(tasks, error)
             return
         except BaseException:
             if not is_ending:
                 raise
             return
-        for made in batch:
-            self._keep(made)
-            self._is_spent = self._is_spent or made.trace.ending is Ending.BUDGET
-
-    def _repeat(self, task: Task, problem: str) -> None:
-        """Let another worker make a decision alone, unless several workers died of it."""
-        self._deaths[task.key] += 1
-        if self._deaths[task.key] < MOST_DEATHS:
-            self._again.append([task])
+        self._failed_starts = 0
+        for made in batch.made:
+            self._store.add(*made)
+        if is_ending:
             return
-        words = f"{MOST_DEATHS} workers died while they made this decision: {problem}"
-        event = EndingEvent(kind="crashed", problem=words)
-        decision = Decision(Ending.CRASHED, error=words, trace=(event,))
-        self._keep(self._executor.fail(task, decision))
+        for made in batch.made:
+            self._report(made)
+            self._is_spent = self._is_spent or made.trace.ending is Ending.BUDGET
+        if batch.problem is not None:
+            raise batch.problem.error()
+
+    def _repeat(self, tasks: Sequence[Task], error: WorkerDiedError) -> None:
+        """Let other workers make decisions, each alone, unless several workers died of one."""
+        if isinstance(error, WorkerNotStartedError):
+            self._failed_starts += 1
+            if self._failed_starts >= _FAILED_STARTS:
+                raise InfrastructureError(
+                    f"{_FAILED_STARTS} workers in a row died before they were ready: {error}"
+                ) from error
+            self._again.append(tasks)
+            return
+        for task in tasks:
+            self._deaths[task.key] += 1
+            if self._deaths[task.key] < MOST_DEATHS:
+                self._again.append([task])
+                continue
+            words = f"{MOST_DEATHS} workers died while they made this decision: {error}"
+            event = EndingEvent(kind="crashed", problem=words)
+            decision = Decision(Ending.CRASHED, error=words, trace=(event,))
+            made = self._executor.fail(task, decision)
+            self._store.add(*made)
+            self._report(made)

@@ -21,11 +21,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, String, Table, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from dqa.core.decision import Usage
-from dqa.core.errors import DqaError
+from dqa.core.errors import DqaError, UsageError
 from dqa.databases.store_locations import is_transient, write
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
@@ -125,6 +125,8 @@ class RunStore:
         self._adding = threading.Lock()
         self._stopped = threading.Event()
         self._patience = 0.0  # a mistyped URL fails at once
+        file = self._target.file
+        is_new_file = file is not None and not file.exists()
         self._made_folders = make_folder(self._target)
         self._engine = open_engine(self._target, writing=True)
         self.is_new, self._run = False, 0
@@ -135,7 +137,7 @@ class RunStore:
             self.done = self._transact(partial(self._settle, retry_failed=retry_failed))
             self.look_elsewhere()
         except BaseException:
-            self.discard()
+            self._dispose(remove=is_new_file)
             raise
         self._patience = _PATIENCE_SECONDS
         threading.Thread(target=self._renew_claims, name="dqa-store", daemon=True).start()
@@ -158,6 +160,7 @@ class RunStore:
         """Remove decisions that are made again; return how many remain."""
         again = [Outcome.BUDGET, Outcome.STOPPED]
         again += [Outcome.INFRASTRUCTURE, Outcome.CRASHED] if retry_failed else []
+        self._lock_run(connection)
         here = RESULTS.c.run_id == self._run
         failed = here & RESULTS.c.outcome.in_(again)
         usage = [RESULTS.c[name] for name in ("input_tokens", "output_tokens", "calls", "trace")]
@@ -180,6 +183,8 @@ class RunStore:
 
     def plan(self, tasks: Sequence[Task]) -> None:
         """Set the tasks of the run; call it before the first claim."""
+        if self._engine.dialect.name != "sqlite":
+            _check_names(tasks)
         self._tasks = {task.key: task for task in tasks}
         self.order(list(self._tasks))
         self._left = dict(self._tasks)
@@ -190,13 +195,19 @@ class RunStore:
         self._positions = {key: position for position, key in enumerate(keys)}
 
     @property
+    def is_closed(self) -> bool:
+        """Whether the store is closed or its run removed."""
+        return self._stopped.is_set()
+
+    @property
     def used(self) -> Usage:
         """The usage of the whole run, as far as this process knows."""
         return self.used_elsewhere + self._own
 
-    @property
     def is_finished(self) -> bool:
-        """Whether no task is left that this process has not claimed."""
+        """Whether all tasks are made; call it while this process makes none."""
+        self._left = dict(self._tasks)
+        self._transact(self._drop_made)
         return not self._left
 
     def claim(self, most: int, group: Group | None = None) -> list[Task]:
@@ -221,15 +232,19 @@ class RunStore:
 
     def _claim(self, connection: Connection, most: int, group: Group | None) -> list[Task]:
         now = time.time()
-        expired = (CLAIMS.c.run_id == self._run) & (CLAIMS.c.expires < now)
-        connection.execute(delete(CLAIMS).where(expired))
+        here = CLAIMS.c.run_id == self._run
+        connection.execute(delete(CLAIMS).where(here & (CLAIMS.c.expires < now)))
+        # Claims of a transaction that was committed, though its connection broke before the reply.
+        own = select(*key_of(CLAIMS)).where(here & (CLAIMS.c.worker == self._worker))
+        for key in {DecisionKey(*row) for row in connection.execute(own)} & self._left.keys():
+            connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
         while chosen := self._choose(self._keys(connection, CLAIMS), most, group):
             made = self._keys(connection, RESULTS, chosen)
             for key in made:
                 del self._left[key]
             if claimed := [task for task in chosen if task.key not in made]:
-                own = {"run_id": self._run, "worker": self._worker, "expires": now + LEASE_SECONDS}
-                connection.execute(insert(CLAIMS), [own | task.key._asdict() for task in claimed])
+                row = {"run_id": self._run, "worker": self._worker, "expires": now + LEASE_SECONDS}
+                connection.execute(insert(CLAIMS), [row | task.key._asdict() for task in claimed])
                 return claimed
         self._drop_made(connection)
         return []
@@ -286,8 +301,11 @@ class RunStore:
 
         def store(connection: Connection) -> bool:
             connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, result.key)))
-            there = select(RESULTS.c.epoch).where(has_key(RESULTS, self._run, result.key))
-            if connection.execute(there).first() is not None:
+            there = select(RESULTS.c.trace).where(has_key(RESULTS, self._run, result.key))
+            stored = connection.execute(there).first()
+            if stored is not None and bytes(stored.trace) == row["trace"]:
+                return True  # the connection broke after the commit
+            if stored is not None:
                 self._lose(connection, lost + result.usage)
                 return False
             connection.execute(insert(RESULTS), row)
@@ -299,50 +317,56 @@ class RunStore:
             self.lost += lost
             self._own += result.usage + lost
 
-    def add_lost(self, lost: Usage) -> None:
-        """Store usage that led to no decision."""
-        self._transact(lambda connection: self._lose(connection, lost))
+    def add_lost(self, lost: Usage, trace: bytes | None = None) -> None:
+        """Store usage that led to no decision, with the packed trace of one made again."""
+        self._transact(lambda connection: self._lose(connection, lost, trace))
 
-    def _lose(self, connection: Connection, lost: Usage) -> None:
+    def _lose(self, connection: Connection, lost: Usage, trace: bytes | None = None) -> None:
         if lost != Usage():
-            connection.execute(insert(LOST).values(run_id=self._run, **asdict(lost)))
+            row = {"run_id": self._run, "trace": trace, **asdict(lost)}
+            connection.execute(insert(LOST), row)
 
     def results(self) -> tuple[Result, ...]:
         """Return the results of all processes in the order of the plan."""
         return tuple(self._transact(lambda connection: read_results(connection, self._run)))
 
     def close(self) -> None:
-        """Release the claims, and write the lines of a run in a folder."""
+        """Release the claims; stored decisions stay."""
         if self._stopped.is_set():
             return
-        self._stopped.set()
         self._patience = 0.0
         own = delete(CLAIMS).where(CLAIMS.c.worker == self._worker)
         with suppress(DqaError):  # the claims of a store that is away expire
             self._transact(lambda connection: connection.execute(own))
-        self._engine.dispose()
-        if self._temporary is not None:
-            self._temporary.cleanup()
-        elif self._target.folder is not None:
-            write_lines(RunReader(self._target), self._target.folder)
+        self._dispose()
+
+    def write_lines(self) -> None:
+        """Write the results and traces of a run in a folder as lines; call it after `close`."""
+        if self.location is not None and self.location.folder is not None:
+            write_lines(RunReader(self.location), self.location.folder)
 
     def discard(self) -> None:
         """Remove a new run without a decision, and the folders that were made for it."""
-        if self.added or not self.is_new:
-            self.close()
+        if self._stopped.is_set():
+            return
+        if self.is_new and not self.added and self._transact(self._delete_unused):
+            self._dispose(remove=True)
         else:
-            self.withdraw()
+            self.close()
 
     def withdraw(self) -> None:
         """Remove a new run with all its decisions."""
-        if self._stopped.is_set():
-            return
-        self._stopped.set()
         with suppress(DqaError):
             self._transact(self._delete_run)
+        self._dispose(remove=True)
+
+    def _dispose(self, *, remove: bool = False) -> None:
+        self._stopped.set()
         self._engine.dispose()
         if self._temporary is not None:
             self._temporary.cleanup()
+        if not remove:
+            return
         if self._target.folder is not None and self._target.file is not None:
             for suffix in ("", "-wal", "-shm"):
                 path = self._target.file.with_name(f"{self._target.file.name}{suffix}")
@@ -350,6 +374,20 @@ class RunStore:
         for folder in self._made_folders:
             with suppress(OSError):  # something else is in it
                 folder.rmdir()
+
+    def _lock_run(self, connection: Connection) -> None:
+        connection.execute(select(RUNS.c.id).where(RUNS.c.id == self._run).with_for_update())
+
+    def _delete_unused(self, connection: Connection) -> bool:
+        """Delete the run, unless another process has begun to make it."""
+        self._lock_run(connection)
+        others = CLAIMS.c.worker != self._worker
+        for table, mine in ((RESULTS, True), (CLAIMS, others)):
+            here = select(table.c.run_id).where((table.c.run_id == self._run) & mine)
+            if connection.execute(here.limit(1)).first() is not None:
+                return False
+        self._delete_run(connection)
+        return True
 
     def _delete_run(self, connection: Connection) -> None:
         for table in (RESULTS, LOST, CLAIMS):
@@ -373,7 +411,8 @@ class RunStore:
             self.used_elsewhere = Usage(*(total - own for total, own in totals))
             elsewhere = made - self.done - self.added
         if elsewhere > 0:
-            self.on_elsewhere(elsewhere)
+            with suppress(Exception):  # a caller's error must not end the renewal of claims
+                self.on_elsewhere(elsewhere)
 
     def _count(self, connection: Connection) -> tuple[Usage, int]:
         used = sum_usage(connection, RESULTS, self._run) + sum_usage(connection, LOST, self._run)
@@ -396,6 +435,20 @@ class RunStore:
                     if not is_transient(error) or time.monotonic() >= until:
                         raise
                     time.sleep(_PAUSE_SECONDS)
+
+
+def _check_names(tasks: Sequence[Task]) -> None:
+    """Raise `UsageError` for a name that a server cannot store as part of a key."""
+    for key in {task.key for task in tasks}:
+        for column in key_of(RESULTS)[:3]:
+            name = str(getattr(key, column.name))
+            most = column.type.length if isinstance(column.type, String) else None
+            is_long = most is not None and len(name) > most
+            if is_long or any(char == "\0" or "\ud800" <= char <= "\udfff" for char in name):
+                raise UsageError(
+                    f"The {column.name} {name[:40]!r} has characters that a server cannot store, "
+                    f"or more than {most}: shorten it, or store the run in a folder."
+                )
 
 
 def name_run(record: RunRecord) -> str:

@@ -78,9 +78,9 @@ RESULTS = Table(
     f"{TABLE_PREFIX}results",
     METADATA,
     Column("run_id", NUMBER, primary_key=True, autoincrement=False),
-    Column("question", String(250), primary_key=True),
-    Column("database", String(150), primary_key=True),
-    Column("decider", String(250), primary_key=True),
+    Column("question", String(200), primary_key=True),
+    Column("database", String(280), primary_key=True),
+    Column("decider", String(200), primary_key=True),
     Column("epoch", Integer, primary_key=True, autoincrement=False),
     Column("position", Integer),  # in the plan
     Column("scenario", String(200), nullable=False),
@@ -111,9 +111,9 @@ CLAIMS = Table(
     f"{TABLE_PREFIX}claims",
     METADATA,
     Column("run_id", NUMBER, primary_key=True, autoincrement=False),
-    Column("question", String(250), primary_key=True),
-    Column("database", String(150), primary_key=True),
-    Column("decider", String(250), primary_key=True),
+    Column("question", String(200), primary_key=True),
+    Column("database", String(280), primary_key=True),
+    Column("decider", String(200), primary_key=True),
     Column("epoch", Integer, primary_key=True, autoincrement=False),
     Column("worker", String(40), nullable=False, index=True),
     Column("expires", Double, nullable=False),
@@ -335,6 +335,13 @@ class RunReader:
         """Return the prompts of each decider."""
         found: Prompts = json.loads(self._row.prompts or "{}")
         return found
+
+    def lost_rows(self) -> list[tuple[Usage, bytes | None]]:
+        """Return each usage that led to no decision, with the trace of a decision made again."""
+        usage = (LOST.c.input_tokens, LOST.c.output_tokens, LOST.c.calls)
+        found = select(*usage, LOST.c.trace).where(LOST.c.run_id == self._id).order_by(LOST.c.id)
+        with reading(self.location) as connection:
+            return [(Usage(*used), body) for *used, body in connection.execute(found)]
 
     def used(self) -> Usage:
         """Return the usage of all decisions and of all lost attempts."""

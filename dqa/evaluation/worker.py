@@ -181,8 +181,11 @@ class OpenDatabases:
             opening = self._opening.setdefault(group, threading.Lock())
         try:
             with opening:
-                database = self._open.pop(group, None) or self._open_for(task)
-                self._open[group] = database  # the latest is the last
+                with self._lock:
+                    database = self._open.pop(group, None)
+                database = database or self._open_for(task)
+                with self._lock:
+                    self._open[group] = database  # the latest is the last
             yield database
         finally:
             with self._lock:

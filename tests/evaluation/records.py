@@ -41,3 +41,4 @@ def decide_all(
         return run_tasks(plan(setup), ThreadExecutor(worker, options.workers), store)
     finally:
         store.close()
+        store.write_lines()

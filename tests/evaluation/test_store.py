@@ -1,0 +1,124 @@
+"""A store with several processes, broken connections and batches that end with an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import OperationalError
+
+import dqa
+from dqa.core.decision import Decision, Usage
+from dqa.core.question_set import QuestionSet
+from dqa.databases.store_locations import write
+from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.location import RunLocation
+from dqa.evaluation.plan import Task
+from dqa.evaluation.remote import Batch
+from dqa.evaluation.runner import run_tasks
+from dqa.evaluation.stored_runs import RunReader
+from dqa.evaluation.worker import Made
+from tests.evaluation.conftest import Rule
+from tests.evaluation.records import open_store
+
+
+@pytest.fixture
+def made(questions: QuestionSet, tmp_path: Path) -> dict[DecisionKey, Made]:
+    """Return six decisions that were made elsewhere."""
+    run = dqa.evaluate(questions, Rule("one", lambda *_: "x"), databases="sqlite", out=tmp_path)
+    traces = {trace.key: trace for trace in run.traces}
+    return {result.key: Made(result, traces[result.key], Usage()) for result in run.results}
+
+
+@pytest.fixture
+def tasks(questions: QuestionSet) -> list[Task]:
+    """Return their tasks."""
+    return [Task(question, "sqlite", "one", "world") for question in questions.questions]
+
+
+def test_a_run_that_another_process_makes_is_not_discarded(
+    made: dict[DecisionKey, Made], tasks: list[Task], tmp_path: Path
+) -> None:
+    """The first process begins it and fails before its first decision."""
+    first, second = (open_store(tmp_path / "run") for _ in range(2))
+    second.plan(tasks)
+    (task, *_) = second.claim(1)
+    second.add(*made[task.key])
+    first.discard()
+    second.close()
+    stored = RunReader(RunLocation.of_folder(tmp_path / "run"))
+    assert [result.key for result in stored.results()] == [task.key]
+
+
+def test_a_commit_without_a_reply_loses_and_doubles_nothing(
+    made: dict[DecisionKey, Made],
+    tasks: list[Task],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The connection breaks between each commit and its reply; the transaction is repeated."""
+    store = open_store(tmp_path / "run")
+    store.plan(tasks)
+    breaks = [False]
+
+    @contextmanager
+    def breaking(engine: Engine) -> Iterator[Connection]:
+        breaks[0] = not breaks[0]
+        with write(engine) as connection:
+            yield connection
+        if breaks[0]:
+            raise OperationalError("COMMIT", None, ConnectionError("gone"))
+
+    monkeypatch.setattr("dqa.evaluation.store.write", breaking)
+    monkeypatch.setattr("dqa.evaluation.store._PAUSE_SECONDS", 0.0)
+    while claimed := store.claim(2):
+        for task in claimed:
+            store.add(*made[task.key])
+    assert store.is_finished()
+    assert {result.key for result in store.results()} == set(made)
+    assert (store.added, store.lost) == (len(made), Usage())
+    store.close()
+
+
+class _OneBatch:
+    """Makes the first batch at once, and nothing else."""
+
+    slots, batch, is_local = 1, 4, True
+
+    def __init__(self, made: dict[DecisionKey, Made]) -> None:
+        self._made = made
+
+    def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
+        """Return the decisions."""
+        del used
+        future: Future[Batch] = Future()
+        future.set_result(Batch([self._made[task.key] for task in tasks]))
+        return future
+
+    def fail(self, task: Task, decision: Decision) -> Made:
+        """Do nothing."""
+        raise NotImplementedError
+
+    def close(self, *, at_once: bool) -> None:
+        """Do nothing."""
+
+
+def test_a_whole_batch_is_stored_before_anyone_hears_of_it(
+    made: dict[DecisionKey, Made], tasks: list[Task], tmp_path: Path
+) -> None:
+    """A watcher that fails at the first decision costs none of the others."""
+
+    def fail(_: Any) -> None:
+        raise KeyboardInterrupt
+
+    store = open_store(tmp_path / "run")
+    with pytest.raises(KeyboardInterrupt):
+        run_tasks(tasks, _OneBatch(made), store, fail)
+    store.close()
+    stored = RunReader(RunLocation.of_folder(tmp_path / "run")).results()
+    assert len(stored) == 4

@@ -185,7 +185,7 @@ def test_a_decision_that_kills_its_workers_ends_as_crashed(nodes: Nodes) -> None
         def __init__(self) -> None:
             self._held = sys._getframe()
 
-    with pytest.raises(UsageError, match="'deadly' was passed in Python and cannot be sent"):
+    with pytest.raises(UsageError, match="'deadly' cannot be sent to another process"):
         dqa.evaluate(questions, [Held()], databases="sqlite", options=nodes.options())
 
 

@@ -15,6 +15,7 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Usage
 from dqa.core.errors import (
     CrashError,
+    DatabaseUnavailableError,
     DataError,
     DqaError,
     InfrastructureError,
@@ -286,6 +287,8 @@ def handling_errors(store: RunStore, *, repeated: bool = False) -> Iterator[None
         store.write_lines()
     except (DataError, ModelUnavailableError, PluginError, UsageError):
         store.discard()
+        raise
+    except DatabaseUnavailableError:
         raise
     except InfrastructureError as error:
         raise InfrastructureError(f"{error}{stored}") from error

@@ -19,7 +19,13 @@ from dqa.api.looking import opened
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import DqaError, RefusedStatementError, StoppedError, UsageError
+from dqa.core.errors import (
+    DqaError,
+    InfrastructureError,
+    RefusedStatementError,
+    StoppedError,
+    UsageError,
+)
 from dqa.core.events import EndingEvent, ReviewKind
 from dqa.core.evidence import LOOKING_UP
 from dqa.core.files import problem_of_path, require_new_file, write_private
@@ -336,7 +342,10 @@ def record_file(trace: Trace) -> Path | None:
 
 
 def _stored(trace: Trace, file: Path | None) -> Trace:
-    """Store the record of a decision; the decision gets a warning if that fails."""
+    """Store the record of a decision.
+
+    If that fails, it is an error for a named file, and otherwise a warning of the decision.
+    """
     place = file or record_file(trace)
     text = json.dumps(trace.to_json(), indent=2, ensure_ascii=False) + "\n"
     try:
@@ -346,6 +355,8 @@ def _stored(trace: Trace, file: Path | None) -> Trace:
             write_private(place, text)
     except OSError as error:
         problem = f"The record is not stored: {problem_of_path(place or '', error, writing=True)}."
+        if file is not None:
+            raise InfrastructureError(f"{problem} The answer was: {trace.answer}") from error
         return trace.changed(warnings=(*trace.warnings, problem))
     return trace
 

@@ -158,7 +158,8 @@ def _list_file(file: Path, found: dict[str, StoredRun]) -> None:
             location = RunLocation.of_folder(file.parent)
         _list_store(location, found)
     except DqaError as error:
-        found[str(file.resolve())] = _unreadable(str(location), _changed(file), error)
+        shown = file.parent if file.name == DATABASE else file
+        found[str(file.resolve())] = _unreadable(str(shown), _changed(file), error)
 
 
 def _candidates(top: Path) -> Iterator[Path]:

@@ -156,6 +156,6 @@ def test_what_is_broken_is_one_line_where_it_is_named_and_in_no_ones_way(
         (line,) = done.stderr.splitlines()
         assert line.startswith("error: The ")
         assert f"'{arguments[-1]}' is registered as broken_{arguments[-1]}:PLUGIN" in line
-    assert "What belongs to raising alone." in ran(with_broken, "--help").stdout
+    assert "Commands of raising." in ran(with_broken, "--help").stdout
     run = ("eval", "--generate", "1", "--deciders", "first", "--databases", "sqlite")
     assert ran(with_broken, *run).returncode == 0

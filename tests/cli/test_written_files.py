@@ -87,11 +87,11 @@ def test_what_is_there_keeps_its_mode(dqa: Command, generated: Path, tmp_path: P
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
-    """A real disk of 64 KB."""
+    """A real disk of 1 MB."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount, unmount = shutil.which("mount"), shutil.which("umount")
-    options = ["-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    options = ["-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
     if mount is None or unmount is None or os.geteuid():
         pytest.skip("only root may mount a small disk")
     if subprocess.run([mount, *options], capture_output=True, check=False).returncode:
@@ -138,7 +138,7 @@ def test_a_full_disk_is_one_line(dqa: Command, small: Path, generated: Path, sho
 @pytest.mark.slow
 def test_a_run_resumes_once_there_is_room(dqa: Command, small: Path, generated: Path) -> None:
     """What was decided is stored, and the end is what it would have been."""
-    leave_room(small, 16_384)
+    leave_room(small, 220_000)
     named = ("--generated", generated, "--deciders", "first,random,iterrag", "--databases")
     ran = dqa("eval", *named, "sqlite", "--out", small / "run")
     assert ran.code == 1, ran.err

@@ -39,7 +39,7 @@ def test_a_server_is_proposed_a_folder_and_a_broken_one_is_told(
         text = outcomes.read_text("utf-8")
         assert ".name" in text
         outcomes.write_text(text.replace("c.name AS", "c.nmae AS", 1), "utf-8")
-        (error,) = [
+        error, *_ = [
             one for one in dqa.check_scenario(folder, there).findings if one.level == "error"
         ]
         wanted = next(n for n, line in enumerate(text.split("\n"), 1) if "c.name AS" in line)

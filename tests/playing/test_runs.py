@@ -240,8 +240,8 @@ def test_an_outage_is_no_game_and_is_played_again(tmp_path: Path) -> None:
     assert whole.counts.complete
 
 
-def test_a_game_that_another_process_took_over_is_left_to_it(duel: WorldFactory) -> None:
-    """It is no failure, and nothing of it is kept; the others are played."""
+def test_a_game_that_another_process_began_again_is_played_again(duel: WorldFactory) -> None:
+    """The process stores no decision of a lost attempt; it plays the game unless it is stored."""
     taken: list[int] = []
 
     class Slow(Policy):
@@ -260,4 +260,11 @@ def test_a_game_that_another_process_took_over_is_left_to_it(duel: WorldFactory)
         patch.setattr(plugins, "world", lambda _: replace(duel, policies=policies))
         alone = RunOptions(isolation="none", workers=1)
         run = dqa.play("kuhn", "slow", "eager", games=3, history=file, options=alone)
-    assert [result.question for result in run.results] == ["kuhn/2", "kuhn/3"]
+        with closing(sqlite3.connect(file)) as connection:
+            attempts = dict(connection.execute("SELECT game, attempt FROM attempts"))
+            events = dict(connection.execute("SELECT game, count(*) FROM events GROUP BY game"))
+    assert [result.question for result in run.results] == ["kuhn/1", "kuhn/2", "kuhn/3"]
+    assert run.counts.complete
+    assert len(attempts) == 3
+    assert "other" not in attempts.values()
+    assert len(set(events.values())) == 1

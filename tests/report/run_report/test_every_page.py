@@ -62,13 +62,14 @@ def an_audit(folder: Path) -> Path:
 
 def a_tree(folder: Path) -> Path:
     """Write the tree of a decision whose value and whose chance to be best disagree."""
-    write_tree(find_tree(dqa.read_run(UNCERTAIN).select()), folder / "tree.html")
+    run = dqa.read_run(dqa.copy_run(UNCERTAIN, folder / "uncertain"))
+    write_tree(find_tree(run.select()), folder / "tree.html")
     return folder / "tree.html"
 
 
 def an_index_of_trees(folder: Path) -> Path:
     """Write the index of a run's trees."""
-    run = dqa.read_run(UNCERTAIN)
+    run = dqa.read_run(dqa.copy_run(UNCERTAIN, folder / "uncertain"))
     write_tree_report(run.traces, run.by_key, folder / "trees")
     return folder / "trees" / "index.html"
 

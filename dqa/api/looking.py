@@ -13,7 +13,6 @@ from dqa.core.display import MOST_TOKENS, Display
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema
-from dqa.deciders.samples import shown_schema, warning_of
 from dqa.guard import Audit, GuardedDatabase, Policy
 from dqa.guard import check as check_by_dialect
 
@@ -145,6 +144,8 @@ def read_schema(  # noqa: PLR0913  (each is a question of its own to the caller)
     InfrastructureError
         It failed.
     """
+    from dqa.deciders.samples import shown_schema, warning_of
+
     with opened(database, policy=policy, tables=tables) as there:
         shown = shown_schema(there, samples, about, Display(schema_tokens=tokens).schema_tokens)
         warning = warning_of(shown)

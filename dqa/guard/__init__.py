@@ -9,10 +9,17 @@ every database is opened as one, and there is no other way to a driver.
 from __future__ import annotations
 
 from dqa.guard.audit import Audit, AuditEntry
-from dqa.guard.check import DIALECTS, check, require, require_dialect, split
+from dqa.guard.check import (
+    DIALECTS,
+    GuardVerdict,
+    ScriptStatement,
+    check,
+    require,
+    require_dialect,
+    split,
+)
 from dqa.guard.database import GuardedDatabase
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.verdict import GuardVerdict, ScriptStatement
 
 __all__ = [
     "DEFAULT",

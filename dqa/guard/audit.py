@@ -13,7 +13,7 @@ from dqa.core.errors import AuditError
 from dqa.core.files import add_line, open_to_add
 from dqa.core.provenance import current_decision, user_name, utc_now
 from dqa.core.secrets import redact
-from dqa.guard.verdict import GuardVerdict
+from dqa.guard.check import GuardVerdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,88 @@
-"""One entry point for all dialects."""
+"""One entry point for all dialects, and the verdict on a statement."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
+from typing import NamedTuple
 
-from dqa.core.errors import UnknownNameError
-from dqa.guard import cypher, sql
+from dqa.core.errors import RefusedStatementError, UnknownNameError
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.verdict import GuardVerdict, Refusal, ScriptStatement
 
+SEVERAL = "it is more than one statement; write one statement at a time"
+"""Why several statements may not run."""
 _LONGEST = 20_000
 """Characters: far more than a query needs, and little enough to read at once."""
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-_CYPHER = ("neo4j", "ladybug")
+_LANGUAGES = dict.fromkeys(("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi"), "sql")
+_LANGUAGES |= {"neo4j": "cypher", "ladybug": "cypher"}
 
-DIALECTS = ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi", *_CYPHER)
+DIALECTS = tuple(_LANGUAGES)
 """The dialects that can be checked; ``ansi`` is what SQL databases have in common."""
+
+
+class Refusal(Exception):  # noqa: N818  (a check turns it into a verdict)
+    """Why a statement may not run; raised and caught inside the guard only."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardVerdict:
+    """Whether a statement may run, and if not, why and what to write instead.
+
+    Attributes
+    ----------
+    allowed
+        Whether it may run.
+    reason
+        Why not; empty where it may run.
+    statement
+        The text that the database runs in its place; empty where it may not run.
+    """
+
+    allowed: bool
+    reason: str = ""
+    statement: str = field(default="", compare=False)
+
+    def error(self) -> RefusedStatementError:
+        """Return the error of a refused statement."""
+        end = "" if self.reason.endswith(("?", ".")) else "."
+        return RefusedStatementError(f"The statement was not run: {self.reason}{end}")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptStatement:
+    """A statement of a script.
+
+    Attributes
+    ----------
+    text
+        The statement, without the semicolon after it.
+    line
+        The line of its first word, from 1.
+    problem
+        Why its end is not certain, with the line; None where it is.
+    """
+
+    text: str
+    line: int
+    problem: str | None = None
+
+
+class Span(NamedTuple):
+    """Where a statement of a script begins and ends; `problem` says why its end is not certain."""
+
+    start: int
+    end: int
+    problem: str = ""
+    position: int = 0
 
 
 def require_dialect(dialect: str) -> None:
     """Raise `UnknownNameError` unless `dialect` is one of `DIALECTS`."""
-    if dialect not in DIALECTS:
+    if dialect not in _LANGUAGES:
         raise UnknownNameError("dialect", dialect, DIALECTS)
 
 
@@ -45,7 +106,7 @@ def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
         The dialect is unknown.
     """
     require_dialect(dialect)
-    for span in (cypher if dialect in _CYPHER else sql).spans(script, dialect):
+    for span in _reader(dialect).spans(script, dialect):
         line = script.count("\n", 0, span.position) + 1
         yield ScriptStatement(
             script[span.start : span.end].rstrip(),
@@ -76,9 +137,8 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
         return GuardVerdict(False, f"it is longer than {_LONGEST} characters; write a shorter one")
     if _NO_TEXT.search(statement):
         return GuardVerdict(False, "it has a NUL or a lone surrogate, which is not text; remove it")
-    language = cypher if dialect in _CYPHER else sql
     try:
-        return GuardVerdict(True, statement=language.judge(statement, dialect, policy))
+        return GuardVerdict(True, statement=_reader(dialect).judge(statement, dialect, policy))
     except Refusal as refusal:
         return GuardVerdict(False, str(refusal))
     except RecursionError:
@@ -97,3 +157,8 @@ def require(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:
     verdict = check(statement, dialect, policy)
     if not verdict.allowed:
         raise verdict.error()
+
+
+def _reader(dialect: str) -> ModuleType:
+    """Return the module of a dialect's language: SQL's and Cypher's parsers load when needed."""
+    return import_module(f"dqa.guard.{_LANGUAGES[dialect]}")

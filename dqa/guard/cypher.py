@@ -8,11 +8,11 @@ full grammar, for a statement that makes no sense harms nothing.
 from __future__ import annotations
 
 from dqa.core.cypher import quote_name
+from dqa.guard.check import Refusal
 from dqa.guard.cypher_policy import restrict
 from dqa.guard.cypher_reading import CypherReader
 from dqa.guard.cypher_tokens import decoded, gap, spans
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.verdict import Refusal
 
 __all__ = ["judge", "read_statement", "spans"]
 

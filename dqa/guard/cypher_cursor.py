@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, NoReturn
 
 from dqa.core.cypher import quote_name
+from dqa.guard.check import SEVERAL, Refusal
 from dqa.guard.cypher_sizes import ONE, Size
 from dqa.guard.cypher_tokens import is_word, tokens
 from dqa.guard.lists import lists
 from dqa.guard.policy import Policy
-from dqa.guard.verdict import SEVERAL, Refusal
 
 _ENDS_VALUE = frozenset({"", ",", ")", "]", "}", ".", "AS", "=", "<>", ";"})
 _HELP = (

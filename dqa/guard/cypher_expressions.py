@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from dqa.guard.check import Refusal
 from dqa.guard.cypher_cursor import Call, Cursor, Element
 from dqa.guard.cypher_sizes import (
     ACCUMULATOR,
@@ -26,7 +27,6 @@ from dqa.guard.cypher_sizes import (
 )
 from dqa.guard.cypher_tokens import NUMBER, TEXT, is_word
 from dqa.guard.hints import closest
-from dqa.guard.verdict import Refusal
 
 SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
 AFTER_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})

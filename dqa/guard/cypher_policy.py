@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dqa.core.cypher import quote_name, quote_text
+from dqa.guard.check import Refusal
 from dqa.guard.cypher_cursor import Element
 from dqa.guard.cypher_reading import CypherReader
 from dqa.guard.policy import Policy
-from dqa.guard.verdict import Refusal
 
 _VARIABLE = "dqa_label"
 _SAFE_CALLS = frozenset(

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from dqa.guard.check import Refusal
 from dqa.guard.cypher_cursor import Element
 from dqa.guard.cypher_expressions import AFTER_NAME, SHORTEST, ExpressionReader
 from dqa.guard.cypher_sizes import Size
 from dqa.guard.cypher_tokens import NUMBER, is_word
 from dqa.guard.hints import closest
 from dqa.guard.policy import Policy
-from dqa.guard.verdict import Refusal
 
 _PATHS = ("SHORTEST", "ALL", "TRAIL", "ACYCLIC", "WSHORTEST")
 _ORDERS = ("ASC", "ASCENDING", "DESC", "DESCENDING")

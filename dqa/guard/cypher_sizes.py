@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from operator import mul
 from typing import NamedTuple
 
+from dqa.guard.check import Refusal
 from dqa.guard.cypher_tokens import NUMBER
-from dqa.guard.verdict import Refusal
 
 MOST_ROWS = 2_000
 """Rows that count where they are collected; servers bound the memory of more themselves."""

@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from dqa.core.cypher import quote_name
-from dqa.guard.verdict import Refusal, Span
+from dqa.guard.check import Refusal, Span
 
 NAME = "`"
 """The key of a name in backticks, or with letters beyond ASCII."""

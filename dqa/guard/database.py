@@ -10,40 +10,37 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import copy
-from dataclasses import replace
+from dataclasses import asdict, astuple, replace
 from functools import reduce
 from threading import Thread
 from time import monotonic, perf_counter
 from typing import Any, Self
 
-from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows, timed_out
+from dqa.core import errors
+from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows, decode_rows, timed_out
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
     NotUnderstoodError,
+    QueryError,
     RefusedStatementError,
     StatementError,
     StatementTimeoutError,
     UnknownReferenceError,
     UsageError,
 )
-from dqa.core.journal import current_journal
+from dqa.core.journal import Journal, current_journal
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.core.situation import Schema
 from dqa.core.spans import start_span
 from dqa.core.text import visible
 from dqa.guard.audit import Audit, AuditEntry
-from dqa.guard.check import check
-from dqa.guard.describe import answer
+from dqa.guard.check import GuardVerdict, check
+from dqa.guard.describe import answer, describing_form
 from dqa.guard.hints import advice_on, unknown_name
-from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.policy import DEFAULT, Policy, SchemaScope
 from dqa.guard.policy_names import names_anything, require_known
-from dqa.guard.replay import query_once
-from dqa.guard.scope import SchemaScope
-from dqa.guard.tables import filtered_otherwise, protected, reads_filtered, without_inserted
-from dqa.guard.translation import translations
-from dqa.guard.verdict import GuardVerdict
 from dqa.guard.visible import add_descriptions, visible_schema
 
 _SYSTEMS = {"oracle": "oracle.db", "postgres": "postgresql", "tsql": "microsoft.sql_server"}
@@ -54,6 +51,9 @@ _HIDDEN_VALUE = (
     "own words are not shown, because some rows are hidden; look at "
     "conversions, divisions, arguments and sub-queries of one row."
 )
+_REWRITTEN = "The database cannot run the statement as it has to be rewritten by its policy"
+_INSERTED = 12
+"""Characters of a rewritten statement that, in an error, are no coincidence."""
 _FOR_HINTS = 0.5
 """Seconds beyond a statement's limit for what helps its author."""
 _AT_ONCE = 0.1
@@ -164,6 +164,8 @@ class GuardedDatabase:
         if is_needed and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._read_schema())
         if self._is_rewritten:
+            from dqa.guard.tables import protected
+
             self.policy = protected(self.policy, self._session)
         return self
 
@@ -182,8 +184,14 @@ class GuardedDatabase:
         UsageError
             They are for other tables, or one is not a condition that can be used.
         """
+        from dqa.guard.tables import require_conditions
+
         other = copy(self)
-        other.policy = filtered_otherwise(self.policy, row_filters, self.dialect)
+        other.policy = replace(self.policy, row_filters=row_filters)
+        if set(other.policy.row_filters) != set(self.policy.row_filters):
+            tables = ", ".join(sorted(self.policy.row_filters))
+            raise UsageError(f"Give row filters of {tables}, and no others.")
+        require_conditions(other.policy, self.dialect)
         other._described, other._closes_session = {}, False  # noqa: SLF001  (its own)
         return other
 
@@ -265,17 +273,33 @@ class GuardedDatabase:
         A statement that a relational database cannot read is run in translation, where it is one
         of MySQL's or has functions of other dialects. Without `limits`, those of the database hold.
         """
-        allowed = limits or self.limits
+        limits = limits or self.limits
         journal = current_journal()
         if journal is None:
-            return self._recorded(statement, allowed)
-        return query_once(
-            journal, self.name, statement, allowed, lambda: self._recorded(statement, allowed)
-        )
+            return self._recorded(statement, limits)
+        return self._replayed(journal, statement, limits)
 
     def note_not_run(self, statement: str, reason: str) -> None:
         """Record a statement that the guard allows, and that a person did not let run."""
         self._record(statement, perf_counter(), allowed=False, reason=reason)
+
+    def _replayed(self, journal: Journal, statement: str, limits: Limits) -> Rows:
+        """Return the recorded result of a statement that ran before a pause, or run it now.
+
+        A failure of the database is not recorded.
+        """
+
+        def act() -> dict[str, Any]:
+            try:
+                return {"rows": astuple(self._recorded(statement, limits))}
+            except QueryError as error:
+                return {"error": type(error).__name__, "message": str(error)}
+
+        reply = journal.replay("statement", [self.name, statement, asdict(limits)], act)
+        if "rows" in reply:
+            return decode_rows(reply["rows"])
+        kind = getattr(errors, reply["error"], StatementError)
+        raise (StatementError if kind is UnknownReferenceError else kind)(reply["message"])
 
     def _recorded(self, statement: str, limits: Limits) -> Rows:
         """Run a statement; measure and record it."""
@@ -340,26 +364,24 @@ class GuardedDatabase:
             if schema is not None:
                 verdict = check(statement, self.dialect, replace(self.policy, schema=schema))
         yield statement, verdict
-        yield from translations(statement, self.dialect, self.policy)
+        if self.kind == "relational":
+            from dqa.guard.translation import translations
+
+            yield from translations(statement, self.dialect, self.policy)
 
     def _run(self, statement: str, text: str, limits: Limits) -> Rows:
         """Run the text of an allowed statement; an error about a name says what there is."""
         self._refuse_if_closed()
         until = monotonic() + limits.seconds + _FOR_HINTS
-
-        def schema() -> DatabaseSchema:
-            found = self._schema_by(until)
-            if found is None:
-                raise StatementTimeoutError(
-                    f"The schema was not read within {limits.seconds:g} seconds; ask again."
-                )
-            return found
-
         try:
-            if self.kind == "relational":
-                described = answer(text, self.dialect, schema, self.namespace or self.name)
-                if described is not None:
-                    return described
+            form = describing_form(text, self.dialect) if self.kind == "relational" else None
+            if form is not None:
+                schema = self._schema_by(until)
+                if schema is None:
+                    raise StatementTimeoutError(
+                        f"The schema was not read within {limits.seconds:g} seconds; ask again."
+                    )
+                return answer(form, schema, self.namespace or self.name)
             rows = self._ran(statement, text, limits, until)
             return self._with_own_names(rows, statement, text) if self._is_rewritten else rows
         except StatementError as error:
@@ -391,7 +413,7 @@ class GuardedDatabase:
     def _with_own_names(self, rows: Rows, statement: str, text: str) -> Rows:
         """Return rows with column names that show nothing of the policy."""
         columns = tuple(
-            name if without_inserted(name, statement, text) == name else f"column_{number}"
+            f"column_{number}" if _has_inserted(name, statement, text) else name
             for number, name in enumerate(rows.columns, start=1)
         )
         return replace(rows, columns=columns)
@@ -401,14 +423,23 @@ class GuardedDatabase:
 
         It has no cause: that would have the engine's own words.
         """
-        is_value = type(error) is StatementError
-        if is_value and reads_filtered(statement, self.dialect, self.policy):
+        if type(error) is StatementError and self._reads_filtered(statement):
             return StatementError(_HIDDEN_VALUE)
         said = error.problem if isinstance(error, UnknownReferenceError) else str(error)
-        problem = without_inserted(_POSITION.sub("", said), statement, text)
+        problem = _POSITION.sub("", said)
+        if _has_inserted(problem, statement, text):
+            problem = _REWRITTEN
         if isinstance(error, UnknownReferenceError):
             return UnknownReferenceError(problem, error.name)
         return type(error)(problem)
+
+    def _reads_filtered(self, statement: str) -> bool:
+        """Whether an allowed statement reads a table with hidden rows."""
+        from dqa.guard.parsing import parse
+
+        filters = self.policy.row_filters
+        tables = parse(statement, self.dialect, self.policy.functions).tables if filters else ()
+        return any(node.name.casefold() in filters for node in tables)
 
     def _unknown(self, problem: str, name: str, statement: str, until: float) -> StatementError:
         """Return the error of a name that is not there, with what there is."""
@@ -416,6 +447,13 @@ class GuardedDatabase:
         if schema is None:
             return StatementError(f"{problem}. What there is could not be read in time; ask again.")
         return unknown_name(problem, name, schema, statement)
+
+
+def _has_inserted(message: str, statement: str, text: str) -> bool:
+    """Whether a message has a piece of what the policy inserted into a statement."""
+    message, written, ran = (" ".join(part.split()) for part in (message, statement, text))
+    pieces = (message[i : i + _INSERTED] for i in range(len(message) - _INSERTED + 1))
+    return any(piece in ran and piece not in written for piece in pieces)
 
 
 def _advised(error: StatementError, dialect: str) -> StatementError:

@@ -7,15 +7,18 @@ policy hides. Statements about settings run on the engine, if the setting is on 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
 from dqa.core.database import Rows
 from dqa.core.errors import UnknownReferenceError
 from dqa.core.schema import DatabaseSchema, TableInfo, sql_name
+from dqa.guard.check import Refusal
 from dqa.guard.lists import lists
 from dqa.guard.policy import Policy
-from dqa.guard.verdict import Refusal
 
+Form: TypeAlias = tuple[str, Mapping[str, str | None]]
+"""The kind of a describing statement, and its parts."""
 _NAME = r"(?:[\w$]+|\"[^\"]*\"|`[^`]*`|\[[^\]]*\])"
 _DESCRIBING = frozenset({"desc", "describe", "explain", "pragma", "show"})
 """How such statements begin."""
@@ -65,6 +68,16 @@ _SERVER = _forms(
 )
 
 
+def describing_form(text: str, dialect: str) -> Form | None:
+    """Return the form of a statement that the schema answers, and its parts; None for any other."""
+    if text.split(maxsplit=1)[0].lower() in _DESCRIBING:
+        for kind, form in _FORMS.items():
+            match = form.fullmatch(text) if kind != "duckdb" or dialect == "duckdb" else None
+            if match is not None:
+                return kind, match.groupdict()
+    return None
+
+
 def is_description(text: str, dialect: str, policy: Policy) -> bool:
     """Whether a statement describes the database, and may run.
 
@@ -77,9 +90,9 @@ def is_description(text: str, dialect: str, policy: Policy) -> bool:
     if first not in _DESCRIBING:
         return False
     known = lists(dialect)
-    kind, found = _match(text, dialect)
-    if kind:
-        _refuse_other_schema(found, dialect, policy)
+    form = describing_form(text, dialect)
+    if form is not None:
+        _refuse_other_schema(form[1], dialect, policy)
         return True
     spoken = "mysql" if dialect == "mariadb" else dialect
     setting = _SETTINGS[spoken].fullmatch(text) if spoken in _SETTINGS else None
@@ -97,32 +110,27 @@ def is_description(text: str, dialect: str, policy: Policy) -> bool:
     return False
 
 
-def answer(
-    text: str, dialect: str, schema: Callable[[], DatabaseSchema], namespace: str
-) -> Rows | None:
-    """Answer a describing statement; None where the engine has to run the statement.
+def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:
+    """Answer a describing statement.
 
     Raises
     ------
     UnknownReferenceError
         There is no such table, or none that may be read.
     """
-    is_candidate = text.split(maxsplit=1)[0].lower() in _DESCRIBING
-    kind, found = _match(text, dialect) if is_candidate else ("", {})
-    if not kind:
-        return None
+    kind, found = form
     written = (found.get("like") or "'%'").strip("\"`[]'")
     signs = (".*" if sign == "%" else "." if sign == "_" else re.escape(sign) for sign in written)
     like = re.compile("".join(signs), re.IGNORECASE | re.DOTALL)
     if kind == "schemas":
         return Rows(("schema",), ((namespace,),) if like.fullmatch(namespace) else ())
     if kind == "tables":
-        names = (table.name for table in schema().tables)
+        names = (table.name for table in schema.tables)
         return Rows(("table",), tuple((name,) for name in names if like.fullmatch(name)))
-    table = _table(found["table"] or "", schema().tables)
+    table = _table(found["table"] or "", schema.tables)
     references = {column: f"{other}.{key}" for column, other, key in table.references}
     if kind == "create":
-        return Rows(("table", "create"), ((table.name, _create(table, schema().quote)),))
+        return Rows(("table", "create"), ((table.name, _create(table, schema.quote)),))
     if kind in {"keys", "lists"}:
         keys = [("primary key", column, "") for column in table.key]
         keys += [("foreign key", column, other) for column, other in references.items()]
@@ -136,15 +144,6 @@ def answer(
             if like.fullmatch(c.name)
         ),
     )
-
-
-def _match(text: str, dialect: str) -> tuple[str, dict[str, str | None]]:
-    """Return the form of a describing statement, and its parts; nothing for any other."""
-    for kind, form in _FORMS.items():
-        match = form.fullmatch(text) if kind != "duckdb" or dialect == "duckdb" else None
-        if match is not None:
-            return kind, match.groupdict()
-    return "", {}
 
 
 def _refuse_other_schema(found: Mapping[str, str | None], dialect: str, policy: Policy) -> None:

@@ -9,7 +9,6 @@ from functools import cache
 from importlib.resources import files
 
 from dqa.core.errors import StatementError
-from dqa.core.fitting import rank_parts
 from dqa.core.schema import DatabaseSchema, NodeInfo, Part, TableInfo, cypher_name
 from dqa.core.text import visible
 from dqa.guard.lists import lists
@@ -73,6 +72,8 @@ def _advice() -> dict[tuple[str, str], str]:
 
 def unknown_name(problem: str, name: str, schema: DatabaseSchema, statement: str) -> StatementError:
     """Return `problem` with the most likely name, and the names that exist."""
+    from dqa.core.fitting import rank_parts
+
     parts, named = rank_parts(schema, statement)
     *_, alias, bare = ("", *name.rsplit(".", 2))
     hint = ""

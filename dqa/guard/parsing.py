@@ -17,10 +17,10 @@ from typing import TypeGuard
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
+from dqa.guard.check import SEVERAL, Refusal
 from dqa.guard.lists import AllowLists, lists
-from dqa.guard.scope import fold
+from dqa.guard.policy import fold
 from dqa.guard.text import StatementText, dialect_of, read_text
-from dqa.guard.verdict import SEVERAL, Refusal
 
 MARK = "\u0192"
 """Stands before the name of an allowed function in the tree, and nowhere else."""

@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from dqa.guard import describe, tables
+from dqa.guard.check import Refusal
 from dqa.guard.hints import closest, instead_of
 from dqa.guard.lists import lists
 from dqa.guard.parsing import MARK, LeftOutError, Parsed, is_table, parse_text
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.text import StatementText, read_text, spans
-from dqa.guard.verdict import Refusal
 
 __all__ = ["judge", "spans"]
 

@@ -18,11 +18,11 @@ from dqa.core.errors import DatabaseUnavailableError, QueryError, UsageError
 from dqa.core.run_stores import is_store_table
 from dqa.core.schema import TableInfo, quoted
 from dqa.core.session import Session
+from dqa.guard.check import Refusal
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
 from dqa.guard.parsing import MARK, Parsed, parse
 from dqa.guard.policy import Mask, Policy, Protection
-from dqa.guard.verdict import Refusal
 
 _MYSQL_FENCE = "LIMIT 18446744073709551615"
 _FENCES: Mapping[str, str] = {
@@ -44,8 +44,6 @@ _CONDITION = (
     *(exp.Identifier, exp.Column, exp.DataType, exp.CurrentDate, exp.CurrentTimestamp, exp.Tuple),
 )
 _CONDITION_FUNCTIONS = frozenset({"lower", "upper", "coalesce", "date"})
-_INSERTED = 12
-"""Characters of a rewritten statement that, in an error, are no coincidence."""
 _ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0, cell=1 << 24)
 """A catalogue is read whole."""
 _VIEWS: Mapping[str, str] = {
@@ -222,22 +220,6 @@ def _refuse_ways_round(parsed: Parsed, restricted: list[ShownTable]) -> None:
             raise Refusal("a search of an index may look into hidden data; write LIKE")
 
 
-def reads_filtered(statement: str, dialect: str, policy: Policy) -> bool:
-    """Whether an allowed statement reads a table with hidden rows."""
-    tables = parse(statement, dialect, policy.functions).tables if policy.row_filters else ()
-    return any(node.name.casefold() in policy.row_filters for node in tables)
-
-
-def without_inserted(problem: str, statement: str, rewritten: str) -> str:
-    """Return a database's message without the text that the policy inserted."""
-    message, written, ran = (" ".join(text.split()) for text in (problem, statement, rewritten))
-    for start in range(len(message) - _INSERTED + 1):
-        piece = message[start : start + _INSERTED]
-        if piece in ran and piece not in written:
-            return "The database cannot run the statement as it has to be rewritten by its policy"
-    return problem
-
-
 # Opening a database
 
 
@@ -264,46 +246,28 @@ def protected(policy: Policy, session: Session) -> Policy:
             raise UsageError(
                 f"Two tables are called {table.name}, and the policy hides a part of one."
             )
-        if shown is None or not policy.shows_table(table.name):
-            continue
-        hiding.add(table.name.casefold())
-        if shown.row_filter:
-            require_condition(table, shown.row_filter, dialect, policy.quote)
+        if shown is not None and policy.shows_table(table.name):
+            hiding.add(table.name.casefold())
+    require_conditions(policy, dialect)
     views = _views(session) if hiding else []
     revealing = revealing_views(views, dialect, hiding)
     return replace(policy, protection=Protection(revealing, session.namespace))
 
 
-def filtered_otherwise(policy: Policy, row_filters: Mapping[str, str], dialect: str) -> Policy:
-    """Return a policy that `protected` returned, with other row filters for the same tables.
-
-    Raises
-    ------
-    UsageError
-        They are for other tables, or one is not a condition that can be used.
-    """
-    changed = replace(policy, row_filters=row_filters)
-    if set(changed.row_filters) != set(policy.row_filters):
-        raise UsageError(
-            f"Give row filters of {', '.join(sorted(policy.row_filters))}, and no others."
-        )
-    for name, condition in changed.row_filters.items():
+def require_conditions(policy: Policy, dialect: str) -> None:
+    """Raise `UsageError` unless row filters compare a table's own columns with plain values."""
+    for name, condition in policy.row_filters.items():
         table = policy.columns_of(name)
-        if table is not None:
-            require_condition(table, condition, dialect, policy.quote)
-    return changed
-
-
-def require_condition(table: TableInfo, condition: str, dialect: str, quote: str) -> None:
-    """Raise `UsageError` unless a row filter compares a table's own columns with plain values."""
-    try:
-        _refuse_unless_plain(table, condition, dialect, quote)
-    except Refusal as refusal:
-        raise UsageError(
-            f"The policy's row filter of {table.name} cannot be used: {refusal}. Write "
-            "comparisons, IN, BETWEEN, LIKE and IS NULL of its columns with plain values, joined "
-            f"by AND, OR and NOT. It is: {condition}"
-        ) from refusal
+        if table is None:
+            continue
+        try:
+            _refuse_unless_plain(table, condition, dialect, policy.quote)
+        except Refusal as refusal:
+            raise UsageError(
+                f"The policy's row filter of {table.name} cannot be used: {refusal}. Write "
+                "comparisons, IN, BETWEEN, LIKE and IS NULL of its columns with plain values, "
+                f"joined by AND, OR and NOT. It is: {condition}"
+            ) from refusal
 
 
 def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: str) -> None:

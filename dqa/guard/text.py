@@ -20,7 +20,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import TokenError
 
-from dqa.guard.verdict import SEVERAL, Refusal, Span
+from dqa.guard.check import SEVERAL, Refusal, Span
 
 # sqlglot warns of unknown syntax; the guard refuses it with a reason.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
@@ -49,9 +49,9 @@ _SPLIT_NUMBER = re.compile(r"0[xXbBoO][0-9a-fA-F_]+|[1-9]\d*(?:_\d+)+")
 _ESCAPED = re.compile(r"[eE]'(?:[^'\\]|\\[^'\"]|'')*'")
 _TEXT = re.compile(r"'(?:[^'\\]|\\[^'\"]|'')*'")
 _QUOTES = re.compile(r"\\.|''|\"\"|'", re.DOTALL)
-_BEFORE_QUOTE = re.compile(r"[\w$&@'\"`\]]")
-_BEFORE_WORD = re.compile(r"[\w$'\"`]")
-"""What ends a piece that could become one token with a quote, or with a word, after it."""
+_JOINED = re.compile(r"[\w$&@'\"`\]]['\"`]|[\w$'\"`][\w$]|--|/\*|//")
+"""The last and first characters of pieces that, without a space between them, could be read as one
+token or as a comment."""
 
 
 def dialect_of(name: str) -> Dialect:
@@ -107,20 +107,18 @@ def spans(script: str, dialect: str) -> Iterator[Span]:
     Other programs may run the script as it was written. From the first position on that servers
     could read differently, the rest is one statement with a problem.
     """
-    problem, end = "", len(script)
-    doubts = [m.start() for m in _DOUBTFUL.finditer(script)]
-    if dialect in _ESCAPING:
-        doubts += [m.start() for m in _ESCAPED_QUOTE.finditer(script)]
-    if doubts:
-        problem, end = "from here on it can be read in two ways; write plain text", min(doubts)
-    tokens: list[Token] = []
-    lines = [match.end() for match in re.finditer("\n", script[:end])]
-    for end in (end, *reversed(lines), 0):  # noqa: B020  (the longest part that can be read)
+    doubts = [_DOUBTFUL.search(script)]
+    doubts += [_ESCAPED_QUOTE.search(script)] if dialect in _ESCAPING else []
+    end = min((found.start() for found in doubts if found), default=len(script))
+    problem = "from here on it can be read in two ways; write plain text"
+    problem = problem if end < len(script) else ""
+    tokens: list[Token] | None = None
+    while tokens is None:  # the longest part, in whole lines, that can be read
         try:
             tokens = _tokens(script[:end], dialect)
-            break
         except Refusal as refusal:
             problem = problem or str(refusal)
+            end = script.rfind("\n", 0, end - 1) + 1
     first: Token | None = None
     last = 0
     for token in tokens:
@@ -175,21 +173,12 @@ def _written(statement: str, tokens: Sequence[Token], dialect: str) -> str:
         piece = _piece(statement[token.start : token.end + 1], token, dialect)
         if gap and pieces:
             pieces.append(gap if not gap.strip(" \n") else " ")
-        elif pieces and _would_join(pieces[-1], piece):
+        elif pieces and _JOINED.fullmatch(pieces[-1][-1] + piece[0]):
             if pieces[-1][0].isdigit():
                 raise Refusal(f"{pieces[-1]}{piece} can be read in two ways; write a space")
             pieces.append(" ")
         pieces.append(piece)
     return "".join(pieces)
-
-
-def _would_join(before: str, piece: str) -> bool:
-    """Whether two pieces without a space between them could be read as one, or as a comment."""
-    if piece[0] in "'\"`":
-        return _BEFORE_QUOTE.match(before[-1]) is not None
-    if piece[0].isalnum() or piece[0] in "_$":
-        return _BEFORE_WORD.match(before[-1]) is not None
-    return before[-1] + piece[0] in {"--", "/*", "//"}
 
 
 def _piece(raw: str, token: Token, dialect: str) -> str:

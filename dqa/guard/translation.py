@@ -11,10 +11,9 @@ from collections.abc import Iterator
 
 from sqlglot import TokenType, exp
 
-from dqa.guard.check import check
+from dqa.guard.check import GuardVerdict, check
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.text import dialect_of, read_text
-from dqa.guard.verdict import GuardVerdict
 
 _OTHER_VALUES = (exp.HexString, exp.BitString, exp.ByteString, exp.National)
 """Literals whose value another dialect reads differently."""

@@ -16,7 +16,6 @@ from dqa.core.schema import (
     replace_fields,
 )
 from dqa.core.situation import Schema
-from dqa.guard.cypher_policy import VisibleGraph
 from dqa.guard.policy import Policy
 
 _NAME = re.compile(r"\w+")
@@ -61,6 +60,8 @@ def _without(comment: str, hidden: Collection[str]) -> str:
 
 
 def _graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
+    from dqa.guard.cypher_policy import VisibleGraph
+
     fold: Callable[[str], str] = str.lower if dialect == "ladybug" else str
     shown = VisibleGraph.of(policy, fold=dialect == "ladybug")
 

@@ -16,7 +16,7 @@ from dqa.core.errors import QueryError, RefusedStatementError, UsageError
 from dqa.core.schema import DatabaseSchema, Field, NodeInfo
 from dqa.guard import Policy, check
 from dqa.guard.cypher import judge
-from dqa.guard.verdict import Refusal
+from dqa.guard.check import Refusal
 from dqa.guard.visible import visible_schema
 
 DENIED = Policy(denied_properties=frozenset({"Person.secret"}))

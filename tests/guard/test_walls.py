@@ -10,7 +10,7 @@ import pytest
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard import Policy, check
-from dqa.guard.scope import SchemaScope
+from dqa.guard.policy import SchemaScope
 
 WAYS = json.loads(Path(__file__).with_name("walls.json").read_text("utf-8"))
 """By dialect: what ``reads`` another schema, what ``tells`` of one without a row, what goes

@@ -16,7 +16,7 @@ import ladybug
 
 from dqa.guard.cypher import judge
 from dqa.guard.policy import Policy
-from dqa.guard.verdict import Refusal
+from dqa.guard.check import Refusal
 
 __all__ = ["WORLDS", "World"]
 

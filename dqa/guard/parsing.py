@@ -18,6 +18,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
 from dqa.guard.check import SEVERAL, Refusal
+from dqa.guard.hints import instead_of
 from dqa.guard.lists import AllowLists, lists
 from dqa.guard.policy import fold
 from dqa.guard.text import StatementText, dialect_of, read_text
@@ -117,17 +118,6 @@ class Parsed:
         return name.name if is_exact else fold(name.name)
 
 
-class LeftOutError(Refusal):
-    """A word is not in the tree that the parser made of a statement."""
-
-    def __init__(self, word: str) -> None:
-        super().__init__(
-            f"'{word}' stands where it is not understood; check how many arguments the function "
-            "takes, or leave the option out"
-        )
-        self.word = word
-
-
 def is_table(node: exp.Expr) -> TypeGuard[exp.Table]:
     """Whether a node names a table; functions in FROM are nodes of the same class."""
     return isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
@@ -167,7 +157,12 @@ def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> 
     if tree is None:
         raise Refusal(SEVERAL)
     parsed = Parsed(text, dialect, tree, tuple(tree.walk()), frozenset(joins))
-    _refuse_left_out(parsed, adapted, known)
+    left_out = _left_out(parsed, adapted, known)
+    if left_out:
+        raise Refusal(
+            f"'{left_out}' stands where it is not understood; check how many arguments the function "
+            f"takes, or leave the option out. {instead_of(left_out, dialect)}".rstrip(". ")
+        )
     return parsed
 
 
@@ -299,8 +294,8 @@ def _refuse_too_large(tokens: Sequence[Token]) -> None:
             raise Refusal("it is nested too deeply; write it flatter, with WITH")
 
 
-def _refuse_left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> None:
-    """Refuse a statement with a name, a call or a query that is not in its tree."""
+def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str:
+    """Return a name, a call or a query of a statement that is not in its tree."""
     starts = {node.meta_get("start") for node in parsed.nodes if isinstance(node, exp.Identifier)}
     found = Counter(
         word
@@ -319,12 +314,9 @@ def _refuse_left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists)
         is_word |= is_call and name in known["special functions"]
         if token.token_type in _NAMES and token.start not in starts and not is_word:
             written[name] += 1
-    for name in written:
-        if written[name] > found[name]:
-            raise LeftOutError(name.removeprefix(MARK))
-    queries = sum(isinstance(node, exp.Select) for node in parsed.nodes)
-    if sum(token.token_type is TokenType.SELECT for token in tokens) > queries:
-        raise LeftOutError("SELECT")
+    found["SELECT"] = sum(isinstance(node, exp.Select) for node in parsed.nodes)
+    written["SELECT"] = sum(token.token_type is TokenType.SELECT for token in tokens)
+    return next((name.removeprefix(MARK) for name in written if written[name] > found[name]), "")
 
 
 def _problem(error: ParseError) -> str:

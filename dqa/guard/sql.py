@@ -14,13 +14,15 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from dqa.guard import describe, tables
+from dqa.guard.check import Refusal
+from dqa.guard.describe import is_description
 from dqa.guard.check import Refusal
 from dqa.guard.hints import closest, instead_of
 from dqa.guard.lists import lists
-from dqa.guard.parsing import MARK, LeftOutError, Parsed, is_table, parse_text
+from dqa.guard.parsing import MARK, Parsed, is_table, parse_text
 from dqa.guard.policy import DEFAULT, Policy
-from dqa.guard.text import StatementText, read_text, spans
+from dqa.guard.tables import rewritten
+from dqa.guard.text import read_text, spans
 
 __all__ = ["judge", "spans"]
 
@@ -31,6 +33,11 @@ _QUERY_SOURCES = (exp.Subquery, exp.CTE, exp.Values, exp.Pivot)
 _APPLIED = (exp.Table, exp.Query, exp.Values, type(None))
 _SAMPLES = frozenset({"bernoulli", "reservoir", "system"})
 _VARIABLE = "it uses a session's variable (@name); write the value, or a WITH"
+_INSTEAD = {
+    "Into": "it writes its result with INTO; leave that out, the rows are returned",
+    "Lock": "it locks what it reads; leave out FOR UPDATE, FOR SHARE and LOCK",
+    **dict.fromkeys(("Parameter", "PropertyEQ"), _VARIABLE),
+}
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
 _LARGEST = 1_000_000
 """Characters or values that a call may work on."""
@@ -60,27 +67,21 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
         It is not one query, or it is not known to only read.
     """
     read = read_text(statement, dialect)
-    explained = _EXPLAIN.match(read.text)
-    if explained is None:
-        is_description = describe.is_description(read.text, dialect, policy)
-        return read.text if is_description else _judge_query(read, dialect, policy)
-    query = read_text(read.text[explained.end() :], dialect)
-    # The plan of a view names the tables and columns that it reads.
-    is_rewritten = _judge_query(query, dialect, policy) != query.text
-    if is_rewritten or policy.tables is not None:
-        raise Refusal("the plan may show what the policy hides; run the query without EXPLAIN")
-    return read.text
-
-
-def _judge_query(read: StatementText, dialect: str, policy: Policy) -> str:
-    try:
-        parsed = parse_text(read, dialect, policy.functions)
-    except LeftOutError as refusal:
-        raise Refusal(f"{refusal}. {instead_of(refusal.word, dialect)}".rstrip(". ")) from None
+    prefix = _EXPLAIN.match(read.text)
+    if prefix is None and is_description(read.text, dialect, policy):
+        return read.text
+    query = read if prefix is None else read_text(read.text[prefix.end() :], dialect)
+    parsed = parse_text(query, dialect, policy.functions)
     if not isinstance(parsed.tree, QUERIES):
         raise Refusal("only a query may run: SELECT, WITH ... SELECT, VALUES, or EXPLAIN of one")
     _Check(parsed, policy).run()
-    return tables.rewritten(parsed, policy) if policy.restricts else parsed.text
+    text = rewritten(parsed, policy) if policy.restricts else parsed.text
+    if prefix is None:
+        return text
+    # The plan of a view names the tables and columns that it reads.
+    if text != query.text or policy.tables is not None:
+        raise Refusal("the plan may show what the policy hides; run the query without EXPLAIN")
+    return read.text
 
 
 _RARE = (
@@ -116,32 +117,26 @@ class _Check:
             self._check_dots()
 
     def _refuse(self, node: exp.Expr) -> None:
-        name = type(node).__name__.upper()
-        if isinstance(node, exp.Lock):
-            raise Refusal("it locks what it reads; leave out FOR UPDATE, FOR SHARE and LOCK")
-        if isinstance(node, exp.Into):
-            raise Refusal("it writes its result with INTO; leave that out, the rows are returned")
-        if isinstance(node, exp.Parameter | exp.PropertyEQ):
-            raise Refusal(_VARIABLE)
+        """Refuse a node that is not on the list."""
+        kind = type(node).__name__
         if isinstance(node, exp.Func):
-            self._refuse_function(node.name if isinstance(node, exp.Anonymous) else name.lower())
-        raise Refusal(f"it contains {name}, and only reading is allowed")
+            self._refuse_function(node.name if isinstance(node, exp.Anonymous) else kind.lower())
+        raise Refusal(
+            _INSTEAD.get(kind) or f"it contains {kind.upper()}, and only reading is allowed"
+        )
 
     def _refuse_function(self, name: str) -> None:
         hint = instead_of(name, self.dialect) or closest(name, self.known["functions"], 0.8)
-        raise Refusal(
-            f"the function {name} is not known to only read"
-            + (f". {hint.strip()}" if hint else "; if it does, the policy's functions can name it")
-        )
+        end = f". {hint.strip()}" if hint else "; if it does, the policy's functions can name it"
+        raise Refusal(f"the function {name} is not known to only read{end}")
 
     def _refuse_argument(self, node: exp.Expr, argument: str, value: object) -> None:
         """Refuse an argument that is not on the list: for itself, if that says more."""
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, exp.Expr) and type(part).__name__ not in self.known.parts:
                 self._refuse(part)
-        raise Refusal(
-            f"{type(node).__name__.upper()} may not have {argument.strip('_').upper()} here"
-        )
+        kind = type(node).__name__.upper()
+        raise Refusal(f"{kind} may not have {argument.strip('_').upper()} here")
 
     def _refuse_outside(self, owner: Sequence[exp.Expr], what: str, name: str) -> None:
         """Refuse what belongs to a schema that is, or could be, another one."""

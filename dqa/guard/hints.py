@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from dqa.core.errors import StatementError
-from dqa.core.schema import DatabaseSchema, NodeInfo, Part, TableInfo, cypher_name
+from dqa.core.schema import DatabaseSchema, Field, Part, TableInfo, replace_fields
 from dqa.core.text import visible
 from dqa.guard.lists import lists
 
@@ -85,7 +85,7 @@ def unknown_name(problem: str, name: str, schema: DatabaseSchema, statement: str
         hint = _owning(bare, parts, schema) or closest(bare, names, schema=schema)
     hint = hint or closest(bare, [part.name for part in parts], schema=schema)
     what = "Tables" if schema.tables else "There is"
-    listing = f" {what}: {_shortened([_listed(part, schema) for part in parts])}" if parts else ""
+    listing = f" {what}: {_listing(parts, schema)}" if parts else ""
     return StatementError(f"{problem}.{visible(hint + listing)}")
 
 
@@ -108,40 +108,29 @@ def _is_called(table: str, alias: str, statement: str) -> bool:
 
 def _owning(name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:
     """Return which tables or labels have a column or property; nothing where none has it."""
-    owners = {
-        part.name: field.name
-        for part in reversed(parts)
-        for field in part.fields
-        if field.name.lower() == name.lower()
-    }
+    fields = ((part.name, field.name) for part in parts for field in part.fields)
+    owners: dict[str, str] = {}
+    for owner, field in fields:
+        if field.lower() == name.lower():
+            owners.setdefault(owner, field)
     if not owners:
         return ""
-    names = [*reversed(owners)]
-    more = f" and {len(names) - _OWNERS} more" if len(names) > _OWNERS else ""
-    spelled = owners[names[0]]
-    written = schema.spell(spelled)
-    advice = "" if written == spelled else f" Write {written}."
-    return f" '{name}' is in {', '.join(names[:_OWNERS])}{more}.{advice}"
+    more = f" and {len(owners) - _OWNERS} more" if len(owners) > _OWNERS else ""
+    first = next(iter(owners.values()))
+    advice = "" if schema.spell(first) == first else f" Write {schema.spell(first)}."
+    return f" '{name}' is in {', '.join([*owners][:_OWNERS])}{more}.{advice}"
 
 
-def _listed(part: Part, schema: DatabaseSchema) -> str:
-    """Return a part and its fields, spelled as a statement has to spell them."""
-    if isinstance(part, TableInfo):
-        columns = ", ".join(schema.spell(column.name) for column in part.columns)
-        return f"{schema.spell(part.name)}({columns})"
-    fields = ", ".join(cypher_name(field.name) for field in part.properties)
-    element = f":{cypher_name(part.label)} {{{fields}}}"
-    if isinstance(part, NodeInfo):
-        return f"({element})"
-    return f"(:{cypher_name(part.source)})-[{element}]->(:{cypher_name(part.target)})"
-
-
-def _shortened(items: Sequence[str], between: str = "; ") -> str:
+def _listing(parts: Sequence[Part], schema: DatabaseSchema) -> str:
+    """Return the first parts, each with the names of its fields, as a statement spells them."""
     length, shown = 0, []
-    for item in items:
-        length += len(item)
+    for part in parts:
+        changes = {"key": (), "references": ()} if isinstance(part, TableInfo) else {}
+        bare = [Field(field.name, "") for field in part.fields]
+        line = schema.describe(replace_fields(part, bare, comment="", omitted=0, **changes))
+        length += len(line)
         if length > _LONGEST_LISTING:
             break
-        shown.append(item)
-    more = len(items) - len(shown)
-    return between.join(shown) + (f"{between}and {more} more" if more else "") + "."
+        shown.append(line)
+    more = len(parts) - len(shown)
+    return "; ".join([*shown, f"and {more} more"] if more else shown) + "."

@@ -160,8 +160,8 @@ def parse_text(read: StatementText, dialect: str, functions: frozenset[str]) -> 
     left_out = _left_out(parsed, adapted, known)
     if left_out:
         raise Refusal(
-            f"'{left_out}' stands where it is not understood; check how many arguments the function "
-            f"takes, or leave the option out. {instead_of(left_out, dialect)}".rstrip(". ")
+            f"'{left_out}' stands where it is not understood; check how many arguments the "
+            f"function takes, or leave the option out. {instead_of(left_out, dialect)}".rstrip(". ")
         )
     return parsed
 

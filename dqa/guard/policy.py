@@ -188,10 +188,13 @@ class Policy:
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, _names(name, given))
-        for name, check in (("masks", _require_mask), ("row_filters", _require_condition)):
+        for name in ("masks", "row_filters"):
             object.__setattr__(self, name, _entries(name, getattr(self, name)))
-            for entry, value in getattr(self, name).items():
-                check(entry, value)
+        for name, mask in self.masks.items():
+            _require_mask(name, mask)
+        for name, condition in self.row_filters.items():
+            if not isinstance(condition, str) or not condition.strip():
+                raise UsageError(f"The row filter of {name} must be a condition as text.")
         for name in ("columns", "properties", "masks"):
             for entry in getattr(self, name) or ():
                 if "." not in entry.strip("."):
@@ -412,10 +415,10 @@ OF_GRAPH = frozenset({"labels", "relationship_types", "properties", "denied_prop
 
 
 def _names(what: str, given: Iterable[object]) -> frozenset[str]:
-    names = [] if isinstance(given, str) else [n for n in given if isinstance(n, str) and n]
-    if isinstance(given, str) or len(names) != len(list(given)):
+    names = [given] if isinstance(given, str) else list(given)
+    if isinstance(given, str) or not all(isinstance(name, str) and name for name in names):
         raise UsageError(f"The policy's {what} must be a list of names, not {given!r}.")
-    return frozenset(names if what in OF_GRAPH else (name.casefold() for name in names))
+    return frozenset(map(str if what in OF_GRAPH else str.casefold, names))  # type: ignore[arg-type]
 
 
 def _entries(what: str, given: object) -> dict[str, Any]:
@@ -439,11 +442,6 @@ def _require_mask(name: str, mask: object) -> None:
         raise UsageError(f"{what} must be null, a text, a number or a truth value, not {mask!r}.")
     if isinstance(mask, str) and _UNSAFE.search(mask):
         raise UsageError(f"{what} has a backslash or a control character; write plain text.")
-
-
-def _require_condition(name: str, condition: object) -> None:
-    if not isinstance(condition, str) or not condition.strip():
-        raise UsageError(f"The row filter of {name} must be a condition as text.")
 
 
 DEFAULT = Policy()

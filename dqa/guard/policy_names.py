@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from dqa.core.errors import UsageError
-from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo
+from dqa.core.schema import DatabaseSchema, TableInfo
 from dqa.guard.hints import closest
 from dqa.guard.policy import OF_GRAPH, Policy
 
+_TABLES, _COLUMNS = ("tables", "unmasked", "row_filters"), ("columns", "denied_columns", "masks")
 _KINDS = {
-    "tables": "table",
-    "columns": "column",
-    "denied_columns": "column",
-    "unmasked": "table or view",
+    **dict.fromkeys(_TABLES, "table or view"),
+    **dict.fromkeys(_COLUMNS, "column"),
     "labels": "label",
     "relationship_types": "relationship type",
-    "properties": "property",
-    "denied_properties": "property",
-    "masks": "column",
-    "row_filters": "table",
+    **dict.fromkeys(("properties", "denied_properties"), "property"),
 }
 """The lists of names of a schema's parts, and what each one names."""
 
@@ -48,46 +44,34 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
     UsageError
         A list has a name that is in no schema; with the closest that is.
     """
-    known = _known_names(schemas)
+    elsewhere = {name.rpartition(".")[2] for name in policy.tables or () if "." in name}
+    kinds = {isinstance(part, TableInfo) for schema in schemas for part in schema.parts}
     for part, kind in _KINDS.items():
-        of_graph = part in OF_GRAPH
-        if not known["labels" if of_graph else "tables"]:
+        if (part not in OF_GRAPH) not in kinds:
             continue  # a list for the other kind of database
-        form = str if of_graph and not fold else str.casefold
-        there = {form(name) for name in known[part]}
-        for name in sorted(_looked_for(policy, part)):
-            if form(name) not in there:
-                hint = closest(name, known[part], whole=True)
+        form = str if part in OF_GRAPH and not fold else str.casefold
+        known = [name for schema in schemas for name in _known_names(schema, part)]
+        there = set(map(form, known))
+        for name in sorted(getattr(policy, part) or ()):
+            owner = name.rpartition(".")[0]
+            is_elsewhere = owner in elsewhere or (part in {"tables", "unmasked"} and owner)
+            if form(name) not in there and not is_elsewhere:
+                hint = closest(name, known, whole=True)
                 raise UsageError(f"The policy's {part} has '{name}': no such {kind}.{hint}")
 
 
-def _looked_for(policy: Policy, part: str) -> Iterator[str]:
-    """Yield a list's names, but for tables that are named with their schema and their parts."""
-    elsewhere = {name.rpartition(".")[2] for name in policy.tables or () if "." in name}
-    for name in getattr(policy, part) or ():
-        owner = name.rpartition(".")[0]
-        if owner not in elsewhere and not (part in {"tables", "unmasked"} and owner):
-            yield name
-
-
-def _known_names(schemas: Sequence[DatabaseSchema]) -> Mapping[str, Sequence[str]]:
-    """Return the names that each list of a policy may have."""
-    tables = [table for schema in schemas for table in schema.tables]
-    nodes = [node for schema in schemas for node in schema.nodes]
-    edges = [edge for schema in schemas for edge in schema.edges]
-    columns = [f"{table.name}.{column.name}" for table in tables for column in table.columns]
-    owners: list[NodeInfo | EdgeInfo] = [*nodes, *edges]
-    properties = [f"{owner.label}.{f.name}" for owner in owners for f in owner.properties]
-    names = [table.name for table in tables]
-    return {
-        "tables": names,
-        "columns": columns,
-        "denied_columns": [*columns, *(name.partition(".")[2] for name in columns)],
-        "labels": [node.label for node in nodes],
-        "relationship_types": [edge.label for edge in edges],
-        "properties": properties,
-        "denied_properties": [*properties, *(name.partition(".")[2] for name in properties)],
-        "unmasked": names,
-        "masks": columns,
-        "row_filters": names,
+def _known_names(schema: DatabaseSchema, part: str) -> Iterator[str]:
+    """Yield the names that a list of a policy may have."""
+    owners = {
+        "labels": schema.nodes,
+        "relationship_types": schema.edges,
+        **dict.fromkeys(("properties", "denied_properties"), (*schema.nodes, *schema.edges)),
     }
+    is_whole = part in {*_TABLES, "labels", "relationship_types"}
+    for owner in owners.get(part, schema.tables):
+        if is_whole:
+            yield owner.name
+        for field in () if is_whole else owner.fields:
+            yield f"{owner.name}.{field.name}"
+            if part.startswith("denied"):
+                yield field.name

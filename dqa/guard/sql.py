@@ -16,7 +16,6 @@ from sqlglot import exp
 
 from dqa.guard.check import Refusal
 from dqa.guard.describe import is_description
-from dqa.guard.check import Refusal
 from dqa.guard.hints import closest, instead_of
 from dqa.guard.lists import lists
 from dqa.guard.parsing import MARK, Parsed, is_table, parse_text

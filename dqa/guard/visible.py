@@ -8,8 +8,6 @@ from dataclasses import replace
 
 from dqa.core.schema import (
     DatabaseSchema,
-    EdgeInfo,
-    Field,
     NodeInfo,
     Part,
     TableInfo,
@@ -25,31 +23,25 @@ def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
     """Return the tables, columns, labels, relationship types and properties that may be read."""
     if policy.restricts:
         hidden = {t.name.casefold() for t in schema.tables if not policy.shows_table(t.name)}
-        tables = (
-            _table(table, policy, hidden)
-            for table in schema.tables
-            if table.name.casefold() not in hidden
-        )
-        schema = replace(schema, tables=tuple(tables), notes=())  # notes may name a hidden table
-    return _graph(schema, dialect, policy) if policy.limits_graph else schema
+        tables = [t for t in schema.tables if t.name.casefold() not in hidden]
+        shown = tuple(_visible_table(table, policy, hidden) for table in tables)
+        schema = replace(schema, tables=shown, notes=())  # notes may name a hidden table
+    return _visible_graph(schema, dialect, policy) if policy.limits_graph else schema
 
 
-def _table(table: TableInfo, policy: Policy, hidden_tables: set[str]) -> TableInfo:
-    columns = tuple(c for c in table.columns if policy.allows_column(table.name, c.name))
+def _visible_table(table: TableInfo, policy: Policy, hidden: set[str]) -> TableInfo:
+    columns = [c for c in table.columns if policy.allows_column(table.name, c.name)]
     names = {column.name for column in columns}
-    hidden = {column.name.casefold() for column in table.columns if column.name not in names}
-    hidden |= hidden_tables
+    hidden = hidden | {c.name.casefold() for c in table.columns if c.name not in names}
     return replace(
         table,
         columns=tuple(replace(c, comment=_without(c.comment, hidden)) for c in columns),
         comment=_without(table.comment, hidden),
         key=table.key if names.issuperset(table.key) else (),
         references=tuple(
-            (column, other, other_column)
-            for column, other, other_column in table.references
-            if column in names
-            and policy.shows_table(other)
-            and policy.allows_column(other, other_column)
+            (column, other, key)
+            for column, other, key in table.references
+            if column in names and policy.shows_table(other) and policy.allows_column(other, key)
         ),
     )
 
@@ -59,44 +51,29 @@ def _without(comment: str, hidden: Collection[str]) -> str:
     return "" if set(hidden) & set(map(str.casefold, _NAME.findall(comment))) else comment
 
 
-def _graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
+def _visible_graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
     from dqa.guard.cypher_policy import VisibleGraph
 
     fold: Callable[[str], str] = str.lower if dialect == "ladybug" else str
     shown = VisibleGraph.of(policy, fold=dialect == "ladybug")
 
-    def fields(owner: str, properties: tuple[Field, ...]) -> tuple[Field, ...]:
-        return tuple(p for p in properties if shown.shows(fold(owner), fold(p.name)))
+    def visible(part: Part) -> Part:
+        fields = [f for f in part.fields if shown.shows(fold(part.name), fold(f.name))]
+        hidden = {f.name.casefold() for f in part.fields if f not in fields}
+        changes: dict[str, str | None] = {"comment": _without(part.comment, hidden)}
+        if isinstance(part, NodeInfo) and (part.key or "").casefold() in hidden:
+            changes["key"] = None
+        return replace_fields(part, fields, **changes)
 
-    def visible_node(node: NodeInfo) -> NodeInfo:
-        seen = fields(node.label, node.properties)
-        key = node.key if node.key in {field.name for field in seen} else None
-        return replace(node, properties=seen, key=key, comment=_comment(node, seen))
-
-    def visible_edge(edge: EdgeInfo) -> EdgeInfo:
-        seen = fields(edge.label, edge.properties)
-        return replace(edge, properties=seen, comment=_comment(edge, seen))
-
-    return replace(
-        schema,
-        nodes=tuple(
-            visible_node(node) for node in schema.nodes if shown.shows_label(fold(node.label))
-        ),
-        edges=tuple(
-            visible_edge(edge)
-            for edge in schema.edges
-            if shown.shows_type(fold(edge.label))
-            and shown.shows_label(fold(edge.source))
-            and shown.shows_label(fold(edge.target))
-        ),
-    )
-
-
-def _comment(part: NodeInfo | EdgeInfo, shown: tuple[Field, ...]) -> str:
-    """Return the comment on a label or type, unless it names a hidden property."""
-    visible = {field.name for field in shown}
-    hidden = {field.name.casefold() for field in part.properties if field.name not in visible}
-    return _without(part.comment, hidden)
+    nodes = [n for n in schema.nodes if shown.shows_label(fold(n.label))]
+    edges = [
+        e
+        for e in schema.edges
+        if shown.shows_type(fold(e.label))
+        and shown.shows_label(fold(e.source))
+        and shown.shows_label(fold(e.target))
+    ]
+    return schema.replace_parts([*schema.tables, *map(visible, (*nodes, *edges))])
 
 
 def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema:

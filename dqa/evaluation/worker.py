@@ -180,6 +180,7 @@ class OpenDatabases:
             self._users[group] = self._users.get(group, 0) + 1
             opening = self._opening.setdefault(group, threading.Lock())
         try:
+            self._close_unused()  # before another one is opened
             with opening:
                 with self._lock:
                     database = self._open.pop(group, None)
@@ -190,10 +191,15 @@ class OpenDatabases:
         finally:
             with self._lock:
                 self._users[group] -= 1
-                unused = [one for one in self._open if not self._users.get(one)]
-                excess = max(0, len(self._open) - self._most)
-                closing = [self._open.pop(one) for one in unused[:excess]]
-            _close(closing)
+
+    def _close_unused(self) -> None:
+        """Close the oldest unused databases beyond the number that may be open."""
+        with self._lock:
+            used = {group for group, users in self._users.items() if users}
+            unused = [group for group in self._open if group not in used]
+            excess = max(0, len(used) + len(unused) - self._most)
+            closing = [self._open.pop(group) for group in unused[:excess]]
+        _close(closing)
 
     def close(self) -> None:
         """Close all databases."""

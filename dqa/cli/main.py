@@ -169,12 +169,7 @@ def run() -> None:
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         with _telemetry():
-            app()
-    except SystemExit as ended:
-        if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
-            raise KeyboardInterrupt from None  # Typer turns it into a silent exit
-        sys.stdout.flush()  # here, where a closed pipe differs from a bug
-        raise
+            _run_app()
     except DqaError as error:
         _exit_with(" ".join([str(error), *getattr(error, "__notes__", ())]), error.exit_code)
     except OSError as error:
@@ -183,6 +178,17 @@ def run() -> None:
             raise
         _drop_unwritable_output()
         _exit_with(problem, 1)
+
+
+def _run_app() -> None:
+    """Run the command, and write what its output buffers while an error can still be reported."""
+    try:
+        app()
+    except SystemExit as ended:
+        if isinstance(getattr(ended.__context__, "__cause__", None), KeyboardInterrupt):
+            raise KeyboardInterrupt from None  # Typer turns it into a silent exit
+        sys.stdout.flush()
+        raise
 
 
 def _telemetry() -> AbstractContextManager[object]:

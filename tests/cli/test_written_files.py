@@ -153,7 +153,8 @@ def test_a_run_resumes_once_there_is_room(dqa: Command, small: Path, generated: 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_an_output_without_room_is_one_line(shop: Path) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_an_output_without_room_is_one_line(shop: Path, unbuffered: str) -> None:
     """And Python adds no complaint of its own at its end."""
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(
@@ -162,6 +163,7 @@ def test_an_output_without_room_is_one_line(shop: Path) -> None:
             stderr=subprocess.PIPE,
             text=True,
             check=False,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
         )
     assert (ran.returncode, ran.stderr.count("\n")) == (1, 1), ran.stderr
     assert "the disk is full" in ran.stderr

@@ -77,25 +77,30 @@ def problem_of(error: ValidationError, record: type[BaseModel] | None = None) ->
     # An unknown field first: it is often the misspelt name of a missing one.
     first = min(wrong, key=lambda one: one["type"] != _UNKNOWN)
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-    return _problem(first, record) + more
+    path = ".".join(map(str, first["loc"]))
+    if not path or first["type"] == _UNKNOWN:
+        return problem_of_field(first, record, path) + more
+    return f"{path}: {problem_of_field(first, record, path)}{more}"
 
 
-def _problem(
+def problem_of_field(
     found: Any,  # noqa: ANN401  (pydantic's own dictionary)
     record: type[BaseModel] | None,
+    name: str,
 ) -> str:
-    path, given = ".".join(map(str, found["loc"])), found.get("input")
+    """Return the problem of one field, which an unknown field's problem calls `name`."""
+    value = found.get("input")
     if found["type"] == _UNKNOWN:
         near = get_close_matches(str(found["loc"][-1]), _names_in(record), n=1)
-        return f"there is no field '{path}'{f' (did you mean {near[0]!r}?)' if near else ''}"
+        return f"there is no field '{name}'{f' (did you mean {near[0]!r}?)' if near else ''}"
     if found["type"] in _MESSAGES:
         message = _MESSAGES[found["type"]].format(**found.get("ctx", {}))
     else:
         message = str(found["msg"]).removeprefix("Value error, ").rstrip(".")
         message = message.replace("Input should be", "must be")
-    if isinstance(given, str | int | float):
-        message = f"{message}, not {str(given)[:_LONGEST]!r}"
-    return f"{path}: {message}" if path else message
+    if isinstance(value, str | int | float):
+        message = f"{message}, not {str(value)[:_LONGEST]!r}"
+    return message
 
 
 def _names_in(annotation: object) -> set[str]:

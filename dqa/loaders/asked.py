@@ -72,7 +72,7 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
             f"{database.name} does not hold the scenario '{scenario.name}' as "
             f"{scenario.folder}/scenario.toml describes it: {error}"
         ) from error
-    asked = scenario.asked(database.name, "1", whole, candidates)
+    asked = scenario.question_with(database.name, "1", whole, candidates)
     if len(candidates) <= _NARROWED or scenario.listing.listed_in or scenario.listing.except_:
         return asked
     return replace(asked, candidate_query=held.listing_statement(scenario.listing, whole))

@@ -1,6 +1,6 @@
-"""What a scenario is: a kind of decision question about data of one form.
+"""A scenario: a kind of decision question about data of one form.
 
-`dqa.scenarios.reading` makes one of a folder.
+`dqa.scenarios.reading` creates it from a folder.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from string import Template
-from typing import cast
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
@@ -27,7 +26,7 @@ from dqa.scenarios.document import (
     ScenarioDocument,
 )
 from dqa.scenarios.embedded import embedded, first_column
-from dqa.scenarios.listing import PLAIN_TYPES, Lister, candidate_of, column_values, listed_in
+from dqa.scenarios.listing import Lister, candidate_of, column_values, listed_in
 from dqa.scenarios.parameters import (
     LIST_SEPARATOR,
     Scalar,
@@ -35,28 +34,21 @@ from dqa.scenarios.parameters import (
     read_value,
     type_of_column,
 )
-from dqa.scenarios.statements import SUFFIXES, Kind, Values, filled
+from dqa.scenarios.statements import SUFFIXES, Kind, filled
 
-__all__ = [
-    "LIST_SEPARATOR",
-    "Heuristic",
-    "Lister",
-    "Scenario",
-    "column_values",
-    "listed_in",
-]
+__all__ = ["LIST_SEPARATOR", "Heuristic", "Lister", "Scenario"]
 
 
 @dataclass(frozen=True, slots=True)
 class Heuristic:
-    """A query whose first row's first column is taken for the answer.
+    """A query whose first row's first column is the answer.
 
     Attributes
     ----------
     name
-        What the decider is called that answers by it.
+        The name of its decider.
     description
-        What it chooses, in one line.
+        The choice that it makes, in one line.
     statements
         By kind of database: templates over a question's target and ``$candidates``.
     """
@@ -68,29 +60,29 @@ class Heuristic:
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """A kind of decision question: its data, its rules and how its questions are made.
+    """A kind of decision question: its data, its rules and its questions.
 
     Attributes
     ----------
     document
-        What ``scenario.toml`` says; of the candidates' listing, with its statements.
+        The content of ``scenario.toml``, with the statements that list candidates.
     schema
         Tables and graph mapping.
     rules
         The business rules in our own words.
     template
-        What is asked, over the keys of a question's target.
+        The question over the keys of its target.
     answer_form
-        How the answer is to be given, which ends a question's text; empty where nothing says it.
+        The form of the answer, which ends a question's text; may be empty.
     contexts
-        By kind of database, statements whose rows tell what bears on a question: templates over
-        its target and ``$candidates``, filled with literals.
+        By kind of database, statements whose rows bear on a question: templates over its target and
+        ``$candidates``.
     outcome_queries
         By kind of database, the statement whose rows are a candidate and its outcome.
     heuristics
-        Queries that answer without any calculation by the rules.
+        Queries that answer without a calculation by the rules.
     folder
-        What errors call the place where its files are.
+        The folder in error messages.
     """
 
     document: ScenarioDocument
@@ -105,13 +97,8 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """What commands call it."""
+        """Its name in commands."""
         return self.document.name
-
-    @property
-    def order(self) -> int | None:
-        """Where it stands among others; None for after those that have a number."""
-        return self.document.order
 
     @property
     def goal(self) -> Goal:
@@ -120,88 +107,88 @@ class Scenario:
 
     @property
     def unit(self) -> str:
-        """What the outcome is, e.g. "profit"."""
+        """The outcome in a word, such as "profit"."""
         return self.document.outcomes.unit
 
     @property
     def outcomes(self) -> OutcomesPart:
-        """Where the outcomes of decisions come from."""
+        """The source of the outcomes."""
         return self.document.outcomes
 
     @property
     def listing(self) -> CandidatesPart:
-        """Where its candidates come from."""
+        """The source of the candidates."""
         return self.document.candidates
 
     @property
     def candidate_noun(self) -> str:
-        """What is chosen, e.g. "supplier"."""
+        """A candidate in a word, such as "supplier"."""
         return self.listing.noun
 
     @property
     def candidate_nouns(self) -> tuple[str, ...]:
-        """Every noun by which an answer may call a candidate, the usual one first."""
+        """All words for a candidate in answers, the usual one first."""
         return (self.listing.noun, *self.listing.called)
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
-        """What a question can be about, by key of its target, in order."""
+        """The parameters of questions, by key of their targets, in order."""
         return self.document.parameters
 
     @property
     def critical_values(self) -> tuple[CriticalValue, ...]:
-        """What the analysis of a run looks for."""
+        """The values that the analysis of a run looks for."""
         return self.document.critical_values
 
     @property
     def release(self) -> ReleasePart | None:
-        """How the files of a release hold it; None where none does."""
+        """Its files in a release; None without any."""
         return self.document.release
 
     @property
     def generator(self) -> str | None:
-        """Where its generator is: ``package.module:OBJECT``."""
+        """The location of its generator: ``package.module:OBJECT``."""
         part = self.document.generator
         return None if part is None else part.python
 
     @property
     def scripts(self) -> Mapping[str, str]:
-        """Where its scripted analysts are, by name: ``package.module:OBJECT``."""
+        """The locations of its scripted analysts, by name: ``package.module:OBJECT``."""
         return self.document.scripts
 
     @cached_property
     def settings(self) -> Mapping[str, str]:
-        """What its authors chose of deciders' settings, by name as ``--set`` has them.
-
-        Those that a user gives go first.
-        """
+        """The defaults of deciders' settings, by name as in ``--set``."""
         return {name: str(value) for name, value in self.document.settings.items()}
+
+    # --- questions ---
 
     def question(
         self, situation: Situation, question_id: str, target: Mapping[str, str]
     ) -> Question:
-        """Make a question of this scenario in our own words."""
-        return self.asked(situation.name, question_id, target, self.candidates(situation, target))
+        """Return a question of this scenario in our own words."""
+        candidates = self.candidates(situation, target)
+        return self.question_with(situation.name, question_id, target, candidates)
 
-    def asked(
+    def question_with(
         self,
         situation: str,
         question_id: str,
         target: Mapping[str, str],
         candidates: tuple[Candidate, ...],
     ) -> Question:
-        """Make a question in our own words whose candidates are known.
+        """Return a question in our own words with known candidates.
 
         Raises
         ------
         DataError
-            The target lacks what the question is about, or tells it as something else.
+            A parameter is missing from the target, or has another type.
         """
         self.values(target)
         try:
             text = self.template.substitute(target)
         except KeyError as error:
-            raise self._untold(error, target, "the question") from error
+            raise self._missing(error, target, "the question") from error
         return Question(
             scenario=self.name,
             id=question_id,
@@ -219,7 +206,7 @@ class Scenario:
         target: Mapping[str, str],
         outcomes: Mapping[str, float],
     ) -> LabelledQuestion:
-        """Make a question whose outcomes a record tells, by candidate; the best is its answer.
+        """Return a question with recorded outcomes, by candidate; the best is its answer.
 
         Raises
         ------
@@ -236,17 +223,14 @@ class Scenario:
         return LabelledQuestion(question, Truth((candidates[values.index(best)],), values))
 
     def goal_of(self, question: Question) -> str:
-        """Return a question's text without how it is to be answered, where it is in our words.
-
-        Deciders that ask for something else than the answer tell the goal only.
-        """
+        """Return a question's text without the form of its answer."""
         return question.text.removesuffix(self.answer_form).strip() or question.text
 
     # --- candidates and parameters ---
 
     @property
     def candidate_type(self) -> ColumnType:
-        """``text`` or ``integer``: what a candidate is."""
+        """The type of candidates: ``text`` or ``integer``."""
         listing = self.listing
         if listing.type is not None:
             return listing.type
@@ -260,29 +244,26 @@ class Scenario:
         Raises
         ------
         DataError
-            The target lacks what they depend on, or lists a name that is not there.
+            The target lacks a needed parameter, or lists an unknown name.
         """
         return self.candidates_by(self.lister(situation), target)
 
     def candidates_by(self, lister: Lister, target: Mapping[str, str]) -> tuple[Candidate, ...]:
-        """List the candidates that `lister` finds; `DataError` as `candidates` does."""
+        """List the candidates that `lister` returns; errors are those of `candidates`."""
         listing = self.listing
-        cells = lister(listing, target)
-        found: Sequence[Candidate]
-        if {*map(type, cells)} in PLAIN_TYPES.get(listing.type, ()):
-            found = cast("Sequence[Candidate]", cells)
-        else:
-            found = [candidate_of(cell, listing.type, self.name) for cell in cells]
+        found: Sequence[Candidate] = [
+            candidate_of(cell, listing.type, self.name) for cell in lister(listing, target)
+        ]
         if listing.except_ is not None:
             if listing.except_ not in target:
-                raise self._untold(KeyError(listing.except_), target, "what can be chosen")
+                raise self._missing(KeyError(listing.except_), target, "the list of candidates")
             found = [name for name in found if str(name) != target[listing.except_]]
         if listing.listed_in is not None:
-            found = listed_in(found, target, listing.listed_in)
+            return listed_in(found, target, listing.listed_in)
         return tuple(found)
 
     def lister(self, situation: Situation) -> Lister:
-        """Return what lists values of a situation in memory."""
+        """Return the function that lists values of a situation in memory."""
         return partial(self._listed, situation)
 
     def _listed(
@@ -297,104 +278,95 @@ class Scenario:
         return first_column(embedded(situation, kind), statement, called=self.called(listing, kind))
 
     def statement(self, listing: Listing, kind: Kind, target: Mapping[str, str]) -> str | None:
-        """Return the statement that lists values in a kind of database; None where none does."""
+        """Return the statement of a listing for a kind of database; None without one."""
         text = listing.sql if kind == "relational" else listing.cypher
         if text is None:
             return None
         try:
             return filled(Template(text), kind, self.values(target))
         except KeyError as error:
-            raise self._untold(error, target, "a statement") from error
+            raise self._missing(error, target, "a statement") from error
 
     def called(self, listing: Listing, kind: Kind) -> str:
-        """Return what errors call the statement that lists values."""
+        """Return the name of a listing's statement in error messages."""
         if listing is self.listing:
             return self.called_file("candidates", kind)
         return f"A statement of a parameter, in {self.folder}/scenario.toml,"
 
     def called_file(self, stem: str, kind: Kind) -> str:
-        """Return what errors call the statement in one of the scenario's files."""
+        """Return the name of a file's statement in error messages."""
         return f"The statement in {self.folder}/{stem}{SUFFIXES[kind]}"
 
     def values(self, target: Mapping[str, str]) -> dict[str, Scalar | tuple[Scalar, ...]]:
-        """Return what a target says, each as what its parameter is.
+        """Return the values of a target in the types of their parameters.
 
         Raises
         ------
         DataError
-            A text is not what its parameter takes.
+            A text is not of its parameter's type.
         """
-        return {key: self._value(key, text) for key, text in target.items()}
-
-    def _value(self, key: str, text: str) -> Scalar | tuple[Scalar, ...]:
-        parameter = self.parameters.get(key)
-        if parameter is not None and parameter.type == "list":
-            return read_list(key, text, self._held_by(parameter))
-        return read_value(key, text, self.type_of(key))
+        return {
+            key: read_list(key, text, self.type_of(key))
+            if (parameter := self.parameters.get(key)) and parameter.type == "list"
+            else read_value(key, text, self.type_of(key))
+            for key, text in target.items()
+        }
 
     def type_of(self, key: str) -> ParameterType:
-        """Return what a parameter is; of a list, what each of its values is."""
+        """Return the type of a parameter; for a list the type of its values."""
         parameter = self.parameters.get(key)
         if parameter is None:
             return "text"
-        if parameter.type in (None, "list"):
-            return self._held_by(parameter)
-        return parameter.type
-
-    def _held_by(self, parameter: Parameter) -> ParameterType:
-        """Return the type of the column that lists a parameter's values; text without one."""
+        if parameter.type not in (None, "list"):
+            return parameter.type
         listing: Listing = parameter.follows or parameter
         if listing.table is None or listing.column is None:
             return "text"
         return type_of_column(self.schema.table(listing.table).column(listing.column).type)
 
-    def _untold(self, missing: KeyError, target: Mapping[str, str], who: str) -> DataError:
-        there = ", ".join(target) or "nothing"
+    def _missing(self, missing: KeyError, target: Mapping[str, str], what: str) -> DataError:
+        values = ", ".join(target) or "nothing"
         return DataError(
-            f"The target of a question of '{self.name}' does not tell {missing}, on which {who} "
-            f"depends; it tells {there}."
+            f"The target of a question of '{self.name}' lacks {missing}, which {what} needs; it "
+            f"has {values}."
         )
 
-    # --- context ---
+    # --- statements about a question ---
 
     def context(self, question: Question, kind: Kind) -> tuple[str, ...]:
-        """Return statements whose rows are what bears on a question; () where none are known.
+        """Return the statements whose rows bear on a question; () without any.
 
         Parameters
         ----------
         question
-            One of this scenario.
+            A question of this scenario.
         kind
             Whether the statements are SQL or Cypher. They run on every dialect of it.
 
         Raises
         ------
         DataError
-            The question does not tell what they ask about.
+            The question lacks a parameter of a statement.
         """
         return tuple(
             self.filled_for(question, kind, template) for template in self.contexts.get(kind, ())
         )
 
     def filled_for(self, question: Question, kind: Kind, template: Template) -> str:
-        """Fill in a statement about a question, with its target and ``$candidates``.
+        """Fill a statement with a question's target and ``$candidates``.
 
         Raises
         ------
         DataError
-            The question does not tell what it asks about.
+            The question lacks a parameter of the statement.
         """
         values: dict[str, Scalar | Sequence[Scalar]] = {**self.values(question.target)}
         if question.candidates:
             values["candidates"] = question.candidates
-        return _filled(template, kind, values, question)
-
-
-def _filled(template: Template, kind: Kind, values: Values, question: Question) -> str:
-    try:
-        return filled(template, kind, values)
-    except KeyError as error:
-        raise DataError(
-            f"Question '{question.key}' does not tell {error}, which a statement of its scenario "
-            f"asks about; it tells {', '.join(values) or 'nothing'}."
-        ) from error
+        try:
+            return filled(template, kind, values)
+        except KeyError as error:
+            raise DataError(
+                f"Question '{question.key}' lacks {error}, which a statement of its scenario "
+                f"needs; it has {', '.join(values) or 'nothing'}."
+            ) from error

@@ -52,7 +52,7 @@ def scenarios() -> tuple[Scenario, ...]:
             found.append(scenario(name))
         except DqaError:
             continue
-    return tuple(sorted(found, key=lambda one: (one.order is None, one.order or 0, one.name)))
+    return tuple(sorted(found, key=_rank))
 
 
 def scenario(name: str) -> Scenario:

@@ -1,6 +1,6 @@
-"""What the parts of a scenario's document say about one another, held against the whole.
+"""Checks of the references between the parts of a scenario's document.
 
-Each check yields the place of a field, and what is wrong there and how to mend it.
+Each check yields the place of a field, and the problem with its fix.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from string import Formatter, Template
+from string import Template
 
 from dqa.core.errors import DataError
 from dqa.core.simulator import CountingRules
@@ -19,43 +19,45 @@ from dqa.scenarios.toml_lines import Place
 Problem = tuple[Place, str]
 
 _UNNAMED = frozenset({"float", "boolean", "json", "array"})
-"""Types of columns whose values no answer can name."""
+"""Types of columns whose values cannot be candidates."""
 _NUMBERS = frozenset({"float", "integer", "boolean", "decimal"})
+_FIELDS_OF = {"python": ("python",), "formula": ("table", "key", "formula")}
+"""By source of outcomes, the fields that belong to it."""
 
 HEURISTICS = "heuristics"
-"""What the heuristics are called in the document, and the folder of their statements."""
+"""The name of the heuristics in the document, and of the folder with their statements."""
 
 
 def heuristic_file(name: str) -> str:
-    """Return the file of a heuristic's statement within its scenario's folder, without ending."""
+    """Return the file of a heuristic's statement in its scenario's folder, without its ending."""
     return f"{HEURISTICS}/{name}"
 
 
-def problems(document: ScenarioDocument, statements: Mapping[str, bool]) -> Iterator[Problem]:
-    """Yield what does not fit together, in the order of the document.
+def problems(document: ScenarioDocument, files: Mapping[str, bool]) -> Iterator[Problem]:
+    """Yield the problems between parts, in the order of the document.
 
     Parameters
     ----------
     document
-        Valid part by part.
-    statements
-        Which of a scenario's files of statements are there: ``candidates``, ``outcomes`` and
-        those of heuristics, by their names without endings.
+        A document whose parts are valid.
+    files
+        Whether each file of statements exists: ``candidates``, ``outcomes`` and those of
+        heuristics, without their endings.
     """
-    whole = _Whole(document)
-    yield from whole.tables()
-    yield from whole.graph()
-    yield from whole.parameters()
-    yield from whole.candidates(file=statements["candidates"])
-    yield from whole.outcomes(file=statements["outcomes"])
-    yield from whole.critical_values()
-    yield from whole.matters()
-    yield from whole.heuristics(statements)
-    yield from whole.release()
+    check = _Check(document)
+    yield from check.tables()
+    yield from check.graph()
+    yield from check.parameters()
+    yield from check.candidates(has_file=files["candidates"])
+    yield from check.outcomes(has_file=files["outcomes"])
+    yield from check.critical_values()
+    yield from check.matters()
+    yield from check.heuristics(files)
+    yield from check.release()
 
 
 def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
-    """Return what to say of a word that names nothing."""
+    """Return the problem of a word that is not a known name."""
     names = list(known)
     close = get_close_matches(word, names, n=1)
     hint = f"; did you mean '{close[0]}'?" if close else ""
@@ -63,35 +65,28 @@ def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
 
 
 def unknown_places(template: Template, known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each ``$name`` in a template that nothing fills in, and what to say of it.
+    """Yield each ``$name`` of a template that is not known, with its problem.
 
-    The name is empty for a sign that stands before none.
-
-    Parameters
-    ----------
-    template
-        Of a question or a statement.
-    known
-        What fills it in.
+    The name is empty for a ``$`` without a name.
     """
     if not template.is_valid():
         yield "", "a '$' stands before no name; write '$$' for the sign itself"
         return
     names = list(known)
-    for place in template.get_identifiers():
-        if place not in names:
-            yield place, unknown_word("parameter", place, names)
+    for name in template.get_identifiers():
+        if name not in names:
+            yield name, unknown_word("parameter", name, names)
 
 
 def unstated_rule(rules: str, counting: CountingRules) -> str | None:
-    """Return what to say of a text of rules that lacks one a simulator counts by; None of a whole.
+    """Return the problem of a text of rules that lacks a rule of the simulator; None without one.
 
     Parameters
     ----------
     rules
-        Numbered rules, each a paragraph that begins with its heading: ``4. Demand. ...``.
+        Numbered paragraphs that begin with a heading: ``4. Demand. ...``.
     counting
-        What the simulator declares.
+        The rules that the simulator declares.
     """
     numbered = re.split(r"^\d+\.\s+", rules, flags=re.MULTILINE)[1:]
     texts = {text.partition(".")[0].strip(): " ".join(text.split()) for text in numbered}
@@ -102,20 +97,16 @@ def unstated_rule(rules: str, counting: CountingRules) -> str | None:
                 f"add a numbered rule that begins with '{heading}.'"
             )
         for figure in figures:
-            if not _says(texts[heading], figure):
+            # By itself: 3 is not in 30, and 1.05 is not in 1.055.
+            if not re.search(rf"(?<![\w.]){re.escape(figure)}(?!\w|\.\d)", texts[heading]):
                 return (
                     f"the rule '{heading}' lacks '{figure}', by which the simulator counts; "
-                    "say it there"
+                    "add it there"
                 )
     return None
 
 
-def _says(text: str, figure: str) -> bool:
-    """Whether a text holds a constant or word by itself: 3 is not in 30, nor 1.05 in 1.055."""
-    return re.search(rf"(?<![\w.]){re.escape(figure)}(?!\w|\.\d)", text) is not None
-
-
-class _Whole:
+class _Check:
     """The checks of one document."""
 
     def __init__(self, document: ScenarioDocument) -> None:
@@ -123,170 +114,147 @@ class _Whole:
         self._columns = {t.name: {c.name: c.type for c in t.columns} for t in document.tables}
 
     def tables(self) -> Iterator[Problem]:
-        """Yield tables and columns that are there twice, and keys of other columns."""
-        seen: set[str] = set()
-        for index, table in enumerate(self._document.tables):
-            here: Place = ("tables", index)
-            if table.name in seen:
-                yield (*here, "name"), f"the table '{table.name}' is there twice; rename one"
-            seen.add(table.name)
-            names = [column.name for column in table.columns]
-            twice = next((name for name in names if names.count(name) > 1), None)
-            if twice is not None:
-                yield (*here, "columns"), f"the column '{twice}' is there twice; rename one"
-            yield from self._all_columns((*here, "key"), table.name, table.key)
+        """Check that names are unique and that keys are columns."""
+        tables = self._document.tables
+        for index in _repeated([table.name for table in tables]):
+            name = tables[index].name
+            yield ("tables", index, "name"), f"the table '{name}' is there twice; rename one"
+        for index, table in enumerate(tables):
+            for column in _repeated([column.name for column in table.columns]):
+                problem = f"the column '{table.columns[column].name}' is there twice; rename one"
+                yield ("tables", index, "columns"), problem
+            yield from self._column(("tables", index, "key"), table.name, *table.key)
 
     def graph(self) -> Iterator[Problem]:
-        """Yield nodes and edges of tables, columns or labels that are not there."""
+        """Check the tables, columns and labels of nodes and edges."""
         labels = [node.label for node in self._document.nodes]
         for index, node in enumerate(self._document.nodes):
-            here: Place = ("nodes", index)
-            yield from self._mapped(here, node.table, node.properties)
-            if node.key not in node.properties:
-                yield (*here, "key"), unknown_word("property", node.key, node.properties)
+            yield from self._mapped(("nodes", index), node.table, node.properties)
+            place = ("nodes", index, "key")
+            yield from _known(place, "property", node.key, node.properties)
         for index, edge in enumerate(self._document.edges):
-            here = ("edges", index)
-            yield from self._mapped(here, edge.table, edge.properties)
+            yield from self._mapped(("edges", index), edge.table, edge.properties)
             for end, (label, column) in (("source", edge.source), ("target", edge.target)):
-                if label not in labels:
-                    yield (*here, end), unknown_word("node", label, labels)
-                yield from self._all_columns((*here, end), edge.table, (column,))
+                place = ("edges", index, end)
+                yield from _known(place, "node", label, labels)
+                yield from self._column(place, edge.table, column)
 
     def parameters(self) -> Iterator[Problem]:
-        """Yield parameters that no template can name, and values that come from nowhere."""
+        """Check the names of parameters and the sources of their values."""
         for name, parameter in self._document.parameters.items():
             here: Place = ("parameters", name)
             if not name.isidentifier() or name in {"candidates", "question_num"}:
-                yield here, f"'{name}' cannot be a parameter's name; take letters and underscores"
+                yield here, f"'{name}' cannot be a parameter's name; use letters and underscores"
             yield from self._listing(here, parameter)
             if parameter.follows is not None:
                 yield from self._listing((*here, "follows"), parameter.follows, needed=True)
 
-    def candidates(self, *, file: bool) -> Iterator[Problem]:
-        """Yield what keeps candidates from coming from exactly one place."""
+    def candidates(self, *, has_file: bool) -> Iterator[Problem]:
+        """Check that candidates have exactly one source."""
         here: Place = ("candidates",)
-        given = self._document.candidates
-        if file and given.is_given:
+        part = self._document.candidates
+        if has_file and part.is_given:
             yield here, "a file candidates.sql or candidates.cypher lists them already; keep one"
-        yield from self._listing(here, given, needed=not file)
-        kind = self._columns.get(given.table or "", {}).get(given.column or "", "text")
-        if kind in _UNNAMED and given.type is None:
-            problem = f"the column '{given.column}' holds {kind} values"
-            mend = "a candidate is text or an integer (type, of those that a statement lists)"
-            yield (*here, "column"), f"{problem}; {mend}"
-        for key, name in (("except", given.except_), ("listed_in", given.listed_in)):
-            if name is not None:
-                yield from self._parameter((*here, key), name)
+        yield from self._listing(here, part, needed=not has_file)
+        kind = self._columns.get(part.table or "", {}).get(part.column or "", "text")
+        if kind in _UNNAMED and part.type is None:
+            problem = f"the column '{part.column}' holds {kind} values; a candidate is text or an"
+            yield (*here, "column"), f"{problem} integer (with a statement, write its type)"
+        for key, name in (("except", part.except_), ("listed_in", part.listed_in)):
+            yield from self._parameter((*here, key), name)
 
-    def outcomes(self, *, file: bool) -> Iterator[Problem]:
-        """Yield what the source of the outcomes lacks, and what belongs to another one."""
+    def outcomes(self, *, has_file: bool) -> Iterator[Problem]:
+        """Check the fields of the source of outcomes."""
         here: Place = ("outcomes",)
-        given = self._document.outcomes
-        belong = {"python": ("python",), "formula": ("table", "key", "formula")}
-        for source, fields in belong.items():
+        part = self._document.outcomes
+        for source, fields in _FIELDS_OF.items():
             for field in fields:
-                is_there = getattr(given, field) is not None
-                if source == given.source and not is_there:
+                is_there = getattr(part, field) is not None
+                if source == part.source and not is_there:
                     yield here, f"the source '{source}' needs the field '{field}'; add it"
-                if source != given.source and is_there:
+                if source != part.source and is_there:
                     yield (*here, field), f"it belongs to the source '{source}'; remove it"
-        if (given.source == "query") != file:
-            mend = "change the source" if file else "add one"
+        if (part.source == "query") != has_file:
+            fix = "change the source" if has_file else "add one"
             pair = "the source 'query' and a file outcomes.sql or outcomes.cypher"
-            yield (*here, "source"), f"{pair} belong together; {mend}"
-        if given.source == "formula" and None not in (given.table, given.key, given.formula):
-            yield from self._formula(str(given.table), str(given.key), str(given.formula))
+            yield (*here, "source"), f"{pair} belong together; {fix}"
+        if part.source == "formula" and part.table and part.key and part.formula:
+            yield from self._column((*here, "key"), part.table, part.key)
+            yield from self._formula((*here, "formula"), part.table, part.formula)
 
     def critical_values(self) -> Iterator[Problem]:
-        """Yield critical values of columns that are not there."""
-        for index, value in enumerate(self._document.critical_values):
+        """Check the columns of critical values."""
+        values = self._document.critical_values
+        for index, value in enumerate(values):
             here: Place = ("critical_values", index)
-            yield from self._all_columns((*here, "column"), value.table, (value.column,))
+            yield from self._column((*here, "column"), value.table, value.column)
             for table, column in value.solved:
-                yield from self._all_columns((*here, "solved"), table, (column,))
+                yield from self._column((*here, "solved"), table, column)
             if value.spared is not None:
-                names = [other.name for other in self._document.critical_values]
-                if value.spared.by not in names:
-                    wrong = unknown_word("critical value", value.spared.by, names)
-                    yield (*here, "spared", "by"), wrong
+                names = [other.name for other in values]
+                place = (*here, "spared", "by")
+                yield from _known(place, "critical value", value.spared.by, names)
                 for table, column in value.spared.beside:
-                    yield from self._all_columns((*here, "spared", "beside"), table, (column,))
-            if value.computed is None:
-                continue
-            there = (*here, "computed")
-            columns = (*sorted(value.computed.columns), value.computed.by)
-            yield from self._all_columns(there, value.computed.table, columns)
-            if value.computed.beside is not None:
-                table, column = value.computed.beside
-                yield from self._all_columns((*there, "beside"), table, (column,))
+                    yield from self._column((*here, "spared", "beside"), table, column)
+            if (sums := value.computed) is not None:
+                place = (*here, "computed")
+                yield from self._column(place, sums.table, *sorted(sums.columns), sums.by)
+                if sums.beside is not None:
+                    yield from self._column((*place, "beside"), *sums.beside)
 
     def matters(self) -> Iterator[Problem]:
-        """Yield what is no parameter that names a node, or no label of an edge."""
-        given = self._document.matters
-        if given is None:
+        """Check the parameter and the edges of the part that matters."""
+        part = self._document.matters
+        if part is None:
             return
-        here: Place = ("matters",)
-        yield from self._parameter((*here, "parameter"), given.parameter)
-        parameter = self._document.parameters.get(given.parameter)
+        place: Place = ("matters", "parameter")
+        yield from self._parameter(place, part.parameter)
+        parameter = self._document.parameters.get(part.parameter)
         if parameter is not None and all(n.table != parameter.table for n in self._document.nodes):
-            mend = "name a parameter whose table is one of the nodes"
-            yield (*here, "parameter"), f"'{given.parameter}' names no node; {mend}"
+            fix = "choose a parameter whose table is one of the nodes"
+            yield place, f"'{part.parameter}' names no node; {fix}"
         labels = [edge.label for edge in self._document.edges]
-        for label in given.along:
-            if label not in labels:
-                yield (*here, "along"), unknown_word("edge", label, labels)
+        for label in part.along:
+            yield from _known(("matters", "along"), "edge", label, labels)
 
     def heuristics(self, files: Mapping[str, bool]) -> Iterator[Problem]:
-        """Yield heuristics without a file, files without a heuristic, and names used twice."""
+        """Check that each heuristic has a file, and each file a heuristic."""
         names = [part.name for part in self._document.heuristics]
+        for index in _repeated(names):
+            problem = f"the heuristic '{names[index]}' is there twice; rename one"
+            yield (HEURISTICS, index, "name"), problem
         for index, name in enumerate(names):
-            here: Place = (HEURISTICS, index, "name")
-            if name in names[:index]:
-                yield here, f"the heuristic '{name}' is there twice; rename one"
             if not files.get(heuristic_file(name), False):
-                yield here, f"there is no {heuristic_file(name)}.sql or .cypher; add one"
+                problem = f"there is no {heuristic_file(name)}.sql or .cypher; add one"
+                yield (HEURISTICS, index, "name"), problem
         for stem in files:
             prefix, _, name = stem.partition("/")
             if prefix == HEURISTICS and name not in names:
                 yield (HEURISTICS,), f"a file {stem} is there, but no heuristic '{name}'; add it"
 
     def release(self) -> Iterator[Problem]:
-        """Yield what is no name of a database: the question's number, or one parameter alone."""
-        if self._document.release is None:
-            return
-        here: Place = ("release", "database")
-        name = self._document.release.database
-        try:
-            fields = [field for _, field, _, _ in Formatter().parse(name) if field is not None]
-        except ValueError:
-            fields = []
-        if fields == ["question_num"] or (len(fields) == 1 and name == f"{{{fields[0]}}}"):
-            if fields != ["question_num"]:
-                yield from self._parameter(here, fields[0])
-            return
-        yield here, "write 'q{question_num}', or one parameter in braces such as '{world}'"
+        """Check the parameter that names a database's file."""
+        if self._document.release is not None:
+            name = self._document.release.database
+            if name.startswith("{") and name != "{question_num}":
+                yield from self._parameter(("release", "database"), name.strip("{}"))
 
     # --- parts of checks ---
 
-    def _all_columns(self, place: Place, table: str, columns: Iterable[str]) -> Iterator[Problem]:
-        known = self._columns.get(table)
-        if known is None:
-            yield place, unknown_word("table", table, self._columns)
-            return
-        for column in columns:
-            if column not in known:
-                yield place, unknown_word(f"column of '{table}'", column, known)
+    def _column(self, place: Place, table: str, *columns: str) -> Iterator[Problem]:
+        """Check that a table and its columns exist."""
+        yield from _known(place, "table", table, self._columns)
+        for column in columns if table in self._columns else ():
+            yield from _known(place, f"column of '{table}'", column, self._columns[table])
 
     def _mapped(self, here: Place, table: str, properties: Mapping[str, str]) -> Iterator[Problem]:
-        if table not in self._columns:
-            yield (*here, "table"), unknown_word("table", table, self._columns)
-            return
-        for name, column in properties.items():
-            yield from self._all_columns((*here, "properties", name), table, (column,))
+        yield from _known((*here, "table"), "table", table, self._columns)
+        for name, column in properties.items() if table in self._columns else ():
+            yield from self._column((*here, "properties", name), table, column)
 
-    def _parameter(self, place: Place, name: str) -> Iterator[Problem]:
-        if name not in self._document.parameters:
-            yield place, unknown_word("parameter", name, self._document.parameters)
+    def _parameter(self, place: Place, name: str | None) -> Iterator[Problem]:
+        if name is not None:
+            yield from _known(place, "parameter", name, self._document.parameters)
 
     def _listing(self, here: Place, listing: Listing, *, needed: bool = False) -> Iterator[Problem]:
         if needed and not listing.is_given:
@@ -296,26 +264,34 @@ class _Whole:
         if (listing.table is None) != (listing.column is None):
             yield here, "table and column belong together; give both"
         elif listing.table is not None and listing.column is not None:
-            yield from self._all_columns((*here, "column"), listing.table, (listing.column,))
+            yield from self._column((*here, "column"), listing.table, listing.column)
         for column, parameter in listing.where.items():
             place = (*here, "where", column)
-            yield from self._all_columns(place, listing.table or "", (column,))
+            yield from self._column(place, listing.table or "", column)
             yield from self._parameter(place, parameter)
         for key, text in (("sql", listing.sql), ("cypher", listing.cypher)):
-            for _, wrong in unknown_places(Template(text or ""), self._document.parameters):
-                yield (*here, key), wrong
+            for _, problem in unknown_places(Template(text or ""), self._document.parameters):
+                yield (*here, key), problem
 
-    def _formula(self, table: str, key: str, formula: str) -> Iterator[Problem]:
-        yield from self._all_columns(("outcomes", "key"), table, (key,))
-        place: Place = ("outcomes", "formula")
+    def _formula(self, place: Place, table: str, formula: str) -> Iterator[Problem]:
         try:
             columns = Formula(formula).columns
         except DataError as error:
             yield place, str(error)
             return
+        yield from self._column(place, table, *columns)
         types = self._columns.get(table, {})
-        yield from self._all_columns(place, table, columns)
         for column in columns:
             if types.get(column, "float") not in _NUMBERS:
                 holds = "text" if types[column] == "text" else f"{types[column]} values"
-                yield place, f"the column '{column}' holds {holds}; a formula takes numbers"
+                yield place, f"the column '{column}' holds {holds}; a formula needs numbers"
+
+
+def _known(place: Place, kind: str, word: str, known: Iterable[str]) -> Iterator[Problem]:
+    if word not in known:
+        yield place, unknown_word(kind, word, known)
+
+
+def _repeated(names: list[str]) -> list[int]:
+    """Return the index of each name that equals an earlier one."""
+    return [index for index, name in enumerate(names) if name in names[:index]]

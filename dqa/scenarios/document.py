@@ -27,8 +27,8 @@ from dqa.scenarios.json_schemas import describe_fields
 Name = Annotated[str, StringConstraints(min_length=1)]
 PlainName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$")]
 EntryPointText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
-"""Where Python has something: ``package.module:OBJECT``."""
-
+"""An object of Python: ``package.module:OBJECT``."""
+_DATABASE = r"^[^{}]*\{question_num\}[^{}]*$|^\{[a-z_]\w*\}$"
 
 ParameterType = Literal[
     "text", "integer", "number", "decimal", "boolean", "date", "timestamp", "list"
@@ -324,7 +324,7 @@ class ReleasePart(Part):
     """
 
     questions: Name = "questions.json"
-    database: Name
+    database: Annotated[str, StringConstraints(pattern=_DATABASE)]
     constants: dict[str, str] = {}
 
 

@@ -1,15 +1,15 @@
-"""Parts that several scenarios share: files that a ``scenario.toml`` includes beneath its own.
+"""Files that a ``scenario.toml`` includes: parts that several scenarios share.
 
-An included file holds tables, nodes, edges, parameters and settings, written as in a
-``scenario.toml``. What lists hold stands before the scenario's own; of parameters and settings the
-scenario's own of a name goes first.
+An included file contains tables, nodes, edges, parameters and settings, written as in a
+``scenario.toml``. Items of lists come before the scenario's own. A parameter or setting of the
+scenario replaces an included one of the same name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -20,8 +20,11 @@ from dqa.scenarios.document import SharedParts
 from dqa.scenarios.toml_lines import Place, line_of, lines_of
 
 INCLUDE = "include"
-NAMED = ("parameters", "settings")
-LISTED = tuple(name for name in SharedParts.model_fields if name not in NAMED)
+_TYPES: Mapping[str, type[Any]] = {
+    name: dict if name in ("parameters", "settings") else list for name in SharedParts.model_fields
+}
+"""The type of each part that an included file can contain."""
+_LINE = re.compile(r"at line (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,147 +36,111 @@ class _Written:
     values: Mapping[str, Any]
 
     def wrong(self, place: Place, problem: str) -> ParseError:
-        line = line_of(place, lines_of(self.text))
-        field_ = ".".join(map(str, place)) or "the file"
-        return ParseError(self.file, line, f"{field_}: {problem}")
+        """Return an error with the line of a field."""
+        field = ".".join(map(str, place)) or "the file"
+        return ParseError(self.file, line_of(place, lines_of(self.text)), f"{field}: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
 class MergedDocument:
-    """The values of a ``scenario.toml`` with what it includes, and where each was written.
+    """The values of a ``scenario.toml`` with its included files.
 
     Attributes
     ----------
     values
         As one document.
+    parts
+        The included files, then the document itself.
     problems
-        What could not be included, so that it is missing from the values.
+        Included files that cannot be read, so that their parts are missing.
     """
 
     values: Mapping[str, Any]
-    _own: _Written
-    _listed: Mapping[str, tuple[tuple[_Written, int], ...]] = field(default_factory=dict)
-    _named: Mapping[tuple[str, str], _Written] = field(default_factory=dict)
+    parts: tuple[_Written, ...]
     problems: tuple[ParseError, ...] = ()
 
     def wrong(self, place: Place, problem: str) -> ParseError:
-        """Return the error that tells of a field with the file and line in which it stands."""
+        """Return an error with the file and the line of a field."""
         key, second = (*place, None, None)[:2]
-        if isinstance(second, int) and second < len(self._listed.get(str(key), ())):
-            written, index = self._listed[str(key)][second]
-            return written.wrong((str(key), index, *place[2:]), problem)
-        if isinstance(second, str) and (str(key), second) in self._named:
-            return self._named[str(key), second].wrong(place, problem)
-        return self._own.wrong(place, problem)
+        if isinstance(second, int) and _TYPES.get(str(key)) is list:
+            for part in self.parts:
+                count = len(part.values.get(str(key), ()))
+                if second < count:
+                    return part.wrong((str(key), second, *place[2:]), problem)
+                second -= count
+        own = self.parts[-1]
+        if _TYPES.get(str(key)) is dict:
+            own = next((p for p in reversed(self.parts) if second in p.values.get(key, {})), own)
+        return own.wrong(place, problem)
 
 
 def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
-    """Read a document and what it includes.
+    """Read a document and the files that it includes.
 
     Parameters
     ----------
     folder
-        The scenario's, from which paths are read.
+        The scenario's folder, at which paths start.
     file, text
         The document.
 
     Raises
     ------
     ParseError
-        The document cannot be read, or what it and its files share is no list or table.
+        The document is not TOML, or a shared part is not a list or table.
     """
-    own = _Written(file, text, _values(file, text))
+    own = _written(file, text)
+    parts: list[_Written] = []
     problems: list[ParseError] = []
-    parts = [*_included(folder, own, problems), own]
-    if len(parts) == 1:
-        return MergedDocument(own.values, own, problems=tuple(problems))
-    merged = dict(own.values)
-    listed: dict[str, tuple[tuple[_Written, int], ...]] = {}
-    named: dict[tuple[str, str], _Written] = {}
-    for key in LISTED:
-        found = [
-            ((part, index), one)
-            for part in parts
-            for index, one in enumerate(_of_type(part, key, list))
-        ]
-        if found:
-            listed[key] = tuple(place for place, _ in found)
-            merged[key] = [one for _, one in found]
-    for key in NAMED:
-        whole: dict[str, Any] = {}
-        for part in parts:
-            values = _of_type(part, key, dict)
-            whole |= values
-            named |= dict.fromkeys(((key, name) for name in values), part)
-        if whole:
-            merged[key] = whole
-    return MergedDocument(merged, own, listed, named, tuple(problems))
-
-
-def _of_type(part: _Written, key: str, kind: type[Any]) -> Any:  # noqa: ANN401  (a list or a map)
-    value = part.values.get(key, kind())
-    if not isinstance(value, kind):
-        raise part.wrong((key,), f"it has to be a {'list' if kind is list else 'table'}")
-    return value
-
-
-def _included(folder: Traversable, own: _Written, problems: list[ParseError]) -> Iterator[_Written]:
-    """Yield the files that can be included; of the others, add what is wrong with them."""
     names = own.values.get(INCLUDE, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        wrong = own.wrong((INCLUDE,), 'it has to be a list of files, such as ["../tables.toml"]')
-        problems.append(wrong)
-        return
+        problem = 'it has to be a list of files, such as ["../tables.toml"]'
+        problems.append(own.wrong((INCLUDE,), problem))
+        names = []
     for index, name in enumerate(names):
         try:
-            yield _read(folder, name, own, index)
+            parts.append(_included(folder, name, own, (INCLUDE, index)))
         except ParseError as error:
             problems.append(error)
+    parts.append(own)
+    merged = dict(own.values)
+    for key, kind in _TYPES.items():
+        for part in parts:
+            if not isinstance(part.values.get(key, kind()), kind):
+                raise part.wrong((key,), f"it has to be a {'list' if kind is list else 'table'}")
+        found = [part.values[key] for part in parts if key in part.values]
+        if found and kind is list:
+            merged[key] = [item for items in found for item in items]
+        elif found:
+            merged[key] = {name: value for named in found for name, value in named.items()}
+    return MergedDocument(merged, tuple(parts), tuple(problems))
 
 
-def _read(folder: Traversable, name: str, own: _Written, index: int) -> _Written:
-    def wrong(problem: str) -> ParseError:
-        return own.wrong((INCLUDE, index), problem)
-
-    file = _file(folder, name, wrong)
-    text = _text(file, folder, wrong)
-    written = _Written(str(file), text, _values(str(file), text))
+def _included(folder: Traversable, name: str, own: _Written, place: Place) -> _Written:
+    """Read an included file; `ParseError` at its place in the document."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or path.suffix != ".toml":
+        raise own.wrong(place, f"'{name}' has to be the path of a .toml file from this folder")
+    if not isinstance(folder, Path):
+        raise own.wrong(place, "a scenario in an archive cannot include files")
+    file, home = folder / path, folder.resolve().parent
+    if not file.resolve().is_relative_to(home):
+        raise own.wrong(place, f"{file} is outside of {home}: move it there")
+    try:
+        text = read_text(file.resolve(), home=home)
+    except DataError as error:
+        raise own.wrong(place, str(error)) from error
+    written = _written(str(file), text)
     for key in written.values:
-        if key not in (*LISTED, *NAMED):
-            parts = ", ".join((*LISTED, *NAMED))
-            raise written.wrong((key,), f"an included file holds {parts} and nothing else")
+        if key not in _TYPES:
+            raise written.wrong((key,), f"an included file can only contain {', '.join(_TYPES)}")
     return written
 
 
-def _file(folder: Traversable, name: str, wrong: Callable[[str], ParseError]) -> Path:
-    path = PurePosixPath(name)
-    if path.is_absolute() or path.suffix != ".toml":
-        raise wrong(f"'{name}' has to be the path of a .toml file, read from this folder")
-    if not isinstance(folder, Path):
-        raise wrong("a scenario that lies in an archive includes nothing: write its parts here")
-    return folder / path
-
-
-def _text(file: Path, folder: Traversable, wrong: Callable[[str], ParseError]) -> str:
-    # Out of the folder beside which the others lie no path may lead.
-    home = Path(str(folder)).resolve().parent
-    if not file.resolve().is_relative_to(home):
-        raise wrong(f"{file} lies outside of {home}: put it there")
+def _written(file: str, text: str) -> _Written:
     try:
-        return read_text(file.resolve(), home=home)
-    except DataError as error:
-        raise wrong(str(error)) from error
-
-
-def _values(file: str, text: str) -> dict[str, Any]:
-    try:
-        return parse_toml(text)
+        return _Written(file, text, parse_toml(text))
     except ValueError as error:
-        told = _LINE.search(str(error))
-        raise ParseError(
-            file, int(told[1]) if told else None, f"it is not TOML: {error}"
-        ) from error
-
-
-_LINE = re.compile(r"at line (\d+)")
-"""Where `tomllib` says that a text is none."""
+        found = _LINE.search(str(error))
+        line = int(found[1]) if found else None
+        raise ParseError(file, line, f"it is not TOML: {error}") from error

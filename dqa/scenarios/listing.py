@@ -1,9 +1,9 @@
-"""What a column or a statement lists, as what can be chosen."""
+"""Values that a column or a statement lists, as candidates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate
@@ -12,31 +12,27 @@ from dqa.scenarios.document import Listing
 from dqa.scenarios.parameters import LIST_SEPARATOR
 
 Lister: TypeAlias = Callable[[Listing, Mapping[str, str]], Sequence[Cell]]
-"""Gives what a listing lists for a target, wherever the data are."""
+"""Returns the values of a listing for a target."""
 
 
 def candidate_of(cell: Cell, wanted: ColumnType | None, scenario: str) -> Candidate:
-    """Return what was listed as a candidate is: text, or a whole number.
+    """Return a listed value as a candidate; `DataError` if it is neither text nor a whole number.
 
     Parameters
     ----------
     cell
-        What was listed.
+        The value.
     wanted
-        What candidates are, where their scenario says it.
+        The type of candidates that the scenario declares; None for none.
     scenario
-        What errors call it.
-
-    Raises
-    ------
-    DataError
-        It is neither.
+        The scenario's name, for errors.
     """
     if wanted == "text" and cell is not None:
         return str(cell)
-    is_whole = isinstance(cell, int) and not isinstance(cell, bool)
-    if is_whole or (isinstance(cell, str) and wanted is None):
-        return cast("Candidate", cell)
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return cell
+    if isinstance(cell, str) and wanted is None:
+        return cell
     needed = "a whole number" if wanted == "integer" else "text or a whole number"
     raise DataError(
         f"The candidates of scenario '{scenario}' hold {cell!r}, which is not {needed}."
@@ -46,25 +42,15 @@ def candidate_of(cell: Cell, wanted: ColumnType | None, scenario: str) -> Candid
 def listed_in(
     names: Sequence[Candidate], target: Mapping[str, str], key: str
 ) -> tuple[Candidate, ...]:
-    """Return the names that ``target[key]`` lists, in table order; all where it lists none.
+    """Return the names that the text ``target[key]`` lists, in the order of `names`.
 
-    Parameters
-    ----------
-    names
-        The names there are.
-    target, key
-        Of a question, and which of its values is the list.
-
-    Raises
-    ------
-    DataError
-        The target lists a name that is not there.
+    Without that text, all names are returned. An unknown name is a `DataError`.
     """
     if key not in target:
         return tuple(names)
     wanted = target[key].split(LIST_SEPARATOR)
-    there = {str(name) for name in names}
-    unknown = [name for name in wanted if name not in there]
+    known = {str(name) for name in names}
+    unknown = [name for name in wanted if name not in known]
     if unknown:
         raise DataError(
             f"'{unknown[0]}' is listed to choose from, but the situation does not hold it."
@@ -72,30 +58,19 @@ def listed_in(
     return tuple(name for name in names if str(name) in set(wanted))
 
 
-PLAIN_TYPES: Mapping[ColumnType | None, Sequence[set[type]]] = {
-    None: ({str}, {int}),
-    "text": ({str},),
-    "integer": ({int},),
-}
-"""By the declared type, the Python types of a list whose cells are candidates as they are."""
-
-
 def column_values(listing: Listing, table: Table, target: Mapping[str, str]) -> Sequence[Cell]:
-    """Return the values of a listing's column in the rows that it keeps, in the table's order.
+    """Return the values of a listing's column in the selected rows, in the order of the table.
 
-    Raises
-    ------
-    DataError
-        The target does not tell what the rows are chosen by.
+    A missing parameter is a `DataError`.
     """
     values: list[Cell] = table[listing.column or ""].tolist()
     for column, parameter in listing.where.items():
         if parameter not in target:
             raise DataError(
-                f"The target does not tell '{parameter}', by which rows of '{table.schema.name}' "
-                f"are chosen; it tells {', '.join(target) or 'nothing'}."
+                f"The target lacks '{parameter}', which selects rows of '{table.schema.name}'; it "
+                f"has {', '.join(target) or 'nothing'}."
             )
-        # A target is text whatever the column holds.
-        kept = [str(cell) == target[parameter] for cell in table[column].tolist()]
-        values = [value for value, keeps in zip(values, kept, strict=True) if keeps]
+        # A target is text, whatever the column's type.
+        keeps = [str(cell) == target[parameter] for cell in table[column].tolist()]
+        values = [value for value, is_kept in zip(values, keeps, strict=True) if is_kept]
     return values

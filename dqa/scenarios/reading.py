@@ -1,78 +1,70 @@
-"""Reads a scenario's folder, wherever it lies.
+"""Reads a scenario's folder.
 
-The folder holds
+The folder contains
 
 ``scenario.toml``
-    what is data: tables, graph, parameters, candidates, outcomes (`dqa.scenarios.document`);
-what it includes
-    tables, nodes, edges, parameters and settings that scenarios share (`dqa.scenarios.including`);
+    data: tables, graph, parameters, candidates, outcomes (`dqa.scenarios.document`), and perhaps
+    files to include (`dqa.scenarios.including`);
 ``rules.md``
     the business rules;
 ``question.txt``
-    what is asked, a `string.Template` over the question's target and, below an empty line, how it
-    is to be answered;
+    the question, a `string.Template` over its target and, below an empty line, the form of the
+    answer;
 ``context.sql``, ``context.cypher``
-    where deciders are told what to read, statements whose rows bear on a question;
+    statements with the data that bear on a question, if deciders receive any;
 ``candidates.sql``, ``candidates.cypher``
-    where a statement lists what can be chosen;
+    the statement that lists the candidates, if one does;
 ``outcomes.sql``, ``outcomes.cypher``
-    where a statement tells what each candidate leads to;
+    the statement that returns the outcome of each candidate, if one does;
 ``heuristics/NAME.sql``, ``heuristics/NAME.cypher``
-    of each heuristic that ``scenario.toml`` declares, a statement whose first row's first column
-    is its answer.
+    for each heuristic of ``scenario.toml``, a statement whose first row's first column is the
+    answer.
 
-Statements are templates over the target and, but for those of the candidates, ``$candidates``. Of
+Statements are templates over the target and, except for those of candidates, ``$candidates``. For
 candidates, outcomes and a heuristic one language is enough.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePath
 from string import Template
-from typing import Any, TypeAlias, get_args
+from typing import TypeAlias
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
 from dqa.core.errors import ParseError, UsageError
 from dqa.core.files import read_text
+from dqa.core.records import problem_of_field
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
 from dqa.core.text import counted
 from dqa.scenarios.base import Heuristic, Scenario
-from dqa.scenarios.checks import (
-    HEURISTICS,
-    heuristic_file,
-    problems,
-    unknown_places,
-    unknown_word,
-)
-from dqa.scenarios.document import CandidatesPart, ScenarioDocument
+from dqa.scenarios.checks import HEURISTICS, heuristic_file, problems, unknown_places
+from dqa.scenarios.document import ScenarioDocument
 from dqa.scenarios.including import MergedDocument, merge_included
 from dqa.scenarios.statements import SUFFIXES, Kind, read_statements
-from dqa.scenarios.toml_lines import Place
 
 DOCUMENT = "scenario.toml"
-"""The file by which a scenario's folder is known."""
-_REMARK = re.compile(r"<!--.*?-->", re.DOTALL)
+"""The file that every scenario's folder has."""
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _ByKind: TypeAlias = Mapping[Kind, tuple[Template, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFolder:
-    """What a scenario's folder holds, and everything that is wrong with it.
+    """The content of a scenario's folder, and all its problems.
 
     Attributes
     ----------
     scenario
-        None where its document cannot be read. With problems it may not be whole.
+        None if the document cannot be read. With problems it may be incomplete.
     problems
-        In the order in which they were found; () for a good one.
+        In the order in which they were found.
     document
-        Where each of its fields is written; None where it is no TOML.
+        The document with the lines of its fields; None if it is not TOML.
     """
 
     scenario: Scenario | None
@@ -81,71 +73,51 @@ class ReadFolder:
 
 
 def read_scenario(folder: Traversable | Path | str) -> Scenario:
-    """Read the scenario that a folder holds.
+    """Read the scenario of a folder.
 
     Raises
     ------
     ParseError
-        A file is missing or wrong; names the file, its line and field, and how to mend it.
+        A file is missing or wrong; names the file, line and field, and how to fix it.
     """
     found = read_folder(folder)
     if found.scenario is not None and not found.problems:
         return found.scenario
     first, *others = found.problems
-    more = f" (and {len(others)} more to mend)" if others else ""
+    more = f" (and {counted(len(others), 'more problem')})" if others else ""
     raise ParseError(first.file, first.line, f"{first.problem}{more}") from first
 
 
 def read_folder(folder: Traversable | Path | str) -> ReadFolder:
-    """Read a scenario's folder as far as it can be, with all that is wrong with it."""
+    """Read a scenario's folder as far as possible, with all its problems."""
     return _Reading(Path(folder) if isinstance(folder, str) else folder).read()
 
 
 class _Reading:
-    """Reads one folder; what is wrong is kept, and reading goes on with the rest."""
+    """Reads one folder, and collects its problems."""
 
     def __init__(self, folder: Traversable) -> None:
         self._folder = folder
         self._problems: list[ParseError] = []
 
     def read(self) -> ReadFolder:
+        """Return the scenario and the problems."""
         document, merged = self._document()
         texts = {name: self._text(name) for name in ("question.txt", "rules.md")}
         scenario = None
         if document is not None and merged is not None:
-            stems = ("context", "candidates", "outcomes", *_heuristic_files(self._folder, document))
+            stems = ("context", "candidates", "outcomes", *self._heuristic_files(document))
             files = {stem: self._statements(stem) for stem in stems}
-            self._check(document, merged, files, texts["question.txt"])
+            if not merged.problems:  # references may lead to the missing parts
+                for place, problem in problems(document, {s: self._exists(s) for s in stems}):
+                    self._problems.append(merged.wrong(place, problem))
+            self._check_templates(document.parameters, files, texts["question.txt"])
             scenario = self._scenario(document, files, texts)
         return ReadFolder(scenario, tuple(self._problems), merged)
 
-    def _scenario(
-        self, document: ScenarioDocument, files: Mapping[str, _ByKind], texts: Mapping[str, str]
-    ) -> Scenario:
-        asked, _, answer_form = texts["question.txt"].partition("\n\n")
-        candidates = _listing(document.candidates, files["candidates"])
-        return Scenario(
-            document=document.model_copy(update={"candidates": candidates}),
-            schema=_schema(document),
-            rules=_REMARK.sub("", texts["rules.md"]).strip(),
-            template=Template(asked.strip()),
-            answer_form=answer_form.strip(),
-            contexts=files["context"],
-            outcome_queries={kind: found[0] for kind, found in files["outcomes"].items()},
-            heuristics=tuple(
-                Heuristic(
-                    part.name,
-                    part.description,
-                    {kind: found[0] for kind, found in files[heuristic_file(part.name)].items()},
-                )
-                for part in document.heuristics
-            ),
-            folder=str(self._folder),
-        )
-
     def _document(self) -> tuple[ScenarioDocument | None, MergedDocument | None]:
         try:
-            text = _text(self._folder, DOCUMENT)
+            text = _read(self._folder / DOCUMENT)
             merged = merge_included(self._folder, str(self._folder / DOCUMENT), text)
         except ParseError as error:
             self._problems.append(error)
@@ -154,44 +126,54 @@ class _Reading:
         try:
             return ScenarioDocument.model_validate(merged.values), merged
         except ValidationError as error:
-            found = error.errors(include_url=False)
-            for detail in found:
-                # What was not included is not missing here.
-                if not (merged.problems and detail["loc"] == ("tables",)):
-                    self._problems.append(merged.wrong(detail["loc"], _problem(detail)))
+            for detail in error.errors(include_url=False):
+                place = detail["loc"]
+                if not (merged.problems and place == ("tables",)):  # they may be in a missing file
+                    problem = problem_of_field(detail, ScenarioDocument, str(place[-1]))
+                    self._problems.append(merged.wrong(place, problem))
             return None, merged
 
     def _text(self, name: str) -> str:
         try:
-            return _text(self._folder, name)
+            return _read(self._folder / name)
         except ParseError as error:
             self._problems.append(error)
             return ""
 
-    def _statements(self, stem: str) -> dict[Kind, tuple[Template, ...]]:
+    def _heuristic_files(self, document: ScenarioDocument) -> list[str]:
+        """Return the files of declared and of existing heuristics, without their endings."""
+        home = self._folder / HEURISTICS
+        paths = [PurePath(file.name) for file in home.iterdir()] if home.is_dir() else []
+        existing = sorted(path.stem for path in paths if path.suffix in SUFFIXES.values())
+        names = dict.fromkeys([*(part.name for part in document.heuristics), *existing])
+        return [heuristic_file(name) for name in names]
+
+    def _exists(self, stem: str) -> bool:
+        return any((self._folder / f"{stem}{suffix}").is_file() for suffix in SUFFIXES.values())
+
+    def _statements(self, stem: str) -> _ByKind:
         found: dict[Kind, tuple[Template, ...]] = {}
         for kind, suffix in SUFFIXES.items():
-            if not (self._folder / f"{stem}{suffix}").is_file():
+            file = self._folder / f"{stem}{suffix}"
+            if not file.is_file():
                 continue
             try:
-                found[kind] = _read_statements(self._folder, f"{stem}{suffix}", stem)
+                _read(file)
+                statements = read_statements(file)
+                if stem == "context" or len(statements) == 1:
+                    found[kind] = statements
+                else:
+                    problem = f"it holds {counted(len(statements), 'statement')}; write exactly one"
+                    self._problems.append(ParseError(str(file), None, problem))
             except ParseError as error:
                 self._problems.append(error)
         return found
 
-    def _check(
-        self,
-        document: ScenarioDocument,
-        merged: MergedDocument,
-        files: Mapping[str, _ByKind],
-        question: str,
+    def _check_templates(
+        self, parameters: Iterable[str], files: Mapping[str, _ByKind], question: str
     ) -> None:
-        """Hold the parts of a scenario against one another."""
-        if not merged.problems:  # else what they name may be in what is missing
-            there = {stem: _is_there(self._folder, stem) for stem in files}
-            for place, problem in problems(document, there):
-                self._problems.append(merged.wrong(place, problem))
-        known = [*document.parameters]
+        """Report unknown names of the question and of the statements."""
+        known = [*parameters]
         self._check_template("question.txt", Template(question), known)
         for stem, by_kind in files.items():
             allowed = known if stem == "candidates" else [*known, "candidates"]
@@ -199,90 +181,46 @@ class _Reading:
                 for template in templates:
                     self._check_template(f"{stem}{SUFFIXES[kind]}", template, allowed)
 
-    def _check_template(self, name: str, template: Template, known: Sequence[str]) -> None:
+    def _check_template(self, name: str, template: Template, known: Iterable[str]) -> None:
+        file = self._folder / name
         for place, problem in unknown_places(template, known):
-            lines = _text(self._folder, name).splitlines()
             spelled = re.compile(rf"\$\{{?{re.escape(place)}\b" if place else r"\$(?![\w{$])")
-            line = next((n for n, text in enumerate(lines, 1) if spelled.search(text)), None)
-            self._problems.append(ParseError(str(self._folder / name), line, problem))
+            lines = enumerate(_read(file).splitlines(), 1)
+            line = next((number for number, text in lines if spelled.search(text)), None)
+            self._problems.append(ParseError(str(file), line, problem))
+
+    def _scenario(
+        self, document: ScenarioDocument, files: Mapping[str, _ByKind], texts: Mapping[str, str]
+    ) -> Scenario:
+        question, _, answer_form = texts["question.txt"].partition("\n\n")
+        one = {
+            stem: {kind: templates[0] for kind, templates in by_kind.items() if templates}
+            for stem, by_kind in files.items()
+        }
+        fields: Mapping[Kind, str] = {"relational": "sql", "graph": "cypher"}
+        listing = {fields[kind]: found.template for kind, found in one["candidates"].items()}
+        candidates = document.candidates.model_copy(update=listing)
+        return Scenario(
+            document=document.model_copy(update={"candidates": candidates}),
+            schema=_schema(document),
+            rules=_COMMENT.sub("", texts["rules.md"]).strip(),
+            template=Template(question.strip()),
+            answer_form=answer_form.strip(),
+            contexts=files["context"],
+            outcome_queries=one["outcomes"],
+            heuristics=tuple(
+                Heuristic(part.name, part.description, one[heuristic_file(part.name)])
+                for part in document.heuristics
+            ),
+            folder=str(self._folder),
+        )
 
 
-def _is_there(folder: Traversable, stem: str) -> bool:
-    return any((folder / f"{stem}{suffix}").is_file() for suffix in SUFFIXES.values())
-
-
-def _text(folder: Traversable, name: str) -> str:
+def _read(file: Traversable) -> str:
     try:
-        return read_text(folder / name)
+        return read_text(file)
     except UsageError as error:
-        raise ParseError(str(folder / name), None, "the file is missing") from error
-
-
-# --- the document ---
-
-
-def _problem(detail: ErrorDetails) -> str:
-    """Return what is wrong and how to mend it, in words of the file's."""
-    name = str(detail["loc"][-1]) if detail["loc"] else ""
-    if detail["type"] == "missing":
-        return "it is missing; add it"
-    if detail["type"] == "extra_forbidden":
-        return unknown_word("field", name, _fields(detail["loc"][:-1]))
-    return f"{detail['msg'][:1].lower()}{detail['msg'][1:]}, but it is {_shown(detail['input'])}"
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _fields(place: Place) -> list[str]:
-    """Return the names of the fields that the part at a place may have."""
-    part: type[BaseModel] = ScenarioDocument
-    for key in place:
-        named = {f.alias or name: f for name, f in part.model_fields.items()}
-        if key in named:
-            part = next(_parts(named[str(key)].annotation), part)
-    return [f.alias or name for name, f in part.model_fields.items()]
-
-
-def _parts(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401  (any type expression)
-    """Yield the parts that a field's type is made of."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _parts(argument)
-
-
-# --- statements and texts ---
-
-
-def _heuristic_files(folder: Traversable, document: ScenarioDocument) -> list[str]:
-    """Return the files of heuristics that are declared or there, without their endings."""
-    names = [part.name for part in document.heuristics]
-    home = folder / HEURISTICS
-    there = (PurePath(file.name) for file in home.iterdir()) if home.is_dir() else ()
-    found = sorted({file.stem for file in there if file.suffix in SUFFIXES.values()})
-    return [heuristic_file(name) for name in dict.fromkeys([*names, *found])]
-
-
-def _read_statements(folder: Traversable, name: str, stem: str) -> tuple[Template, ...]:
-    file = folder / name
-    _text(folder, name)  # which says what cannot be read
-    found = read_statements(file)
-    if stem != "context" and len(found) != 1:
-        problem = f"it holds {counted(len(found), 'statement')}; write exactly one"
-        raise ParseError(str(file), None, problem)
-    return found
-
-
-def _listing(
-    candidates: CandidatesPart, files: Mapping[Kind, tuple[Template, ...]]
-) -> CandidatesPart:
-    """Return the candidates with the statements of their files."""
-    fields: Mapping[Kind, str] = {"relational": "sql", "graph": "cypher"}
-    found = {fields[kind]: templates[0].template for kind, templates in files.items()}
-    return candidates.model_copy(update=found)
+        raise ParseError(str(file), None, "the file is missing") from error
 
 
 def _schema(document: ScenarioDocument) -> Schema:

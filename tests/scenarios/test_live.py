@@ -139,7 +139,7 @@ def test_columns_of_every_type_are_shown(tmp_path: Path) -> None:
     [
         ("tables.toml", 'type = "date"', 'type = "dat"', "tables.toml:15: tables.0.columns.3.type"),
         ("close-plant/scenario.toml", "../tables.toml", "/etc/passwd", ":4: include.0: .*a .toml"),
-        ("close-plant/scenario.toml", "../tables.toml", "../../up.toml", ":4: .*lies outside of"),
+        ("close-plant/scenario.toml", "../tables.toml", "../../up.toml", ":4: .*is outside of"),
     ],
 )
 def test_a_fault_in_an_included_file_is_named_with_its_place(

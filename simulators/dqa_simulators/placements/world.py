@@ -141,7 +141,7 @@ class PlacementsEpisode(GameEpisode):
         return PlacementsPosition(viewer, self._standing)
 
     def _ask(self, position: Position) -> tuple[str, str]:
-        asked = plugins.scenario(Placements.name).asked(
+        asked = plugins.scenario(Placements.name).question_with(
             "", "", self._target(position.viewer), position.actions
         )
         rules = (

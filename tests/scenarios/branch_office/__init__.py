@@ -35,7 +35,7 @@ class Firms:
                 scenario.schema, f"firm-{number}", {"branch": Table.from_rows(schema, rows)}
             )
             target = {"kept": "Leeds"}
-            asked: Question = scenario.asked(
+            asked: Question = scenario.question_with(
                 firm.name, str(number), target, scenario.candidates(firm, target)
             )
             best = min(rows[1:], key=lambda row: row[1] - row[2] - row[3])

@@ -1,8 +1,8 @@
-"""The scenarios that there are: those of this project, of other packages, and of users' folders.
+"""The known scenarios: those of this project, of other packages, and of users' folders.
 
-Ours are the folders of ``schemas/`` that hold a ``scenario.toml``. A package adds its own by an
-entry point in the group ``dqa.scenarios``, whose object is the folder. A folder that nobody
-installed is known to a process that was told of it by `register`.
+Ours are the folders of ``schemas/`` with a ``scenario.toml``. A package adds its own by an entry
+point in the group ``dqa.scenarios``, whose object is the folder. `register` adds a user's folder to
+the process.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.scenarios.base import Scenario
+from dqa.scenarios.document import ScenarioDocument
 from dqa.scenarios.reading import DOCUMENT, read_scenario
 
 GROUP = "dqa.scenarios"
@@ -25,7 +26,7 @@ _registered: dict[str, tuple[Path, Scenario]] = {}
 
 @cache
 def _shipped() -> dict[str, Traversable]:
-    """Return this project's folders: inside an installed `dqa`, or beside it in a checkout."""
+    """Return this project's folders: inside an installed `dqa`, or next to it in a checkout."""
     home: Traversable = files("dqa") / "schemas"
     if not home.is_dir():
         home = Path(__file__).parents[2] / "schemas"
@@ -40,19 +41,23 @@ def _added() -> dict[str, EntryPoint]:
 
 
 def scenario_names() -> tuple[str, ...]:
-    """Return the names of all scenarios that are known, sorted; none of them is read for that."""
+    """Return the names of all known scenarios, sorted, without reading any."""
     return tuple(sorted({*_shipped(), *_added(), *_registered}))
 
 
 def scenarios() -> tuple[Scenario, ...]:
-    """Return the scenarios in their order; one that cannot be read is left to who asks for it."""
+    """Return the scenarios in their order, without those that cannot be read."""
     found = []
     for name in scenario_names():
         try:
             found.append(scenario(name))
         except DqaError:
             continue
-    return tuple(sorted(found, key=_rank))
+    return tuple(sorted(found, key=lambda one: _rank(one.document)))
+
+
+def _rank(document: ScenarioDocument) -> tuple[bool, int, str]:
+    return document.order is None, document.order or 0, document.name
 
 
 def scenario(name: str) -> Scenario:
@@ -61,7 +66,7 @@ def scenario(name: str) -> Scenario:
     Raises
     ------
     UnknownNameError
-        There is none.
+        It is unknown.
     PluginError
         A package's folder cannot be found, or two have the same name.
     ParseError
@@ -77,8 +82,8 @@ def _installed(name: str) -> Scenario:
     shipped, added = _shipped().get(name), _added().get(name)
     if shipped is not None and added is not None:
         raise PluginError(
-            f"The scenario '{name}' is there twice: this project has it, and {added.value} is "
-            f"registered under the same name. Rename that one."
+            f"The scenario '{name}' exists twice: in this project and as {added.value}. Rename the "
+            "second."
         )
     if added is not None:
         shipped = _folder_of(added)
@@ -98,25 +103,23 @@ def _folder_of(point: EntryPoint) -> Traversable:
         folder = point.load()
     except DqaError:
         raise
-    except (Exception, SystemExit) as error:  # whatever a package does when it is imported
+    except (Exception, SystemExit) as error:  # an imported package can do anything
         raise PluginError(
             f"The scenario '{point.name}' is registered as {point.value}, which cannot be loaded: "
-            f"{type(error).__name__}: {error}. Mend or remove the package that registers it."
+            f"{type(error).__name__}: {error}. Fix or remove the package that registers it."
         ) from error
     if isinstance(folder, str):
         folder = Path(folder)
     if not isinstance(folder, Traversable) or not (folder / DOCUMENT).is_file():
         raise PluginError(
-            f"The scenario '{point.name}' is registered as {point.value}, which is no folder with "
-            f"a {DOCUMENT}."
+            f"The scenario '{point.name}' is registered as {point.value}, which is not a folder "
+            f"with a {DOCUMENT}."
         )
     return folder
 
 
 def register(folder: Path | str) -> Scenario:
-    """Make a folder's scenario known to this process, by its name.
-
-    A folder that is registered again is read again.
+    """Add a folder's scenario to this process, by its name; read it again if it is known.
 
     Raises
     ------
@@ -139,25 +142,23 @@ def register(folder: Path | str) -> Scenario:
 
 
 def registered() -> dict[str, Path]:
-    """Return the folders that this process was told of, by the name of their scenario."""
+    """Return the registered folders, by the name of their scenario."""
     return {name: folder for name, (folder, _) in _registered.items()}
 
 
 def folder_or_name(name: str) -> str:
-    """Return what a scenario is named by: its name, or its folder, which is made absolute."""
+    """Return a scenario's name unchanged, and its folder as an absolute path."""
     is_folder = name not in scenario_names() and (Path(name) / DOCUMENT).is_file()
     return str(Path(name).absolute()) if is_folder else name
 
 
 def scenario_name(name: str) -> str:
-    """Return the name of a scenario, of which `name` is the name or the folder.
-
-    What a user writes in place of a scenario's name may be a folder, which is registered.
+    """Return the name of a scenario by its name or its folder, which is registered.
 
     Raises
     ------
     ParseError, UsageError
-        As `register` does; or it is a folder, or the path of one, without a scenario.
+        The errors of `register`, or a folder lacks a scenario.
     """
     if name in scenario_names():
         return name
@@ -165,7 +166,7 @@ def scenario_name(name: str) -> str:
     if (folder / DOCUMENT).is_file():
         return register(folder).name
     if folder.is_dir() or len(folder.parts) > 1 or name.startswith("."):
-        is_not = "holds no" if folder.is_dir() else "is not there, or holds no"
+        is_not = "holds no" if folder.is_dir() else "does not exist, or holds no"
         raise UsageError(
             f"{name} {is_not} {DOCUMENT}: name a scenario's folder, or one of the scenarios "
             f"{', '.join(scenario_names())}."

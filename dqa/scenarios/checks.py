@@ -93,15 +93,14 @@ def unstated_rule(rules: str, counting: CountingRules) -> str | None:
     for heading, figures in counting.stated:
         if heading not in texts:
             return (
-                f"it lacks the rule '{heading}', by which the simulator counts; "
+                f"it lacks the rule '{heading}', which the simulator uses; "
                 f"add a numbered rule that begins with '{heading}.'"
             )
         for figure in figures:
             # By itself: 3 is not in 30, and 1.05 is not in 1.055.
             if not re.search(rf"(?<![\w.]){re.escape(figure)}(?!\w|\.\d)", texts[heading]):
                 return (
-                    f"the rule '{heading}' lacks '{figure}', by which the simulator counts; "
-                    "add it there"
+                    f"the rule '{heading}' lacks '{figure}', which the simulator uses; add it there"
                 )
     return None
 
@@ -118,10 +117,10 @@ class _Check:
         tables = self._document.tables
         for index in _repeated([table.name for table in tables]):
             name = tables[index].name
-            yield ("tables", index, "name"), f"the table '{name}' is there twice; rename one"
+            yield ("tables", index, "name"), f"the table '{name}' exists twice; rename one"
         for index, table in enumerate(tables):
             for column in _repeated([column.name for column in table.columns]):
-                problem = f"the column '{table.columns[column].name}' is there twice; rename one"
+                problem = f"the column '{table.columns[column].name}' exists twice; rename one"
                 yield ("tables", index, "columns"), problem
             yield from self._column(("tables", index, "key"), table.name, *table.key)
 
@@ -221,7 +220,7 @@ class _Check:
         """Check that each heuristic has a file, and each file a heuristic."""
         names = [part.name for part in self._document.heuristics]
         for index in _repeated(names):
-            problem = f"the heuristic '{names[index]}' is there twice; rename one"
+            problem = f"the heuristic '{names[index]}' exists twice; rename one"
             yield (HEURISTICS, index, "name"), problem
         for index, name in enumerate(names):
             if not files.get(heuristic_file(name), False):
@@ -230,7 +229,7 @@ class _Check:
         for stem in files:
             prefix, _, name = stem.partition("/")
             if prefix == HEURISTICS and name not in names:
-                yield (HEURISTICS,), f"a file {stem} is there, but no heuristic '{name}'; add it"
+                yield (HEURISTICS,), f"the file {stem} belongs to no heuristic; add '{name}'"
 
     def release(self) -> Iterator[Problem]:
         """Check the parameter that names a database's file."""

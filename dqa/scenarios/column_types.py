@@ -1,4 +1,4 @@
-"""What a column holds, told by its type in a database's own words, whichever database that is."""
+"""The type of a column by its name in any database."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from dqa.core.situation import ColumnType
 
-# Whoever makes a type of his own gives it a name, as "real_estate", which tells nothing.
+# The name of a user-defined type, such as "real_estate", means nothing.
 _FORMS: tuple[tuple[str, ColumnType], ...] = (
     (r"^(\S+ )?enum\(", "text"),
     (r"\[|^(array|list|map|struct|union|row)\b", "array"),
@@ -29,7 +29,7 @@ _FORMS: tuple[tuple[str, ColumnType], ...] = (
 _TYPES = tuple((re.compile(form, re.IGNORECASE), kind) for form, kind in _FORMS)
 _NUMBERS: frozenset[ColumnType] = frozenset({"integer", "decimal", "float"})
 _ALSO: Mapping[ColumnType, frozenset[ColumnType]] = {
-    # A flag is a number, and what has no type of its own a text, where a database lacks the type.
+    # A database that lacks a type holds a flag as a number, and other values as text.
     "boolean": frozenset({"integer"}),
     "date": frozenset({"text"}),
     "timestamp": frozenset({"text"}),
@@ -44,12 +44,12 @@ _ALSO: Mapping[ColumnType, frozenset[ColumnType]] = {
 
 
 def column_type(described: str) -> ColumnType | None:
-    """Return what a column of a type holds; None where that type is not known, or none is told."""
+    """Return the type of a column by its database's word for it; None for an unknown word."""
     words = described.strip()
     return next((kind for pattern, kind in _TYPES if pattern.search(words)), None)
 
 
 def can_hold(described: str, wanted: ColumnType) -> bool:
-    """Whether a column of a type can be read as what a scenario says that it holds."""
+    """Whether a column can be read as the type that a scenario declares."""
     kind = column_type(described)
     return kind is None or kind == wanted or kind in _ALSO.get(wanted, ())

@@ -1,7 +1,7 @@
-"""``scenario.toml`` as typed data: what is not code, text or statements.
+"""``scenario.toml`` as typed data.
 
-The classes are the format: a field that none of them has is an error, and `dqa.scenarios.reading`
-says where it stands and how to mend it.
+The classes are the format. An unknown field is an error, and `dqa.scenarios.reading` reports its
+line and how to fix it.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _DATABASE = r"^[^{}]*\{question_num\}[^{}]*$|^\{[a-z_]\w*\}$"
 ParameterType = Literal[
     "text", "integer", "number", "decimal", "boolean", "date", "timestamp", "list"
 ]
-"""What the text of a parameter has to be; a decimal is a number."""
+"""The type of a parameter's text; a decimal is a number."""
 
 
 class Part(BaseModel):
-    """What all parts of the document have in common."""
+    """The base of all parts of the document."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of a file that holds this, which editors complete and check by."""
+        """Return the JSON Schema of a file with this content, for editors."""
         return cls.model_json_schema(mode="validation", by_alias=True)
 
     @classmethod
@@ -93,7 +93,7 @@ class EdgePart(Part):
 
 
 class Listing(Part):
-    """Where a list of values comes from: a column of a table, or a statement.
+    """The source of a list of values: a column of a table, or a statement.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Listing(Part):
         Keep the rows in which each of these columns has the value of this parameter.
     sql, cypher
         Statements, as templates over the parameters, whose first column lists the values. Either
-        serves a situation in memory; a live database is asked in its own language.
+        one serves a situation in memory; a live database needs its own language.
     """
 
     table: str | None = None
@@ -119,31 +119,31 @@ class Listing(Part):
 
     @property
     def is_given(self) -> bool:
-        """Whether anything lists values at all."""
+        """Whether there is a source of values."""
         return self.is_statement or self.table is not None
 
     @property
     def needs(self) -> frozenset[str]:
-        """The parameters that have to be known before anything can be listed."""
+        """The parameters that the source needs."""
         statements = [Template(text) for text in (self.sql, self.cypher) if text is not None]
         named = [name for statement in statements for name in statement.get_identifiers()]
         return frozenset((*self.where.values(), *named))
 
 
 class Parameter(Listing):
-    """One thing that a question is about: a key of its target.
+    """A parameter of questions: a key of their targets.
 
     Attributes
     ----------
     description
-        What it is, for people.
+        Its meaning, for people.
     type
-        What its text has to be; ``list`` is several names separated by ``", "``. By default what
-        the listed column holds, or else text.
+        The type of its text; ``list`` is several names separated by ``", "``. By default the type
+        of the listed column, or else text.
     optional
         Whether a question may leave it out.
     follows
-        What its one value is, once the parameters that this listing needs are known.
+        The listing of its only value, which depends on other parameters.
     """
 
     description: str = ""
@@ -153,20 +153,20 @@ class Parameter(Listing):
 
 
 class CandidatesPart(Listing):
-    """What can be chosen.
+    """The candidates of a question.
 
     Attributes
     ----------
     noun
-        What one of them is, e.g. ``"supplier"``.
+        A word for one of them, such as ``"supplier"``.
     called
-        Other nouns by which an answer may call one, e.g. ``"firm"``.
+        Other words for one of them in answers, such as ``"firm"``.
     type
-        ``text`` or ``integer``; by default what the listed column holds.
+        ``text`` or ``integer``; by default the type of the listed column.
     except_
         The parameter whose value cannot be chosen; ``except`` in the file.
     listed_in
-        The parameter that lists which of them a question lets choose.
+        The parameter that lists the candidates of a question.
     """
 
     noun: Name
@@ -177,12 +177,12 @@ class CandidatesPart(Listing):
 
 
 class OutcomesPart(Part):
-    """What a decision leads to, and where that comes from.
+    """The outcomes of decisions, and their source.
 
     Attributes
     ----------
     unit
-        What the outcome is, e.g. ``"profit"``.
+        The outcome in a word, such as ``"profit"``.
     goal
         Whether more or less of it is better.
     confirmed
@@ -191,10 +191,10 @@ class OutcomesPart(Part):
         ``python``: a simulator (`dqa.core.simulator.Simulator`) at `python`. ``query``:
         ``outcomes.sql`` or ``outcomes.cypher``, whose rows are a candidate and its value.
         ``formula``: `formula` over the columns of `table`, whose `key` names the candidate.
-        ``recorded``: every question brings what its candidates led to.
+        ``recorded``: every question contains the outcomes of its candidates.
     baseline
-        The outcome of deciding nothing, where a query or a formula tells the others; without it
-        no gain over deciding nothing is told.
+        The outcome of no decision, for a query or a formula; without it no gain over no decision
+        is reported.
     """
 
     unit: Name
@@ -214,11 +214,11 @@ class Computed(Part):
     Attributes
     ----------
     function
-        What sums up.
+        The aggregate function.
     table, columns
-        What its argument holds: these columns and no other.
+        The columns of its argument: exactly these.
     by
-        The column that chooses or groups the rows; by no other of the table, so none is left out.
+        The only column of the table that selects or groups the rows.
     beside
         ``(table, column)`` that the same statement has to read, too.
     """
@@ -231,14 +231,14 @@ class Computed(Part):
 
 
 class Spared(Part):
-    """When a decision does without a value: a number compares the candidates by what it leaves.
+    """A number that compares the candidates without a critical value.
 
     Attributes
     ----------
     by
-        The critical value that such a number is worked out from, by name.
+        The name of the critical value that the number is computed from.
     beside
-        Of these columns, ``(table, column)`` each, one has to be in the number, too.
+        Columns, ``(table, column)`` each; the number has to contain one of them, too.
     """
 
     by: str
@@ -251,16 +251,16 @@ class CriticalValue(Part):
     Attributes
     ----------
     name
-        What reports call it.
+        Its name in reports.
     table, column
-        Where the database has it.
+        Its location in the database.
     computed
-        How else it can be had; None where no sum or mean gives it.
+        A sum or mean that gives the same value; None without one.
     solved
-        Columns, ``(table, column)`` each, that hold the value between them, by an equation of the
-        scenario's: a number that all of them went into holds it, too.
+        Columns, ``(table, column)`` each, that determine the value by an equation of the scenario:
+        a number computed from all of them contains it, too.
     spared
-        When a decision does without it; None for never.
+        A number that makes it unnecessary; None without one.
     """
 
     name: Name
@@ -277,14 +277,14 @@ class CriticalValue(Part):
 
 
 class MattersPart(Part):
-    """Which of the data a question turns on: what a parameter names, and what leads there.
+    """The relevant part of the data: a node, and the nodes with a path to it.
 
     Attributes
     ----------
     parameter
-        What the question is about; its table is one of nodes.
+        The parameter with the node; its table is one of nodes.
     along
-        Labels of edges: everything matters from which that can be reached along them.
+        The labels of the edges of such a path.
     """
 
     parameter: str
@@ -292,16 +292,16 @@ class MattersPart(Part):
 
 
 class HeuristicPart(Part):
-    """A heuristic: a query whose first row's first column is taken for the answer.
+    """A heuristic: a query whose first row's first column is the answer.
 
     Its statements are ``heuristics/NAME.sql`` and ``heuristics/NAME.cypher``.
 
     Attributes
     ----------
     name
-        What the decider is called that answers by it; no other decider has the name.
+        The name of its decider, which no other decider has.
     description
-        What it chooses, in one line.
+        The choice that it makes, in one line.
     """
 
     name: PlainName
@@ -309,7 +309,7 @@ class HeuristicPart(Part):
 
 
 class ReleasePart(Part):
-    """The files of a release that hold the scenario, below ``data/NAME``.
+    """The files of the scenario in a release, below ``data/NAME``.
 
     Attributes
     ----------
@@ -317,10 +317,10 @@ class ReleasePart(Part):
         The file of questions, below ``questions``.
     database
         The name of a database's file without its ending, below ``queries/SQL_format`` and
-        ``queries/LPG_format``: ``q{question_num}`` where every question has its own, or one
+        ``queries/LPG_format``: ``q{question_num}`` if every question has its own, or one
         parameter in braces, whose value names the database.
     constants
-        What else every question's entry holds when it is written. Reading passes over it.
+        Further fields of every question's entry when it is written; ignored when it is read.
     """
 
     questions: Name = "questions.json"
@@ -329,16 +329,16 @@ class ReleasePart(Part):
 
 
 class HiddenPart(Part):
-    """Something that the other side knows, and that its history lets one infer.
+    """A hidden property of the other side, which its history lets one infer.
 
     Attributes
     ----------
     name
-        What it is called.
+        Its name.
     description
-        What it means.
+        Its meaning.
     states
-        What it can be, in their order.
+        Its possible values, in their order.
     """
 
     name: Name
@@ -349,20 +349,20 @@ class HiddenPart(Part):
 class EventsPart(Part):
     """A history of two sides that act in turn, for deciders that look back and ahead.
 
-    A question is then a move: its candidates are what one's own side can do next.
+    A question is then a move: its candidates are the player's next actions.
 
     Attributes
     ----------
     sql, cypher
         Statements, as templates over the parameters, whose rows are the events so far, in order:
-        who acted, what was done and, where there is a third column, what it consisted of. A column
-        ``number`` besides, wherever it stands, has their places from 1, so that gaps are noticed.
+        the actor, the action and, in an optional third column, its details. An optional column
+        ``number`` counts the events from 1, so that gaps are noticed.
     player, opponent
-        How the first column calls one's own side, and the other.
+        The two sides as the first column names them.
     replies
-        What the other side can do; by default all that it did so far.
+        The possible actions of the other side; by default all its actions so far.
     hidden
-        What is to be inferred of the other side.
+        Properties of the other side to infer.
     """
 
     sql: str | None = None
@@ -375,29 +375,29 @@ class EventsPart(Part):
     @model_validator(mode="after")
     def _is_asked_for(self) -> Self:
         if self.sql is None and self.cypher is None:
-            raise ValueError("say by which statement events are read: sql = ... or cypher = ...")
+            raise ValueError("name the statement that reads the events: sql = ... or cypher = ...")
         if self.player == self.opponent:
             raise ValueError(f"player and opponent are both '{self.player}': they are two sides")
         return self
 
 
 class GeneratorPart(Part):
-    """Where the scenario's generator is (`dqa.scenarios.generation.Generator`)."""
+    """The location of the scenario's generator (`dqa.scenarios.generation.Generator`)."""
 
     python: EntryPointText
 
 
 class SharedParts(Part):
-    """What a file may hold that several scenarios include, such as ``tables.toml``.
+    """The content of a file that several scenarios include, such as ``tables.toml``.
 
     Attributes
     ----------
     tables, nodes, edges
-        The data, and how they read as a graph.
+        The data, and their mapping to a graph.
     parameters
-        What questions are about, by key of their targets.
+        The parameters of questions, by key of their targets.
     settings
-        Of deciders, by name as ``--set`` has them, where they differ from what is usual.
+        Settings of deciders that differ from the defaults, by name as in ``--set``.
     """
 
     tables: tuple[TablePart, ...] = ()
@@ -408,31 +408,31 @@ class SharedParts(Part):
 
 
 class ScenarioFile(SharedParts):
-    """What a ``scenario.toml`` may hold, as it is written.
+    """The content of a ``scenario.toml`` as it is written.
 
     Attributes
     ----------
     name
-        What commands call the scenario.
+        The scenario's name in commands.
     include
         Files with tables, nodes, edges, parameters and settings that several scenarios share
-        (`dqa.scenarios.including`), whose parts stand beneath those of this one.
+        (`dqa.scenarios.including`).
     order
-        Where it stands among others; scenarios without a number come last, by name.
+        Its position in lists; scenarios without a number come last, by name.
     candidates, outcomes
-        What can be chosen, and what it leads to.
+        The candidates of a question, and their outcomes.
     events
-        The history of two sides that act in turn, where a question is a move; else None.
+        The history of two sides that act in turn, if a question is a move.
     critical_values
-        What the analysis of a run looks for.
+        The values that the analysis of a run looks for.
     matters
-        Of which data it counts; None for all.
+        The relevant part of the data; None for all.
     heuristics
-        Queries that answer without any calculation by the rules.
+        Queries that answer without a calculation by the rules.
     release
-        How a release's files hold it; None where no file of questions does.
+        Its files in a release; None without any.
     generator
-        None where no questions are generated.
+        The generator of its questions; None without one.
     scripts
         Scripted analysts by name.
     """
@@ -452,12 +452,12 @@ class ScenarioFile(SharedParts):
 
 
 class ScenarioDocument(ScenarioFile):
-    """A ``scenario.toml`` with what it includes: the whole of what is data.
+    """A ``scenario.toml`` with its included files.
 
     Attributes
     ----------
     tables
-        At least one: its own, or one that it includes.
+        At least one, its own or an included one.
     """
 
     tables: tuple[TablePart, ...] = Field(min_length=1)

@@ -1,4 +1,4 @@
-"""Situations in memory as databases in memory, for what a scenario tells by statements."""
+"""Databases in memory for the statements of scenarios about situations in memory."""
 
 from __future__ import annotations
 
@@ -13,40 +13,29 @@ from dqa.core.situation import Cell, Situation
 
 _MOST = Limits(rows=1_000_000, bytes=200_000_000, seconds=600.0, cell=20_000_000)
 LISTING = Limits(rows=MOST_CANDIDATES, bytes=64_000_000, seconds=60.0, cell=20_000_000)
-"""The most that may be listed: of what can be chosen, and of what a question may be about."""
+"""The limits of statements that list candidates or values of parameters."""
 _CALLED = "The statement of the scenario"
 
-
-class _Loaded:
-    """The databases of situations that are alive, each loaded once."""
-
-    def __init__(self) -> None:
-        self._databases: dict[tuple[int, Kind], Database] = {}
-        self._lock = threading.RLock()
-
-    def database(self, situation: Situation, kind: Kind) -> Database:
-        """Return the database of a situation, told apart by identity."""
-        key = id(situation), kind
-        with self._lock:
-            if key not in self._databases:
-                self._databases[key] = _load(situation, kind)
-                # The number of an object is another's once it is gone, so the entry goes with it.
-                weakref.finalize(situation, self._forget, key).atexit = False
-            return self._databases[key]
-
-    def _forget(self, key: tuple[int, Kind]) -> None:
-        with self._lock:
-            database = self._databases.pop(key, None)
-        if database is not None:
-            database.close()
-
-
-_loaded = _Loaded()
+_databases: dict[tuple[int, Kind], Database] = {}
+_lock = threading.RLock()
 
 
 def embedded(situation: Situation, kind: Kind) -> Database:
-    """Return a database in memory that holds a situation; it lives as long as the situation."""
-    return _loaded.database(situation, kind)
+    """Return a database in memory with a situation; it is closed with the situation."""
+    key = id(situation), kind
+    with _lock:
+        if key not in _databases:
+            _databases[key] = _load(situation, kind)
+            # A later object may have the same id, so the entry is removed with the situation.
+            weakref.finalize(situation, _close, key).atexit = False
+        return _databases[key]
+
+
+def _close(key: tuple[int, Kind]) -> None:
+    with _lock:
+        database = _databases.pop(key, None)
+    if database is not None:
+        database.close()
 
 
 def _load(situation: Situation, kind: Kind) -> Database:
@@ -67,16 +56,16 @@ def whole_rows(
     Parameters
     ----------
     database, statement
-        What is asked, and what runs on it.
+        The database and its statement.
     limits
-        The most that may come back.
+        Limits of the result.
     called
-        What errors call the statement, such as its file.
+        The statement's name in errors, such as its file.
 
     Raises
     ------
     DataError
-        It cannot run, or returns more than can be read.
+        It cannot run, or its result exceeds the limits.
     InfrastructureError
         The database failed.
     """
@@ -92,9 +81,9 @@ def whole_rows(
 def first_column(
     database: Database, statement: str, limits: Limits = _MOST, called: str = _CALLED
 ) -> tuple[Cell, ...]:
-    """Return what a statement lists in its first column, each once and NULL never.
+    """Return the different values of a statement's first column, without NULL.
 
-    The parameters, and what it raises, are those of `whole_rows`.
+    Parameters and errors are those of `whole_rows`.
     """
     rows = whole_rows(database, statement, limits, called).rows
     return tuple(dict.fromkeys(cell_of(row[0]) for row in rows if row and row[0] is not None))

@@ -1,7 +1,7 @@
 """Outcomes as a formula over the columns of a row: names, numbers, ``+ - * /`` and brackets.
 
-Of a situation in memory it is worked out here; of a live database it is a part of a statement, all
-of whose numbers are doubles, so every database gives the same values.
+For a situation in memory it is computed here; for a live database it is part of a statement. All
+its numbers are doubles, so every database returns the same values.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _UNARY: Mapping[type[ast.unaryop], Callable[[_Floats], _Floats]] = {
 
 
 class Formula:
-    """A formula that was read.
+    """A parsed formula.
 
     Raises
     ------
     DataError
-        The text is none.
+        The text is not a formula.
     """
 
     def __init__(self, text: str) -> None:
@@ -54,9 +54,9 @@ class Formula:
         try:
             self._tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise DataError(f"'{text}' is no formula; write e.g. 'revenue - cost'") from error
+            raise DataError(f"'{text}' is not a formula; write e.g. 'revenue - cost'") from error
         self.columns = self._names(self._tree)
-        """The columns that it names, each once, in the order of the text."""
+        """The different columns of the formula, in the order of the text."""
 
     def _names(self, tree: ast.AST) -> tuple[str, ...]:
         match tree:
@@ -74,14 +74,14 @@ class Formula:
         )
 
     def values(self, columns: Mapping[str, _Floats], count: int) -> _Floats:
-        """Return the formula's value for each of `count` rows; no number where it divides by 0.
+        """Return the formula's value for each of `count` rows; NaN or infinity for a division by 0.
 
         Parameters
         ----------
         columns
             By name, each of shape (count,).
         count
-            Rows.
+            The number of rows.
         """
         import numpy as np
 
@@ -103,7 +103,7 @@ class Formula:
         raise AssertionError(f"the constructor lets no {tree!r} through")
 
     def expression(self, table: LiveTable) -> str:
-        """Return the formula as a statement over a live table spells it; NULL for no number.
+        """Return the formula as an expression over a live table; NULL for a division by 0.
 
         Raises
         ------

@@ -1,8 +1,7 @@
 """The contract of generators: a scenario's worlds and questions about them, from a seed.
 
-A scenario's folder names its generator (``[generator]`` of ``scenario.toml``).
-`dqa.loaders.generator.simulated` is one that most can use: it takes what is particular to the
-scenario and does the rest. Worlds of another kind plug in their own.
+A scenario's folder names its generator (``[generator]`` of ``scenario.toml``). Most use
+`dqa.loaders.generator.simulated`, which needs the particulars of the scenario only.
 """
 
 from __future__ import annotations
@@ -24,17 +23,16 @@ if TYPE_CHECKING:
 
 
 def require(holds: bool, problem: str) -> None:
-    """Raise `UsageError` with `problem` unless something holds: for sizes and other options."""
+    """Raise `UsageError` with `problem` unless a condition holds."""
     if not holds:
         raise UsageError(problem)
 
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """Proportions of a scenario's questions by how far their answers lie.
+    """Proportions of a scenario's questions by the distance of their answers.
 
-    Where all answers are far, "never the nearest" is a rule that helps to guess; with some that are
-    direct there is none.
+    If all answers were far, "never the nearest" would be a useful guess.
 
     Attributes
     ----------
@@ -60,33 +58,32 @@ class Mix:
         )
 
     def is_far(self, number: int) -> bool:
-        """Whether the answer to a scenario's question of a number (from 1) is to be far.
+        """Whether the answer of a question, by its number from 1, has to be far.
 
-        Among the first n questions, whatever n, are as many as the largest remainder gives: the
-        share of n, rounded to the next whole number.
+        The number of far answers among the first n questions is the rounded share of n.
         """
         return math.floor(self.far * number + 0.5) > math.floor(self.far * (number - 1) + 0.5)
 
 
 @dataclass(frozen=True, slots=True)
 class Difficulty:
-    """What makes questions harder, whatever the scenario.
+    """Bounds that make the questions of any scenario harder.
 
     Attributes
     ----------
     hops
-        The answer lies at least this many steps away from what the question is about; the
-        scenario's generator says what a step is.
+        The least number of steps between the question's target and the answer; the scenario's
+        generator defines a step.
     min_margin, max_margin
-        Bounds of what the runner-up gives away, as a share of what the answer gains over doing
-        nothing (`Outcomes.relative_regret`). A small margin takes an exact calculation.
+        Bounds of the runner-up's regret as a share of the answer's gain over doing nothing
+        (`Outcomes.relative_regret`). A small margin needs an exact calculation.
     rivals
         At least as many candidates, the answer among them, are better than doing nothing.
     distractors
-        Things that are added to every world and are connected with nothing that matters.
+        The number of irrelevant things in every world.
     mix
-        Proportions by how far the answers lie; `hops` is a bound of the far ones then. None for
-        whatever the worlds give.
+        Proportions by the distance of the answers; `hops` is then a bound of the far ones. None
+        for no proportions.
 
     Raises
     ------
@@ -115,60 +112,59 @@ class Difficulty:
 
     @property
     def reach(self) -> int:
-        """Steps that worlds have to allow for: at least 2 where some answers are to be far."""
+        """The steps that worlds have to allow for: at least 2 if some answers have to be far."""
         return max(2, self.hops) if self.mix is not None and self.mix.far else self.hops
 
 
 class Size(Protocol):
     """The size of a world: a frozen data class of whole numbers, typed by its generator.
 
-    Its constructor raises `UsageError` for numbers that no world has.
+    Its constructor raises `UsageError` for impossible numbers.
     """
 
     scenario: ClassVar[str]
-    """Whose worlds have such sizes."""
+    """The scenario of such worlds."""
 
     def scaled(self, factor: float) -> Self:
-        """Return the size with what varies from world to world multiplied by `factor`."""
+        """Return the size with its variable numbers multiplied by `factor`."""
         ...
 
 
 class Resistance(Protocol):
-    """Tells the questions that some deciders get wrong."""
+    """Finds the questions that some deciders get wrong."""
 
     def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
-        """Return, for each of the questions about a situation, whether every decider errs on it.
+        """Return, for each question about a situation, whether every decider's answer is wrong.
 
-        A decider errs where it answers and the answer is not right; one that gave no answer does
-        not.
+        A decider without an answer is not wrong.
         """
         ...
 
     def told(self) -> str:
-        """Return how often each decider was right until now, for whoever finds no question left."""
+        """Return how often each decider was right until now, for messages."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be generated of one scenario.
+    """A request for questions of one scenario.
 
     Attributes
     ----------
     count
-        Questions.
+        The number of questions.
     seed
         Not negative.
     size
-        Of every world; None for varied sizes around what is usual.
+        The size of every world; None for varied sizes around the usual one.
     difficulty
-        What makes the questions harder.
+        Bounds for harder questions.
     per_database
-        Most questions that share a world; None for what is usual.
+        Most questions that share a world; None for the usual number.
     resistance
-        Tells which questions to keep; None for all.
+        Selects the questions to keep; None for all.
     databases_before, questions_before
-        What the scenario has already, where a set is drawn in parts: numbers go on from there.
+        The numbers before those of this request, if a set is drawn in parts.
     """
 
     count: int
@@ -183,20 +179,20 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How a world and its questions came about: draws them once more without a search.
+    """The origin of a world and its questions, to draw them again without a search.
 
     Attributes
     ----------
     seed, database, attempt
-        What the world's random stream is made from.
+        The seeds of the world's random stream.
     first
-        Number of its first question.
+        The number of its first question.
     size
-        Numbers of the world's size, by name.
+        The numbers of the world's size, by name.
     difficulty
-        What the world was built for.
+        The bounds of the search.
     targets, answers
-        What the questions are about, in order, and what is right.
+        The targets of the questions, in order, and their answers.
     """
 
     seed: int
@@ -210,9 +206,9 @@ class Draw:
 
 
 class Drawn(NamedTuple):
-    """A world, and the questions about it; their ids are still to be given.
+    """A world, and the questions about it, which have no ids yet.
 
-    `draw` tells how to draw it again; None where its generator does not.
+    `draw` is its origin; None if its generator does not report it.
     """
 
     situation: Situation
@@ -222,24 +218,24 @@ class Drawn(NamedTuple):
 
 @runtime_checkable
 class CountsSteps(Protocol):
-    """What a generator is, too, whose scenario knows how far a candidate is from the question."""
+    """A generator that measures the distance of a candidate from the question's target."""
 
     @property
     def steps(self) -> Callable[[Situation, Question], NDArray[np.float64]]:
-        """Counts the steps from each candidate to what a question is about.
+        """Counts the steps from each candidate to a question's target.
 
-        Gives shape (n,), in the order of the candidates; infinite where no way leads there.
+        Its result has shape (n,), in the order of the candidates; infinite without a path.
         """
         ...
 
 
 @runtime_checkable
 class Generator(Protocol):
-    """Draws worlds of a scenario and asks about them."""
+    """Draws worlds of a scenario, and questions about them."""
 
     @property
     def size(self) -> Size | None:
-        """The usual size of its worlds; None where all are of one size."""
+        """The usual size of its worlds; None if all have one size."""
         ...
 
     @property
@@ -249,28 +245,28 @@ class Generator(Protocol):
 
     @property
     def release(self) -> tuple[int, int] | None:
-        """Questions and databases of the release that it can imitate; None where there is none."""
+        """Questions and databases of the release that it can imitate; None without one."""
         ...
 
     def questions(self, scenario: Scenario, request: Request) -> Iterator[Drawn]:
         """Yield worlds with questions, ``request.count`` in all.
 
-        The same request gives the same on every machine, and a larger count begins with the
+        The same request returns the same on every machine, and a larger count begins with the
         questions of a smaller one.
 
         Raises
         ------
         UsageError
-            No question of the wanted difficulty turns up.
+            No question of the wanted difficulty is found.
         """
         ...
 
     def questions_like_release(self, scenario: Scenario, seed: int) -> Iterator[Drawn]:
-        """Yield as many worlds and questions as `release` says, of the release's mean sizes."""
+        """Yield the worlds and questions of `release`, with the release's mean sizes."""
         ...
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
-        """Return the rule sets under which the answers about a world hold; () without any."""
+        """Return the rule sets that agree on the answers about a world; () without any."""
         ...
 
 

@@ -80,7 +80,7 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
     Parameters
     ----------
     folder
-        The scenario's folder, at which paths start.
+        The scenario's folder; paths are relative to it.
     file, text
         The document.
 

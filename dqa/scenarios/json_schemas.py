@@ -1,6 +1,6 @@
-"""JSON Schemas of a scenario's files, as editors read them: made from the classes that read these.
+"""JSON Schemas of a scenario's files, for editors.
 
-What a field is comes from the docstring of its class, so nothing is written twice.
+The description of a field is that of its class's docstring.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _MARKS = re.compile(r"`+")
 
 
 def describe_fields(kind: type[Any], schema: dict[str, Any]) -> None:
-    """Write into a class's JSON Schema what its docstring says, and take out what no TOML has.
+    """Add a class's docstring to its JSON Schema, and remove nulls, which TOML lacks.
 
     Parameters
     ----------
     kind
         A model with NumPy docstrings.
     schema
-        What pydantic has made of it; it is changed.
+        Its schema by pydantic, which is changed.
     """
     schema["description"] = _plain((inspect.getdoc(kind) or "").partition("\n\nAttributes\n")[0])
     told = {name: text for base in reversed(kind.__mro__) for name, text in _attributes(base)}
@@ -49,7 +49,7 @@ def _plain(text: str) -> str:
 
 
 def _without_null(field: dict[str, Any]) -> None:
-    """Take out that a field may be null, which TOML has no word for."""
+    """Remove null from the types of a field."""
     if "default" in field and field["default"] is None:
         del field["default"]
     kinds = [kind for kind in field.get("anyOf", ()) if kind.get("type") != "null"]

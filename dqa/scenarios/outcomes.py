@@ -1,7 +1,7 @@
-"""Outcomes that a scenario states as data, behind the same contract as a simulator in Python.
+"""Outcomes by a query or formula of a scenario, with the contract of a simulator in Python.
 
-For scoring they come of a situation in memory; where a live database is asked (the oracle, an
-agent's simulations), of that database itself.
+Scoring computes them from a situation in memory. The oracle and simulations of agents query a live
+database.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from dqa.scenarios.tables import graph_columns, live_table
 
 _Pairs = Iterable[tuple[Cell, Cell]]
 _NAMED = 1_000
-"""Candidates up to which a statement names them; beyond, it tells the outcomes of all rows."""
+"""A statement names at most so many candidates; otherwise it returns the outcomes of all rows."""
 
 
 class StatedOutcomes(ABC):
     """Outcomes of a scenario without a simulator in Python; see `dqa.core.simulator.Simulator`.
 
-    They count in one way only, which is their one rule set.
+    They have one rule set.
 
     Parameters
     ----------
     scenario
-        Whose they are.
+        The scenario.
     """
 
     rule_sets: tuple[str, ...] = ("stated",)
@@ -49,14 +49,14 @@ class StatedOutcomes(ABC):
     def outcomes(
         self, situation: Situation, questions: Sequence[Question], rules: str | None = None
     ) -> list[Outcomes]:
-        """Return what every candidate leads to, for each of the questions on one situation.
+        """Return the outcomes of all candidates, for each of the questions on one situation.
 
         Raises
         ------
         DataError
             A candidate has no outcome, or several, or a statement cannot run.
         UnknownNameError
-            It has no such rule set.
+            The rule set is unknown.
         """
         if rules is not None and rules not in self.rule_sets:
             raise UnknownNameError("rule set", rules, self.rule_sets)
@@ -70,14 +70,14 @@ class StatedOutcomes(ABC):
         return found
 
     def outcomes_in(self, database: Database, question: Question) -> Outcomes:
-        """Return what every candidate leads to, asked of a live database where it is.
+        """Return the outcomes of all candidates from a live database.
 
         Raises
         ------
         UsageError
             The question lists no candidates.
         DataError
-            As `outcomes` does.
+            The errors of `outcomes`.
         InfrastructureError
             The database failed.
         """
@@ -88,12 +88,12 @@ class StatedOutcomes(ABC):
 
     @abstractmethod
     def statement(self, database: Database, question: Question) -> str:
-        """Return the statement that asks a live database for candidates and their values.
+        """Return the statement whose rows are candidates and their values in a live database.
 
         Raises
         ------
         DataError
-            The question does not tell what it asks about.
+            The question lacks a parameter.
         """
 
     def _asked(self, database: Database, statement: str) -> _Pairs:
@@ -108,11 +108,11 @@ class StatedOutcomes(ABC):
 
     @abstractmethod
     def _named(self, database: Database) -> str:
-        """Return what errors call the statement."""
+        """Return the statement's name in errors."""
 
     @abstractmethod
     def serves(self, kind: Kind) -> bool:
-        """Whether `outcomes_in` can ask a live database of this kind."""
+        """Whether `outcomes_in` supports a kind of database."""
 
     def simulate(
         self,
@@ -121,18 +121,18 @@ class StatedOutcomes(ABC):
         decision: Candidate | None,
         rules: str | None = None,
     ) -> Situation:
-        """Refuse: a statement tells what a decision leads to, and not the state after it."""
+        """Raise a `UsageError`: a statement does not return the state after a decision."""
         del situation, decision, rules
         raise UsageError(
-            f"Question '{question.key}' has outcomes by {self._scenario.outcomes.source}, which "
-            "do not say what the data are after a decision: write a simulator in Python for that."
+            f"Question '{question.key}' has outcomes by {self._scenario.outcomes.source}, "
+            "without the data after a decision: write a simulator in Python for that."
         )
 
     @abstractmethod
     def _of_situation(
         self, situation: Situation, question: Question, candidates: tuple[Candidate, ...]
     ) -> _Pairs:
-        """Return candidates with their values, of a situation."""
+        """Return candidates with their values in a situation."""
 
     def _outcomes(
         self, question: Question, candidates: tuple[Candidate, ...], pairs: _Pairs
@@ -147,11 +147,11 @@ class StatedOutcomes(ABC):
             if candidate is None:
                 continue
             if candidate in values:
-                raise self._wrong(question, candidate, "is there twice: it needs one")
+                raise self._wrong(question, candidate, "is there twice: return one")
             values[candidate] = self._number(question, candidate, value)
         for candidate in candidates:
             if candidate not in values:
-                raise self._wrong(question, candidate, "is missing: every candidate needs one")
+                raise self._wrong(question, candidate, "is missing: return one for every candidate")
         return Outcomes(
             candidates,
             np.array([values[candidate] for candidate in candidates], np.float64),
@@ -166,12 +166,8 @@ class StatedOutcomes(ABC):
             number = float("nan")
         if not np.isfinite(number):
             named = "NULL" if value is None else repr(value)
-            raise self._wrong(
-                question,
-                candidate,
-                f"is {named}: it has to be a number. Give it one, or leave the candidate out of "
-                "those that can be chosen",
-            )
+            problem = f"is {named}: it has to be a number. Give it one, or leave the candidate out"
+            raise self._wrong(question, candidate, problem)
         return number
 
     def _wrong(self, question: Question, candidate: Cell, problem: str) -> DataError:
@@ -185,7 +181,7 @@ class QueriedOutcomes(StatedOutcomes):
     """Outcomes by a statement, whose rows are a candidate and its value."""
 
     def serves(self, kind: Kind) -> bool:
-        """Whether the scenario states them in that kind's language."""
+        """Whether the scenario has a query in the language of the kind."""
         return kind in self._scenario.outcome_queries
 
     def _of_situation(
@@ -206,7 +202,7 @@ class QueriedOutcomes(StatedOutcomes):
 
 
 class FormulaOutcomes(StatedOutcomes):
-    """Outcomes by a formula over the columns of the row that a candidate is the key of."""
+    """Outcomes by a formula over the columns of a candidate's row."""
 
     def __init__(self, scenario: Scenario) -> None:
         super().__init__(scenario)
@@ -215,7 +211,7 @@ class FormulaOutcomes(StatedOutcomes):
         self._key = scenario.outcomes.key or ""
 
     def serves(self, kind: Kind) -> bool:
-        """Tables hold every column; of a graph, what the table's rows read as must."""
+        """Whether the kind of database has all columns of the formula; a graph may lack some."""
         if kind == "relational":
             return True
         held = graph_columns(self._scenario.schema, self._table.name)

@@ -1,4 +1,4 @@
-"""Which scenario a question's text is of, and what it is about, read back from the text alone."""
+"""Recognises the scenario and the target of a question by its text."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dqa.scenarios.catalogue import scenarios
 
 
 def target_in(scenario: Scenario, text: str) -> dict[str, str] | None:
-    """Return the target that makes a scenario's question a text; None where none does.
+    """Return the target of a scenario's question by its text; None for another text.
 
     Parameters
     ----------
     scenario
-        Whose ``question.txt`` it may be.
+        The scenario.
     text
-        The question, with or without how it is to be answered.
+        The question, with or without the form of its answer.
     """
     asked = _pattern(scenario.template)
     form = rf"(?:\s+{re.escape(scenario.answer_form)})?" if scenario.answer_form else ""
@@ -27,12 +27,12 @@ def target_in(scenario: Scenario, text: str) -> dict[str, str] | None:
 
 
 def asked_scenario(text: str) -> tuple[Scenario, dict[str, str]]:
-    """Return the scenario that asks a question in these words, and the question's target.
+    """Return the scenario of a question by its text, and the question's target.
 
     Raises
     ------
     UsageError
-        No scenario that is known asks so.
+        No known scenario has such a question.
     """
     for scenario in scenarios():
         target = target_in(scenario, text)

@@ -1,7 +1,7 @@
-"""Statements of a scenario: templates, filled with names from data as safe literals.
+"""Statements of a scenario: templates that are filled with values as safe literals.
 
-The literals mean the same in every dialect that `dqa` speaks, because a scenario knows only
-whether its database is relational or a graph.
+A literal has the same meaning in every dialect, because a scenario only knows whether its database
+is relational or a graph.
 """
 
 from __future__ import annotations
@@ -29,13 +29,10 @@ __all__ = [
 ]
 
 Values: TypeAlias = Mapping[str, Scalar | Sequence[Scalar]]
-"""What fills a statement in, by name; a sequence becomes literals separated by commas."""
+"""Values of a statement by name; a sequence becomes literals separated by commas."""
 
 SUFFIXES: Mapping[Kind, str] = {"relational": ".sql", "graph": ".cypher"}
-"""Endings of the files of statements, by what they are written for."""
-_REMARK = re.compile(r"^(?:--|//).*\n?", re.MULTILINE)
-_SPACE = re.compile(r"\s*")
-_END = re.compile(r";[ \t]*(?:\n|\Z)")
+"""Endings of the files of statements, by kind of database."""
 _STAND_INS = "~^|#@!%&?*"
 _CYPHER_ESCAPES = str.maketrans(
     {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
@@ -45,14 +42,13 @@ _CYPHER_ESCAPES = str.maketrans(
 def sql_literal(value: Scalar) -> str:
     r"""Return `value` as an expression that every SQL dialect reads alike.
 
-    A backslash begins an escape in MySQL's default mode and nowhere else, so it stands for itself
-    in no literal: ``'\\'`` is one or two of them, and its first character is one everywhere.
+    A backslash begins an escape only in MySQL's default mode. So ``'\\'`` is one or two
+    backslashes, and its first character is one everywhere.
 
     Raises
     ------
     DataError
-        It is text with a NUL, which no database can hold, or with a backslash and every sign that
-        could stand in for it.
+        It is text with a NUL, or with a backslash and every sign that could replace it.
     """
     if not isinstance(value, str):
         return _plain(value).upper()
@@ -73,8 +69,8 @@ def _quoted(text: str) -> str:
 def cypher_literal(value: Scalar) -> str:
     r"""Return `value` as an expression that Neo4j and LadybugDB read alike.
 
-    Neo4j replaces ``\uXXXX`` before it reads strings, so a backslash and a u that mean themselves
-    must not stand side by side: the string is cut between them.
+    Neo4j replaces ``\uXXXX`` before it reads strings, so the string is cut between a literal
+    backslash and a u.
 
     Raises
     ------
@@ -89,7 +85,7 @@ def cypher_literal(value: Scalar) -> str:
 
 
 def _plain(value: int | Decimal) -> str:
-    """Return what is no text: a number without an exponent, or a truth value."""
+    """Return a number without an exponent, or a truth value."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:f}" if isinstance(value, Decimal) else str(int(value))
@@ -107,38 +103,42 @@ _LITERALS: Mapping[Kind, Callable[[Scalar], str]] = {
 
 
 def read_statements(file: Traversable) -> tuple[Template, ...]:
-    """Read the statements of a file; none where there is no file.
+    """Read the statements of a file; none if it does not exist.
 
     A statement ends with ``;`` at the end of a line. Lines that begin with ``--`` or ``//`` are
-    remarks.
+    comments.
     """
     return tuple(template for _, template in read_lines(file))
 
 
 def read_lines(file: Traversable) -> tuple[tuple[int, Template], ...]:
     """Read the statements of a file as `read_statements` does, each with its first line, from 1."""
-    text = read_text(file) if file.is_file() else ""
-    parts = _END.split(_REMARK.sub("", text))
-    # Where remarks leave empty lines behind, what is left stands where it stood.
-    gapped = _REMARK.sub("\n", text)
-    starts = [0, *(match.end() for match in _END.finditer(gapped))]
+    lines = read_text(file).splitlines(keepends=True) if file.is_file() else []
     found: list[tuple[int, Template]] = []
-    for start, part in zip(starts, parts, strict=True):
-        first = _SPACE.match(gapped, start)
-        if part.strip() and first is not None:
-            found.append((gapped.count("\n", 0, first.end()) + 1, Template(part.strip())))
+    first, statement = 0, ""
+    for number, line in enumerate([*lines, ";"], start=1):
+        if line.startswith(("--", "//")):
+            continue
+        if not statement.strip():
+            first, statement = number, ""
+        statement += line
+        if line.rstrip().endswith(";"):
+            text = statement.rstrip().removesuffix(";").strip()
+            if text:
+                found.append((first, Template(text)))
+            statement = ""
     return tuple(found)
 
 
 def filled(template: Template, kind: Kind, values: Values) -> str:
-    """Return the statement with its names filled in.
+    """Return the statement with its values.
 
     Raises
     ------
     KeyError
-        It names something that `values` does not tell.
+        A value is missing.
     DataError
-        A name that cannot be written as a literal.
+        A value cannot be written as a literal.
     """
     return template.substitute(
         {

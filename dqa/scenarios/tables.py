@@ -1,6 +1,6 @@
-"""Statements over one table of a scenario, in the language of the live database that holds it.
+"""Statements over one table of a scenario, in the language of a live database.
 
-A table is a table of a relational database; of a graph, the nodes or edges that its rows read as.
+In a relational database it is a table; in a graph it is the nodes or edges of its mapping.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from dqa.scenarios.statements import cypher_literal, sql_literal
 
 @dataclass(frozen=True, slots=True)
 class LiveTable:
-    """A table of a scenario as statements of one database have to spell it. Made by `live_table`.
+    """A table of a scenario in the spelling of one database; `live_table` creates it.
 
     Attributes
     ----------
     table
-        As the scenario describes it.
+        Its schema in the scenario.
     is_graph, dialect
         Of the database.
     source
-        What the rows are read from: ``FROM branch``, ``MATCH (n:Branch)``.
+        The source of its rows: ``FROM branch``, ``MATCH (n:Branch)``.
     spelled
         By column, the expression of its value in a row.
     element
-        What a graph's statement calls the node or edge that is a row.
+        The variable of a row's node or edge in a graph's statement.
     """
 
     table: TableSchema
@@ -44,7 +44,7 @@ class LiveTable:
     element: str = ""
 
     def column(self, name: str) -> str:
-        """Return the expression of a column's value; `DataError` where the graph lacks it."""
+        """Return the expression of a column's value; `DataError` if the graph lacks it."""
         if name not in self.spelled:
             raise DataError(
                 f"The graph's reading of table '{self.table.name}' has no property for its column "
@@ -53,11 +53,11 @@ class LiveTable:
         return self.spelled[name]
 
     def type_of(self, name: str) -> ColumnType:
-        """Return what a column holds."""
+        """Return the type of a column."""
         return self.table.column(name).type
 
     def literal(self, name: str, text: str) -> str | None:
-        """Return a value of a column as a literal; None where no value of it reads so."""
+        """Return a text as a literal of a column's type; None if it is not of the type."""
         kind = type_of_column(self.type_of(name))
         try:
             value = read_value(name, text, kind)
@@ -68,7 +68,7 @@ class LiveTable:
         return _CYPHER.get((self.dialect, self.type_of(name)), _plain)(value)
 
     def equals(self, name: str, text: str) -> str | None:
-        """Return the condition that a column has a value; None where none can be that."""
+        """Return the condition that a column has a value; None if it cannot have it."""
         literal = self.literal(name, text)
         if literal is None:
             return None
@@ -78,26 +78,26 @@ class LiveTable:
         return f"{value} = {literal}"
 
     def begins(self, name: str, start: str) -> str:
-        """Return the condition that a column's text begins so."""
+        """Return the condition that a column's text has a prefix."""
         if self.is_graph:
             return f"{self.column(name)} STARTS WITH {cypher_literal(start)}"
         return f"{self.column(name)} LIKE {sql_literal(start + '%')}"
 
     def listing(self, name: str, conditions: Sequence[str], most: int | None = None) -> str:
-        """Return the statement that lists a column's values, each once and NULL never.
+        """Return the statement that lists a column's different values, without NULL.
 
         Parameters
         ----------
         name
             The column.
         conditions
-            What the rows have to fulfil.
+            Conditions for the rows.
         most
             Most values; None for all.
         """
         value = self.column(name)
         kept = " AND ".join((f"{value} IS NOT NULL", *conditions))
-        # Where nothing says it in every dialect, the limits of the query do.
+        # Dialects spell it differently; the limits of the query apply as well.
         limit = "" if most is None or self.dialect == "ansi" else f" LIMIT {most}"
         if self.is_graph:
             return (
@@ -120,7 +120,7 @@ class LiveTable:
         return self._double(repr(value))
 
     def divided(self, dividend: str, divisor: str) -> str:
-        """Return a quotient, which is NULL where the divisor is 0."""
+        """Return a quotient; NULL if the divisor is 0."""
         if self.is_graph:
             return f"(CASE WHEN {divisor} = 0 THEN NULL ELSE {dividend} / {divisor} END)"
         return f"({dividend} / NULLIF({divisor}, 0))"
@@ -139,7 +139,7 @@ _DOUBLES: Mapping[str, str] = {
     "sqlite": "REAL",
 }
 _TEXT_IN_NEO4J = frozenset({"timestamp", "time", "interval"})
-"""Types of which Neo4j has several, whose texts are alike."""
+"""Types that are several types in Neo4j, with the same texts."""
 
 
 def _plain(value: Scalar) -> str:
@@ -157,28 +157,28 @@ _CYPHER: Mapping[tuple[str, ColumnType], Callable[[Scalar], str]] = {
     ("ladybug", "uuid"): _called("uuid"),
     ("ladybug", "interval"): _called("interval"),
 }
-"""By dialect and type, what a text has to be made before a value is compared with it."""
+"""By dialect and type, the function that turns a text into a comparable value."""
 
 
 def live_table(schema: Schema, name: str, database: Database) -> LiveTable:
-    """Return how statements on a live database spell a scenario's table.
+    """Return a scenario's table in the spelling of a live database.
 
     Raises
     ------
     DataError
-        The database is a graph, of which the table is neither nodes nor edges.
+        The database is a graph, and the table is neither nodes nor edges of it.
     """
     return table_in(schema, name, database.kind, database.dialect)
 
 
 def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
-    """Return how statements in a dialect spell a scenario's table; `DataError` as `live_table`.
+    """Return a scenario's table in the spelling of a dialect; errors are those of `live_table`.
 
-    The dialect ``ansi`` quotes a name only where it has to.
+    The dialect ``ansi`` quotes a name only if it has to.
     """
     table = schema.table(name)
     if kind == "relational":
-        # With the table's name: alone, a quoted column that is not there is a text in SQLite.
+        # With the table's name, because SQLite reads an unknown quoted name as a text.
         source = _name(dialect, name)
         spelled = {column: f"{source}.{_name(dialect, column)}" for column in table.column_names}
         return LiveTable(table, False, dialect, f"FROM {source}", spelled)
@@ -191,7 +191,6 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
     for edge in schema.edges:
         if edge.table == name:
             (source, from_column), (target, to_column) = edge.source, edge.target
-            # In the order in which a writer tells that of the rows.
             spelled = {
                 from_column: f"a.{quote_name(schema.node(source).key)}",
                 to_column: f"b.{quote_name(schema.node(target).key)}",
@@ -203,18 +202,18 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
             )
             return LiveTable(table, True, dialect, pattern, spelled, "r")
     raise DataError(
-        f"Table '{name}' is neither nodes nor edges of the graph: say under [[nodes]] or [[edges]] "
-        "of scenario.toml how its rows read."
+        f"Table '{name}' is neither nodes nor edges of the graph: map its rows under [[nodes]] or "
+        "[[edges]] of scenario.toml."
     )
 
 
 def quoted_for(database: Database, name: str) -> str:
-    """Return the name of a table or column as statements of a relational database spell it."""
+    """Return the name of a table or column in the spelling of a relational database."""
     return _name(database.dialect, name)
 
 
 def graph_columns(schema: Schema, name: str) -> frozenset[str]:
-    """Return the columns of a table that a graph's reading has; none where it has no such table."""
+    """Return the columns of a table in the graph mapping; none for an unmapped table."""
     for node in schema.nodes:
         if node.table == name:
             return frozenset(column for _, column in node.properties)
@@ -227,9 +226,9 @@ def graph_columns(schema: Schema, name: str) -> frozenset[str]:
 
 
 def order_of(cell: Cell) -> tuple[bool, float, str]:
-    """Return what puts numbers in the order of their size, and texts in that of their characters.
+    """Return a sort key: numbers by size, then texts by their characters.
 
-    A server's own order of texts hangs on its locale.
+    A server's own order of texts depends on its locale.
     """
     if isinstance(cell, int | float):
         return False, cell, ""
@@ -237,5 +236,5 @@ def order_of(cell: Cell) -> tuple[bool, float, str]:
 
 
 def _name(dialect: str, name: str) -> str:
-    # Databases of other dialects may fold names that stand between no quotes to capitals.
+    # Databases of other dialects may fold unquoted names to capitals.
     return sql_name(name) if dialect == "ansi" else quote(dialect, name)

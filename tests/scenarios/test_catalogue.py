@@ -50,9 +50,9 @@ def test_a_broken_plug_in_is_one_line_and_hides_no_other(
     for name, value, words in (
         ("suppliers", "no_such_package:X", "cannot be loaded: ModuleNotFoundError"),
         ("suppliers", "a_package:LOST", "cannot be loaded: AttributeError"),
-        ("suppliers", "a_package:NOTHING", "is no folder with a scenario.toml"),
+        ("suppliers", "a_package:NOTHING", "is not a folder with a scenario.toml"),
         ("sellers", "a_package:FOLDER", "calls its scenario 'suppliers'"),
-        ("locating", "a_package:FOLDER", "is there twice"),
+        ("locating", "a_package:FOLDER", "exists twice"),
     ):
         added(monkeypatch, **{name: value})
         with pytest.raises(PluginError, match=words) as caught:

@@ -185,7 +185,7 @@ MISTAKES: list[tuple[str, str, str, tuple[str, int], str, str | None]] = [
     ),
     (
         *("scenario.toml", "maximise", "maximize", ("error scenario.toml", 9)),
-        "outcomes.goal: input should be 'maximise' or 'minimise', but it is 'maximize'",
+        "outcomes.goal: must be 'maximise' or 'minimise', not 'maximize'",
         None,
     ),
 ]

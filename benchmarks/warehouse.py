@@ -30,7 +30,7 @@ from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Rows
 from dqa.core.files import parse_json
 from dqa.core.question import Candidate, Question
-from dqa.loaders.asked import ask_scenario, list_values
+from dqa.loaders.live_questions import ask_scenario, list_values
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import register
 from dqa.scenarios.outcomes import StatedOutcomes

@@ -58,8 +58,8 @@ from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import Deciding
 from dqa.evaluation.traces import Alternative, AskedRecord, Provenance, Spread, Trace
 from dqa.guard import Audit, GuardedDatabase, Policy
-from dqa.loaders.asked import ask_scenario, require_candidates
-from dqa.loaders.own_question import TargetValue
+from dqa.loaders.custom_question import TargetValue
+from dqa.loaders.live_questions import ask_scenario, require_candidates
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
 

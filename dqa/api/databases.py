@@ -21,7 +21,7 @@ from dqa.databases.base import Backend
 from dqa.databases.namespaces import LoadedSituation, namespace_for
 from dqa.evaluation.targets import configured
 from dqa.guard import Audit, Policy
-from dqa.loaders.places import variable_of, whole_url
+from dqa.loaders.locations import variable_of, whole_url
 
 Shown: TypeAlias = Callable[[Sequence[Situation]], Iterable[Situation]]
 

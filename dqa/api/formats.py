@@ -22,7 +22,7 @@ _OWN: Mapping[str, str] = {
     "exported_decision": "dqa.report.export_rows:ExportedDecision",
     "loaded": "dqa.api.databases:LoadedHere",
     "manifest": "dqa.loaders.generator.manifest:Manifest",
-    "own_question": "dqa.loaders.own_question:OwnQuestion",
+    "own_question": "dqa.loaders.custom_question:OwnQuestion",
     "paper_view": "dqa.evaluation.paper_views:PaperView",
     "proposed_scenario": "dqa.api.proposing:ProposedScenario",
     "question": "dqa.api.questions:ShownQuestion",

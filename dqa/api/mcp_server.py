@@ -33,8 +33,7 @@ from dqa.core.distribution import install_command, own_version
 from dqa.core.errors import DqaError, MissingKeyError, UsageError
 from dqa.core.secrets import redact
 from dqa.guard import Audit, Policy
-from dqa.loaders.places import whole_url
-from dqa.loaders.sources import located
+from dqa.loaders.locations import located, whole_url
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server

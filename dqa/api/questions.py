@@ -17,14 +17,13 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema, describe
 from dqa.guard import Audit, Policy
-from dqa.loaders.own_question import OwnQuestion
-from dqa.loaders.places import whole_url
+from dqa.loaders.custom_question import OwnQuestion
+from dqa.loaders.locations import located, whole_url
 from dqa.loaders.sources import (
     FormName,
     GeneratedFolder,
     NamedSet,
     OwnQuestions,
-    located,
     release_in,
 )
 
@@ -125,7 +124,7 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     InfrastructureError
         A database failed.
     """
-    from dqa.loaders.own import read_list
+    from dqa.loaders.custom import read_custom
 
     whose = None if scenario is None else str(scenario)
     policy, audit = policy_of(policy), audit_of(audit)
@@ -134,7 +133,7 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
             file=Path(questions), databases=located(databases), scenario=whose, limit=limit
         )
         return source.read(policy, audit)
-    found = read_list(
+    found = read_custom(
         questions, located(databases), name=name, scenario=whose, policy=policy, audit=audit
     )
     return found.select(limit=limit)

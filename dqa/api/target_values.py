@@ -9,7 +9,7 @@ from dqa.api.looking import opened
 from dqa.core.database import Database
 from dqa.core.errors import UnknownNameError
 from dqa.guard import Audit, Policy
-from dqa.loaders.asked import list_values
+from dqa.loaders.live_questions import list_values
 from dqa.plugins import scenario as scenario_called
 from dqa.scenarios import Scenario
 from dqa.scenarios.reading import DOCUMENT, read_scenario

@@ -18,7 +18,7 @@ from dqa.core.files import DATA_BYTES, read_text
 from dqa.core.situation import Situation
 from dqa.databases.base import Access, Backend
 from dqa.guard import Audit, Policy
-from dqa.loaders.places import whole_url
+from dqa.loaders.locations import whole_url
 
 Content: TypeAlias = "str | Path | Mapping[str, Any] | Situation"
 """What a temporary database holds: a script, a file, tables by name, or a situation."""

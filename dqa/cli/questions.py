@@ -112,7 +112,8 @@ class AnyQuestionOptions(QuestionOptions):
     database: Annotated[list[str] | None, option("--database [NAME=]URL|PATH", DATABASES)] = None
 
     def _own(self) -> list[OwnQuestions]:
-        from dqa.loaders.sources import OwnQuestions, located
+        from dqa.loaders.locations import located
+        from dqa.loaders.sources import OwnQuestions
 
         if self.own is None:
             for name, problem in _NO_FILE.items():

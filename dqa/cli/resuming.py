@@ -116,7 +116,8 @@ def _changed(recorded: _Options, given: Mapping[str, Any]) -> _Options:
 
 def _questions(spec: RunSpec, given: Mapping[str, Any]) -> QuestionSource | None:
     """Return where the questions come from, where an option says that; else None."""
-    from dqa.loaders.sources import OwnQuestions, located
+    from dqa.loaders.locations import located
+    from dqa.loaders.sources import OwnQuestions
 
     kept: dict[str, Any] = {"scenarios": spec.questions.scenarios, "limit": spec.questions.limit}
     if "scenarios" in given:

@@ -26,7 +26,7 @@ from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.plan import plan
 from dqa.evaluation.targets import label_of
 from dqa.evaluation.worker import Made, Worker
-from dqa.loaders.places import variable_of
+from dqa.loaders.locations import variable_of
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -21,7 +21,7 @@ from dqa.core.secrets import redact
 from dqa.core.situation import Schema, Situation
 from dqa.databases.base import Backend
 from dqa.guard import Audit, Policy
-from dqa.loaders.places import variable_of, whole_url
+from dqa.loaders.locations import variable_of, whole_url
 
 _NAMED = re.compile(r"([A-Za-z_][\w-]*)=(.+)", re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""Where questions come from, as data: a release, a folder, a set, the generator, a user's file."""
+"""Sources of questions as data: a release, a folder, a set, the generator, a user's file."""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ class Source(Record):
         return None if scenarios is None else tuple(map(folder_or_name, scenarios))
 
     @abstractmethod
-    def _read(
-        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
-    ) -> QuestionSet: ...
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet: ...
 
     @property
     def told(self) -> str:
@@ -84,8 +82,12 @@ class Source(Record):
         DataError
             The data cannot be read.
         """
+        del policy, audit  # only OwnQuestions query a database
+        return self._selected(self._read(self.names))
+
+    def _selected(self, read: QuestionSet) -> QuestionSet:
         names = self.names
-        found = self._read(names, policy, audit).select(names, self.limit)
+        found = read.select(names, self.limit)
         if not found.questions:
             wanted = " or ".join(names or ("any",))
             raise UsageError(f"{found.name} has no question of scenario {wanted}.")
@@ -101,7 +103,7 @@ class Source(Record):
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of `scenarios`, some of which may be folders; `UnknownNameError` for none."""
+        """The names of `scenarios`, which may be folders; `UnknownNameError` for an unknown one."""
         from dqa import plugins
         from dqa.scenarios import scenario_name
 
@@ -132,10 +134,7 @@ class _PublishedFolder(Source):
         """Return the question `key` alone."""
         return self._read_part(self.names, key)
 
-    def _read(
-        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
-    ) -> QuestionSet:
-        del policy, audit  # no database is queried
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         return self._read_part(scenarios, None)
 
     def _read_part(self, scenarios: tuple[str, ...] | None, key: str | None) -> QuestionSet:
@@ -200,10 +199,7 @@ class GeneratedFolder(Source):
     source: Literal["generated"] = "generated"
     folder: _Folder
 
-    def _read(
-        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
-    ) -> QuestionSet:
-        del policy, audit  # no database is queried
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import read_generated
 
         return read_generated(self.folder, scenarios=scenarios)
@@ -237,7 +233,7 @@ class GeneratedQuestions(Source):
     @field_validator("difficulty", mode="before")
     @classmethod
     def _bounded(cls, given: object) -> object:
-        """Leave out None, which stands for an infinite bound in JSON."""
+        """Leave out None, the JSON form of an infinite bound."""
         if not isinstance(given, Mapping):
             return given
         return {name: value for name, value in given.items() if value is not None}
@@ -248,10 +244,7 @@ class GeneratedQuestions(Source):
             return None
         return {name: None if x == inf else x for name, x in asdict(difficulty).items()}
 
-    def _read(
-        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
-    ) -> QuestionSet:
-        del policy, audit  # no database is queried
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.generator import generate
 
         return generate(
@@ -277,40 +270,15 @@ class NamedSet(Source):
     source: Literal["set"] = "set"
     name: str
 
-    def _read(
-        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
-    ) -> QuestionSet:
-        del policy, audit  # no database is queried
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
         from dqa.loaders.sets import read_set
 
         return read_set(self.name, scenarios=scenarios, limit=self.limit)
 
 
-def located(
-    databases: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
-) -> dict[str, str]:
-    """Return databases by name, each where another process finds it.
-
-    Parameters
-    ----------
-    databases
-        One location, several (each may be ``NAME=URL``), or locations by name.
-
-    Raises
-    ------
-    UsageError
-        Two have the same name.
-    """
-    from dqa.loaders.places import places_in, settled
-
-    if isinstance(databases, Mapping):
-        found = {name: str(location) for name, location in databases.items()}
-    else:
-        found = places_in([databases] if isinstance(databases, str | Path) else databases)
-    return {name: settled(location) for name, location in found.items()}
-
-
 def _located(value: object) -> object:
+    from dqa.loaders.locations import located
+
     return located(value) if isinstance(value, str | Path | Mapping | list | tuple) else value
 
 
@@ -320,7 +288,7 @@ class OwnQuestions(Source):
     Attributes
     ----------
     file
-        One JSON object a line (`dqa.loaders.own_question.OwnQuestion`).
+        One JSON object a line (`dqa.loaders.custom_question.OwnQuestion`).
     databases
         The databases of the questions.
     scenario
@@ -369,8 +337,8 @@ class OwnQuestions(Source):
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of `scenarios`, one of which may be the set's."""
-        from dqa.loaders.places import name_of
+        """The names of `scenarios`, which may include the set's."""
+        from dqa.loaders.locations import name_of
 
         own = name_of(str(self.file))
         if self.scenarios is None or own not in self.scenarios:
@@ -378,20 +346,23 @@ class OwnQuestions(Source):
         others = tuple(name for name in self.scenarios if name != own)
         return (own, *(self.changed(scenarios=others).names or ()))
 
-    def _read(
-        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
-    ) -> QuestionSet:
-        from dqa.loaders.own import read_file
+    def read(self, policy: Policy | None = None, audit: Audit | None = None) -> QuestionSet:
+        """Return the questions; see `Source.read`."""
+        from dqa.loaders.custom import read_custom
 
-        return read_file(
+        found = read_custom(
             self.file,
             self.databases,
             scenario=self.scenario,
-            scenarios=scenarios,
+            scenarios=self.names,
             limit=self.limit,
             policy=policy,
             audit=audit,
         )
+        return self._selected(found)
+
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+        return self.changed(scenarios=scenarios).read()
 
 
 class GivenQuestions(Source):
@@ -418,10 +389,8 @@ class GivenQuestions(Source):
         """As its maker said."""
         return self.in_place
 
-    def _read(
-        self, scenarios: tuple[str, ...] | None, policy: Policy | None, audit: Audit | None
-    ) -> QuestionSet:
-        del scenarios, policy, audit
+    def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet:
+        del scenarios
         raise UsageError(
             f"The questions '{self.name}' were passed in Python and cannot be reloaded; pass "
             "them again."

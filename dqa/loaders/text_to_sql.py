@@ -31,7 +31,7 @@ from dqa.core.secrets import redact
 from dqa.core.text import counted
 from dqa.core.truth import GoldTable, LabelledQuestion, MatchRule, Truth
 from dqa.loaders.base import WHOLE, Part
-from dqa.loaders.places import variable_of
+from dqa.loaders.locations import variable_of
 from dqa.loaders.release_layout import Form
 
 _LEFT_OUT = "the question is left out"

@@ -12,7 +12,7 @@ import pytest
 
 import dqa
 from dqa.core.errors import DataError, ParseError, UsageError
-from dqa.loaders.asked import ask_scenario, list_values
+from dqa.loaders.live_questions import ask_scenario, list_values
 from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import register
@@ -38,7 +38,7 @@ def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture(autouse=True)
 def nothing_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail whatever would read a whole table."""
-    for module in ("dqa.loaders.own", "dqa.loaders.asked", "dqa.deciders.simulation"):
+    for module in ("dqa.loaders.custom", "dqa.loaders.live_questions", "dqa.deciders.simulation"):
         monkeypatch.setattr(f"{module}.read_situation", None)
 
 

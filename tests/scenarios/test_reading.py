@@ -49,7 +49,12 @@ def test_a_shipped_scenario_is_read_like_any_folder(name: str) -> None:
     ("before", "after", "field", "words"),
     [
         ('unit = "bill"', 'units = "bill"', "outcomes.unit", "is missing"),
-        ('goal = "minimise"', 'goal = "min"', "outcomes.goal", "'maximise' or 'minimise', not 'min'"),
+        (
+            'goal = "minimise"',
+            'goal = "min"',
+            "outcomes.goal",
+            "'maximise' or 'minimise', not 'min'",
+        ),
         ('key = ["part"]', 'key = ["prat"]', "tables.0.key", "did you mean 'part'?"),
         ('source = "query"', 'source = "python"', "outcomes", "needs the field 'python'"),
         ('column = "part"', 'column = "name"', "parameters.part.column", "column of 'part' 'name'"),

@@ -13,9 +13,9 @@ from dqa.core.display import cell_of
 from dqa.core.errors import DqaError, InfrastructureError, UsageError
 from dqa.core.question import MOST_CANDIDATES, Candidate, Question
 from dqa.core.text import counted
-from dqa.loaders.asked import list_candidates, unconfirmed
 from dqa.loaders.inspection.findings import Findings, Level, said
 from dqa.loaders.inspection.statements import StatementTrial, Written
+from dqa.loaders.live_questions import list_candidates, unconfirmed
 from dqa.scenarios import Scenario
 from dqa.scenarios.checks import heuristic_file
 from dqa.scenarios.including import MergedDocument

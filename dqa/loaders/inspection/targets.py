@@ -7,7 +7,7 @@ from graphlib import TopologicalSorter
 
 from dqa.core.database import Database
 from dqa.core.errors import DataError, QueryError
-from dqa.loaders.asked import list_values
+from dqa.loaders.live_questions import list_values
 from dqa.scenarios import Scenario
 from dqa.scenarios.parameters import LIST_SEPARATOR
 

@@ -12,7 +12,7 @@ import pytest
 
 import dqa
 from dqa.core.errors import DqaError, ParseError
-from dqa.loaders.places import places_in, variable_of, whole_url
+from dqa.loaders.locations import located, variable_of, whole_url
 
 BEST = {"question": "Which supplier is the cheapest?"}
 
@@ -144,7 +144,7 @@ def test_several_databases_are_told_apart_by_name(shop: Path, tmp_path: Path) ->
         dqa.read_questions([BEST], both)
     with pytest.raises(dqa.UsageError, match="Two databases are called 'shop'"):
         dqa.read_questions([BEST], [shop, f"sqlite:///{shop}"])
-    assert places_in([f"stock={tmp_path}/x=y.db"]) == {"stock": f"{tmp_path}/x=y.db"}
+    assert located([f"stock={tmp_path}/x=y.db"]) == {"stock": f"{tmp_path}/x=y.db"}
 
 
 def test_a_password_is_taken_from_the_variable_of_the_database_or_of_its_kind(

@@ -1,0 +1,258 @@
+"""A scenario's question about a live database, which is queried in place.
+
+A listing of a table's column becomes a statement over that column; a statement in the database's
+language runs unchanged. No table is read whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from dqa.core.database import Database, Limits
+from dqa.core.display import cell_of
+from dqa.core.errors import DataError, ParseError, QueryError, UnknownNameError, UsageError
+from dqa.core.files import read_text
+from dqa.core.question import Candidate, Question
+from dqa.core.situation import Cell, Situation
+from dqa.loaders.readback import read_situation
+from dqa.scenarios.base import Scenario
+from dqa.scenarios.document import Listing
+from dqa.scenarios.embedded import LISTING, first_column
+from dqa.scenarios.parameters import LIST_SEPARATOR, text_of, typed_text
+from dqa.scenarios.reading import DOCUMENT
+from dqa.scenarios.tables import live_table, order_of
+from dqa.scenarios.toml_lines import line_of, lines_of
+
+_KNOWN = 10_000
+"""The number of values that a message compares with an unknown one."""
+_NARROWED = 10_000
+"""A question with more candidates names the statement that lists them, so that a model can narrow
+them down."""
+
+
+def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, str]) -> Question:
+    """Return a scenario's question about a database, which lists candidates and values itself.
+
+    Parameters
+    ----------
+    scenario
+        The scenario.
+    database
+        A database with the scenario's tables, and perhaps others.
+    target
+        The values of its parameters; those with one choice may be missing.
+
+    Raises
+    ------
+    ParseError
+        The guesses of ``dqa init`` are not confirmed; names the file and the line.
+    UsageError
+        The target does not fit the scenario, or the database does not.
+    DataError
+        The database has other types than the scenario, or lists too many values.
+    InfrastructureError
+        The database failed.
+    """
+    require_confirmed(scenario)
+    wanted = scenario.template.get_identifiers()
+    for key in target:
+        if key not in wanted:
+            raise UnknownNameError(f"target of scenario '{scenario.name}' called", key, wanted)
+    live = _LiveScenario(scenario, database)
+    try:
+        whole = live.whole_target(target)
+        candidates = scenario.candidates_by(live.listed, whole)
+    except QueryError as error:
+        raise UsageError(
+            f"{database.name} does not hold the scenario '{scenario.name}' as "
+            f"{scenario.folder}/scenario.toml describes it: {error}"
+        ) from error
+    question = scenario.question_with(database.name, "1", whole, candidates)
+    if len(candidates) <= _NARROWED or scenario.listing.listed_in or scenario.listing.except_:
+        return question
+    return replace(question, candidate_query=live.statement(scenario.listing, whole))
+
+
+def require_confirmed(scenario: Scenario) -> None:
+    """Raise a `ParseError` if the goal and the outcomes are unconfirmed guesses of ``dqa init``."""
+    if not scenario.outcomes.confirmed:
+        file = Path(scenario.folder) / DOCUMENT
+        line = line_of(("outcomes", "confirmed"), lines_of(read_text(file)))
+        raise ParseError(file, line, unconfirmed(scenario))
+
+
+def unconfirmed(scenario: Scenario) -> str:
+    """Return the things to check before a proposed scenario decides."""
+    return (
+        f"outcomes.confirmed: 'dqa init' guessed the goal ({scenario.goal} the {scenario.unit}), "
+        "the candidates and the outcomes. Check them, then write confirmed = true"
+    )
+
+
+def require_candidates(question: Question) -> None:
+    """Raise a `UsageError` for a scenario's question that lists no candidates."""
+    if question.candidates == ():
+        about = ", ".join(f"{key}={value}" for key, value in question.target.items())
+        raise UsageError(
+            f"The scenario '{question.scenario}' lists nothing that can be chosen"
+            f"{f' for {about}' if about else ''}: fix its candidates, or choose another target "
+            "('dqa doctor --scenario DIR --database URL' reports the line)."
+        )
+
+
+def list_candidates(
+    scenario: Scenario, database: Database, target: Mapping[str, str]
+) -> tuple[Candidate, ...]:
+    """Return the candidates for a target, as the database lists them.
+
+    Raises
+    ------
+    QueryError, DataError, InfrastructureError
+        The candidates cannot be listed.
+    """
+    return scenario.candidates_by(_LiveScenario(scenario, database).listed, target)
+
+
+def list_values(
+    scenario: Scenario, database: Database, key: str, target: Mapping[str, str], most: int = 100
+) -> tuple[str, ...]:
+    """Return possible values of a parameter, as texts of a target; () if it accepts any value.
+
+    Parameters
+    ----------
+    scenario, database
+        The scenario, and the database with the values.
+    key
+        The parameter.
+    target
+        The values of the others.
+    most
+        Most values.
+
+    Raises
+    ------
+    QueryError, DataError, InfrastructureError
+        The values cannot be listed.
+    """
+    return _LiveScenario(scenario, database).values(key, target, most)
+
+
+class _LiveScenario:
+    """The part of a database that a scenario describes."""
+
+    def __init__(self, scenario: Scenario, database: Database) -> None:
+        self._scenario = scenario
+        self._database = database
+
+    def listed(self, listing: Listing, target: Mapping[str, str]) -> Sequence[Cell]:
+        """Return the cells of a listing; those of a column in the order of its values."""
+        statement = self.statement(listing, target)
+        if listing.table is not None:
+            if statement is None:
+                return ()
+            called = f"The values of {listing.table}.{listing.column}: the statement {statement}"
+            return sorted(first_column(self._database, statement, LISTING, called), key=order_of)
+        if statement is not None:
+            called = self._scenario.called(listing, self._database.kind)
+            return first_column(self._database, statement, LISTING, called)
+        # The statement is in the other language, so the whole situation is read.
+        return self._scenario.lister(self._situation)(listing, target)
+
+    def statement(
+        self,
+        listing: Listing,
+        target: Mapping[str, str],
+        *,
+        equal: str | None = None,
+        most: int | None = None,
+    ) -> str | None:
+        """Return the statement of a listing.
+
+        None means that no row of a table can match, or that the database's language has no
+        statement. Of a table's column, `equal` selects one value, and `most` limits the rows.
+        """
+        if listing.table is None:
+            return self._scenario.statement(listing, self._database.kind, target)
+        table = live_table(self._scenario.schema, listing.table, self._database)
+        column = listing.column or ""
+        conditions: list[str | None] = [] if equal is None else [table.equals(column, equal)]
+        for name, parameter in listing.where.items():
+            if parameter not in target:
+                raise DataError(
+                    f"The target lacks '{parameter}', which selects rows of '{listing.table}'; it "
+                    f"has {', '.join(target) or 'nothing'}."
+                )
+            conditions.append(table.equals(name, target[parameter]))
+        possible = [condition for condition in conditions if condition is not None]
+        return table.listing(column, possible, most) if possible == conditions else None
+
+    @cached_property
+    def _situation(self) -> Situation:
+        return read_situation(self._database, self._scenario.schema, self._database.name)
+
+    # --- values of parameters ---
+
+    def values(
+        self, key: str, target: Mapping[str, str], most: int, equal: str | None = None
+    ) -> tuple[str, ...]:
+        """Return possible values of a parameter in a fixed order, or only the one that is equal."""
+        parameter = self._scenario.parameters[key]
+        listing: Listing = parameter.follows or parameter
+        if not listing.is_given or not listing.needs <= {*target}:
+            return ()
+        kind = self._scenario.type_of(key)
+        if listing.table is None:
+            cells = self.listed(listing, target)
+            texts = dict.fromkeys(typed_text(cell, kind) for cell in cells)
+            return tuple(text for text in texts if equal is None or text == equal)[:most]
+        statement = self.statement(listing, target, equal=equal, most=most)
+        if statement is None:
+            return ()
+        limits = Limits(most, LISTING.bytes, LISTING.seconds)
+        rows = self._database.query(statement, limits).rows
+        found = [cell_of(row[0]) for row in rows if row[0] is not None]
+        return tuple(dict.fromkeys(typed_text(cell, kind) for cell in found))
+
+    def _named(self, key: str, text: str, target: Mapping[str, str]) -> str:
+        """Return the value that a text means, as the database has it; an unknown one is refused."""
+        found = self.values(key, target, 1, equal=text)
+        if found:
+            return found[0]
+        known = self.values(key, target, _KNOWN + 1)
+        where = f"{key} in {self._database.name} called"
+        raise UnknownNameError(where, text, known, more=len(known) > _KNOWN)
+
+    def whole_target(self, given: Mapping[str, str]) -> dict[str, str]:
+        """Return the target with every value that has one choice; `UsageError` if it is wrong."""
+        scenario = self._scenario
+        target = {key: value for key, value in given.items() if value}
+        named = dict(target)
+        typed = scenario.values(named)
+        for key in scenario.template.get_identifiers():
+            parameter = scenario.parameters[key]
+            is_list = parameter.type == "list"
+            if not (parameter.follows or parameter).is_given:
+                continue
+            if key in named and is_list and key != scenario.listing.listed_in:
+                parts = named[key].split(LIST_SEPARATOR)
+                target[key] = LIST_SEPARATOR.join(self._named(key, part, named) for part in parts)
+            elif key in named and not is_list:
+                value = typed[key]
+                text = named[key] if isinstance(value, tuple) else text_of(value)
+                target[key] = self._named(key, text, named)
+            elif not is_list:
+                only = self.values(key, named, 2)
+                if len(only) == 1:
+                    target[key] = only[0]
+        missing = [key for key in scenario.template.get_identifiers() if key not in target]
+        if missing:
+            examples = {key: next(iter(self.values(key, named, 1)), "...") for key in missing}
+            shown = " ".join(f'--target {key}="{value}"' for key, value in examples.items())
+            raise UsageError(
+                f"The question of the scenario '{scenario.name}' needs more values: give, "
+                f"for example, {shown}."
+            )
+        return target

@@ -1,0 +1,101 @@
+"""Names, locations and passwords of databases; passwords are never written.
+
+The environment has the password of a stored location: ``DQA_SALES_URL`` for the database called
+``sales``, ``DQA_MYSQL_URL`` for any on MySQL.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from dqa import plugins
+from dqa.core.errors import UsageError
+from dqa.core.secrets import redact
+
+_NAMED = re.compile(r"([A-Za-z_][\w-]*)=(.+)", re.DOTALL)
+
+
+def variable_of(name: str) -> str:
+    """Return the environment variable that holds the URL of a backend, or of a named database."""
+    return f"DQA_{re.sub(r'[^A-Za-z0-9]', '_', name).upper()}_URL"
+
+
+def whole_url(location: str, name: str | None = None) -> str:
+    """Return a location with its password from the environment.
+
+    Parameters
+    ----------
+    location
+        A URL, perhaps without its password, or a file.
+    name
+        The name of the database; None without one.
+
+    Raises
+    ------
+    UsageError
+        The password is missing, also in the environment.
+    """
+    if "***" not in location:
+        return location
+    names = [*filter(None, [name]), plugins.backend_for(location).name]
+    variables = list(dict.fromkeys(map(variable_of, names)))
+    problems: list[str] = []
+    for variable in variables:
+        whole = os.environ.get(variable, "")
+        if redact(whole) == location:
+            return whole
+        problems.append(f"{variable} {f'holds {redact(whole)}' if whole else 'is not set'}")
+    raise UsageError(
+        f"{location} was written without its password, and {' and '.join(problems)}: set "
+        f"{variables[0]} to the whole URL, or give that in its place (--databases, or --database "
+        "NAME=URL)."
+    )
+
+
+def located(
+    databases: str | Path | Iterable[str | Path] | Mapping[str, str | Path],
+) -> dict[str, str]:
+    """Return databases by name, each with a location that another process finds.
+
+    Parameters
+    ----------
+    databases
+        One location, several (each may be ``NAME=URL``), or locations by name.
+
+    Raises
+    ------
+    UsageError
+        Two have the same name.
+    """
+    if isinstance(databases, Mapping):
+        pairs = [(name, str(location)) for name, location in databases.items()]
+    else:
+        listed = [databases] if isinstance(databases, str | Path) else databases
+        pairs = [_named(str(one)) for one in listed]
+    found: dict[str, str] = {}
+    for name, location in pairs:
+        if name in found:
+            raise UsageError(
+                f"Two databases are called '{name}': name them as NAME=URL (--database)."
+            )
+        found[name] = location if "://" in location else str(Path(location).absolute())
+    return found
+
+
+def _named(text: str) -> tuple[str, str]:
+    found = None if Path(text).exists() else _NAMED.fullmatch(text)
+    return (name_of(text), text) if found is None else (found[1], found[2])
+
+
+def name_of(location: str) -> str:
+    """Return the default name of a database: its file, or the last word of its URL."""
+    if "://" not in location:
+        word = Path(location).stem
+    else:
+        parts = urlsplit(location)
+        word = Path(parts.path).stem or parts.scheme.partition("+")[0]
+    return re.sub(r"[^\w-]+", "_", word).strip("_") or "database"

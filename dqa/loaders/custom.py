@@ -1,8 +1,9 @@
 """A user's own questions about the user's own databases, which are queried in place.
 
-A file has a JSON object on each line (`dqa.loaders.custom_question.OwnQuestion`); Python callers may
-pass a list of the same. For a question that names its scenario, the database returns the outcomes
-that the scenario defines by a statement or a formula; only a simulator in Python needs the data.
+A file has a JSON object on each line (`dqa.loaders.custom_question.OwnQuestion`); Python callers
+may pass a list of the same. For a question that names its scenario, the database returns the
+outcomes that the scenario defines by a statement or a formula. Only a simulator in Python needs the
+data.
 """
 
 from __future__ import annotations

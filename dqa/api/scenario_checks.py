@@ -12,7 +12,7 @@ from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo
 from dqa.core.text import counted
 from dqa.guard import Audit, Policy
-from dqa.loaders.inspection.decisions import DecisionCheck, check_confirmed, check_simulator
+from dqa.loaders.inspection.decisions import DecisionCheck, check_outcomes
 from dqa.loaders.inspection.findings import Finding, Findings, said
 from dqa.loaders.inspection.schema import SchemaCheck
 from dqa.loaders.inspection.statements import StatementTrial
@@ -151,8 +151,7 @@ class _Check:
         for problem in problems:
             self._found.add_error(problem)
         self._texts(scenario, keys)
-        check_confirmed(scenario, merged, self._found)
-        check_simulator(scenario, merged, self._found)
+        check_outcomes(scenario, merged, self._found)
         trial = StatementTrial(scenario, self._database, self._found, self._seconds)
         decisions = DecisionCheck(scenario, merged, trial, keys)
         decisions.check_names()
@@ -167,9 +166,8 @@ class _Check:
             )
         except UnlistedValuesError as error:
             if not any(name in str(error) for name in self._found.unknown):
-                where = merged.wrong(("parameters", error.key), "")
-                told = f"parameters.{error.key}: {said(error)[0]}"
-                self._found.add("error", str(where.file), where.line, told)
+                place = ("parameters", error.key)
+                self._found.add_field("error", merged, place, said(error)[0])
             return
         for target in self._targets:
             decisions.check(target)

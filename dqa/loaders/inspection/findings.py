@@ -14,6 +14,8 @@ from dqa.core.files import read_text
 from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.core.text import visible
+from dqa.scenarios.including import MergedDocument
+from dqa.scenarios.toml_lines import Place
 
 Level: TypeAlias = Literal["error", "warning", "note"]
 
@@ -91,6 +93,18 @@ class Findings:
             suggestion = visible(right) if count else None
         finding = Finding(level=level, file=file, line=line, problem=text, suggestion=suggestion)
         self._found.setdefault((file, line, text), finding)
+
+    def add_field(
+        self,
+        level: Level,
+        merged: MergedDocument,
+        place: Place,
+        problem: str,
+        swap: tuple[str, str] | None = None,
+    ) -> None:
+        """Add a finding about a field of the document; `swap` is as in `add`."""
+        where = merged.wrong(place, problem)
+        self.add(level, str(where.file), where.line, where.problem, swap=swap)
 
     def add_error(self, error: ParseError) -> None:
         """Add an error of the folder's reader."""

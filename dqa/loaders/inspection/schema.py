@@ -60,7 +60,7 @@ class SchemaCheck:
 
     def _table(self, here: Place, table: TablePart, schema: DatabaseSchema) -> None:
         known = {info.name: info for info in schema.tables}
-        name = self._held((*here, "name"), "table", table.name, known, _FOLDED)
+        name = self._named((*here, "name"), "table", table.name, known, _FOLDED)
         if name is None:
             return
         info = known[name]
@@ -69,22 +69,22 @@ class SchemaCheck:
         for index, column in enumerate(table.columns):
             place = (*here, "columns", index)
             what = f"column of '{info.name}'"
-            held = self._held((*place, "name"), what, column.name, fields, _FOLDED_COLUMNS)
+            held = self._named((*place, "name"), what, column.name, fields, _FOLDED_COLUMNS)
             if held is None:
                 missing.add(column.name)
             else:
                 self._type((*place, "type"), info.name, fields[held], column.type)
         if missing.isdisjoint(table.key):
-            self._key(here, table, info)
+            self._key((*here, "key"), table, info)
 
-    def _key(self, here: Place, table: TablePart, info: TableInfo) -> None:
+    def _key(self, place: Place, table: TablePart, info: TableInfo) -> None:
         """Report a key with the same values in several rows."""
         declared = {name.casefold() for name in info.key}
         if declared and declared <= {name.casefold() for name in table.key}:
             return
         name = quoted_for(self.database, info.name)
         columns = ", ".join(quoted_for(self.database, key) for key in table.key)
-        shown, place = ", ".join(table.key), (*here, "key")
+        shown = ", ".join(table.key)
         try:
             repeated = self._count(
                 f"SELECT COUNT(*) FROM (SELECT {columns} FROM {name} GROUP BY {columns} "  # noqa: S608
@@ -95,26 +95,27 @@ class SchemaCheck:
             if isinstance(error, StatementTimeoutError):
                 reason = f"that takes longer than {self.seconds:g} s"
             problem = f"whether ({shown}) is a key of '{table.name}' could not be checked"
-            self._tell("note", place, f"{problem}: {reason}")
+            self._report("note", place, f"{problem}: {reason}")
             return
         if repeated:
             named = ", ".join(f'"{key}"' for key in info.key)
             fix = f"the database's key is [{named}]" if info.key else "name columns that do"
             problem = f"({shown}) is no key of '{table.name}': {repeated:,} of its values are in"
             # A table without a key in the database may have none at all.
-            self._tell("error" if info.key else "warning", place, f"{problem} several rows; {fix}")
+            level: Level = "error" if info.key else "warning"
+            self._report(level, place, f"{problem} several rows; {fix}")
         elif not info.key:
             problem = f"'{table.name}' has no primary key in the database; by its rows ({shown})"
-            self._tell("note", place, f"{problem} is one today: make sure that it stays one")
+            self._report("note", place, f"{problem} is one today: make sure that it stays one")
 
     # --- graphs ---
 
     def _node(self, here: Place, node: NodePart, schema: DatabaseSchema) -> None:
         known = {info.label: info for info in schema.nodes}
-        held = self._held((*here, "label"), "label", node.label, known, _FOLDED)
-        if held is None or not self._properties(here, node.label, node, known[held]):
+        name = self._named((*here, "label"), "label", node.label, known, _FOLDED)
+        if name is None or not self._properties(here, node.label, node, known[name]):
             return
-        if known[held].key == node.key:
+        if known[name].key == node.key:
             return
         label, key = quote_name(node.label), quote_name(node.key)
         try:
@@ -125,23 +126,21 @@ class SchemaCheck:
             return
         if repeated:
             problem = f"'{node.key}' is no key of '{node.label}': {repeated:,} of its values"
-            self._tell("error", (*here, "key"), f"{problem} are those of several nodes")
+            self._report("error", (*here, "key"), f"{problem} are those of several nodes")
 
     def _edge(self, here: Place, edge: EdgePart, schema: DatabaseSchema) -> None:
-        known = {info.label: info for info in schema.edges}
-        what = "relationship type"
-        label = self._held((*here, "label"), what, edge.label, known, _FOLDED)
+        labels = [info.label for info in schema.edges]
+        label = self._named((*here, "label"), "relationship type", edge.label, labels, _FOLDED)
         if label is None:
             return
         ends = (edge.source[0], edge.target[0])
-        same = [info for info in schema.edges if info.label == label]
-        fits = [info for info in same if (info.source, info.target) == ends]
-        if fits:
-            self._properties(here, edge.label, edge, fits[0])
+        same = {(i.source, i.target): i for i in reversed(schema.edges) if i.label == label}
+        if ends in same:
+            self._properties(here, edge.label, edge, same[ends])
         elif {info.label for info in schema.nodes}.issuperset(ends):
-            joins = ", ".join(f"(:{i.source})->(:{i.target})" for i in same)
+            joins = ", ".join(f"(:{source})->(:{target})" for source, target in reversed(same))
             problem = f"'{edge.label}' joins {joins} in the database"
-            self._tell("error", (*here, "source"), f"{problem}, not (:{ends[0]})->(:{ends[1]})")
+            self._report("error", (*here, "source"), f"{problem}, not (:{ends[0]})->(:{ends[1]})")
 
     def _properties(
         self, here: Place, owner: str, part: NodePart | EdgePart, info: NodeInfo | EdgeInfo
@@ -149,30 +148,31 @@ class SchemaCheck:
         """Check names and types of properties; return whether the database has all of them."""
         fields = {field.name: field for field in info.properties}
         types = {t.name: {c.name: c.type for c in t.columns} for t in self.document.tables}
-        whole = True
+        is_complete = True
         for name, column in part.properties.items():
-            place, what = (*here, "properties", name), f"property of '{owner}'"
-            held = self._held(place, what, name, fields, _FOLDED)
+            place = (*here, "properties", name)
+            held = self._named(place, f"property of '{owner}'", name, fields, _FOLDED)
             wanted = types.get(part.table, {}).get(column)
             if held is None:
-                whole = False
+                is_complete = False
             elif wanted is not None:
                 self._type(place, owner, fields[held], wanted)
-        return whole
+        return is_complete
 
     # --- findings ---
 
-    def _held(
+    def _named(
         self, place: Place, what: str, name: str, known: Iterable[str], folded: frozenset[str]
     ) -> str | None:
         """Return a name as the database has it; None for an unknown one, which is reported."""
         names = sorted(known)
         if name in names:
             return name
-        if self.database.dialect in folded:
+        dialect = self.database.dialect
+        # Only MySQL ignores the case of letters beyond ASCII.
+        if dialect in folded and (name.isascii() or dialect in {"mysql", "mariadb"}):
             same = [other for other in names if other.lower() == name.lower()]
-            # Only MySQL ignores the case of letters beyond ASCII.
-            if same and (self.database.dialect in {"mysql", "mariadb"} or name.isascii()):
+            if same:
                 return same[0]
         near = nearest(name, names)
         self.found.unknown.add(name)
@@ -180,23 +180,20 @@ class SchemaCheck:
         listed = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
         hint = f"; did you mean '{near}'?" if near is not None else ""
         problem = f"the database has no {what} '{name}' (it has: {listed or 'none'}){hint}"
-        self._tell("error", place, problem, None if near is None else (name, near))
+        self._report("error", place, problem, None if near is None else (name, near))
         return None
 
     def _type(self, place: Place, owner: str, field: Field, wanted: ColumnType) -> None:
-        if can_hold(field.type, wanted):
-            return
-        kind = column_type(field.type)
-        problem = f"'{field.name}' of '{owner}' is {field.type} in the database, which holds {kind}"
-        fix = f'not {wanted}; write type = "{kind}"'
-        self._tell("error", place, f"{problem} values, {fix}", (f'"{wanted}"', f'"{kind}"'))
+        if not can_hold(field.type, wanted):
+            kind = column_type(field.type)
+            problem = f"'{field.name}' of '{owner}' is {field.type} in the database, which holds"
+            fix = f'{kind} values, not {wanted}; write type = "{kind}"'
+            self._report("error", place, f"{problem} {fix}", (f'"{wanted}"', f'"{kind}"'))
 
-    def _tell(
+    def _report(
         self, level: Level, place: Place, problem: str, swap: tuple[str, str] | None = None
     ) -> None:
-        where = self.merged.wrong(place, problem)
-        text = f"{'.'.join(map(str, place))}: {problem}"
-        self.found.add(level, str(where.file), where.line, text, swap=swap)
+        self.found.add_field(level, self.merged, place, problem, swap)
 
     def _count(self, statement: str) -> int:
         rows = self.database.query(statement, Limits(rows=1, seconds=self.seconds)).rows

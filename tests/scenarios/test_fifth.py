@@ -16,7 +16,7 @@ from dqa.deciders.baselines import Oracle
 from dqa.deciders.simulation import Simulation
 from dqa.evaluation.annotate import annotate
 from dqa.evaluation.score import Judge
-from dqa.loaders import asked as asking
+from dqa.loaders import live_questions as asking
 from dqa.loaders.live_questions import ask_scenario
 from dqa.loaders.reading import read_questions, reader_of
 from dqa.loaders.release_writer import write_release

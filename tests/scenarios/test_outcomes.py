@@ -89,7 +89,7 @@ def test_a_formula_that_divides_by_nothing_names_the_candidate(tmp_path: Path) -
 def test_an_invalid_formula_is_refused_in_the_file(tmp_path: Path) -> None:
     """The message has the line of the formula."""
     for formula, words in (
-        ("revenue -", "is no formula"),
+        ("revenue -", "is not a formula"),
         ("abs(revenue)", "write the outcome as a query"),
         ("revenu", "did you mean 'revenue'"),
         ("name * 2", "holds text"),

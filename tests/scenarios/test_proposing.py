@@ -257,7 +257,7 @@ def test_what_a_folder_lacks_is_told_when_it_is_asked(odd: Path, tmp_path: Path)
     with pytest.raises(UsageError, match=r"is NULL, which is no number: mend outcomes"):
         dqa.ask(odd, asked, decider="planrag", model="scripted:analyst")
     (folder / "candidates.sql").write_text('SELECT 1 FROM "order" WHERE 1 = 0;', "utf-8")
-    empty = "lists nothing that can be chosen: mend its candidates"
+    empty = "lists nothing that can be chosen: fix its candidates"
     with pytest.raises(UsageError, match=empty):
         dqa.ask(odd, asked, decider="oracle")
     with pytest.raises(UsageError, match=empty):

@@ -16,7 +16,14 @@ from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.loaders.generator.parts import draw_like_release, draw_worlds
 from dqa.scenarios.catalogue import scenarios as known_scenarios
-from dqa.scenarios.generation import Difficulty, Drawn, Request, Resistance, Size
+from dqa.scenarios.generation import (
+    Difficulty,
+    Drawn,
+    Request,
+    Resistance,
+    Size,
+    require,
+)
 
 
 def judged_scenarios() -> tuple[str, ...]:
@@ -107,7 +114,10 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     count = 10 if count is None else count
     difficulty = difficulty or Difficulty()
     harder = difficulty != Difficulty() or resistance is not None
-    wanted = tuple(dict.fromkeys(_usual(harder=harder) if scenarios is None else scenarios))
+    if scenarios is None:
+        scenarios = judged_scenarios()
+        scenarios = tuple(filter(_takes_difficulty, scenarios)) if harder else scenarios
+    wanted = tuple(dict.fromkeys(scenarios))
     _check(wanted, count, seed, sizes, per_database)
     if harder:
         _refuse_difficulty(wanted)
@@ -231,35 +241,27 @@ def _check(
 ) -> None:
     for scenario in scenarios:
         plugins.generator(scenario)  # raises the error
-    if count < 1:
-        raise UsageError(f"count must be at least 1, not {count}.")
-    if seed < 0:
-        raise UsageError(f"A seed must not be negative, but is {seed}.")
-    if per_database is not None and per_database < 1:
-        raise UsageError(f"per_database must be at least 1, not {per_database}.")
-    given = [size.scenario for size in sizes]
-    for scenario in given:
-        if given.count(scenario) > 1:
-            raise UsageError(f"There are {given.count(scenario)} sizes of '{scenario}'; give one.")
-        if scenario not in scenarios:
-            raise UsageError(
-                f"A size of '{scenario}' is given, but only {', '.join(scenarios)} is asked for."
-            )
-
-
-def _usual(*, harder: bool) -> tuple[str, ...]:
-    """Return the default scenarios, for harder questions without those that have no difficulty."""
-    usual = judged_scenarios()
-    if not harder:
-        return usual
-    return tuple(name for name in usual if plugins.generator(name).takes_difficulty)
+    require(count >= 1, f"count must be at least 1, not {count}.")
+    require(seed >= 0, f"A seed must not be negative, but is {seed}.")
+    is_positive = per_database is None or per_database >= 1
+    require(is_positive, f"per_database must be at least 1, not {per_database}.")
+    sized = [size.scenario for size in sizes]
+    for scenario in sized:
+        several = f"There are {sized.count(scenario)} sizes of '{scenario}'; give one."
+        require(sized.count(scenario) == 1, several)
+        others = f"but only {', '.join(scenarios)} is asked for."
+        require(scenario in scenarios, f"There is a size of '{scenario}', {others}")
 
 
 def _refuse_difficulty(scenarios: Sequence[str]) -> None:
     for scenario in scenarios:
         if not plugins.generator(scenario).takes_difficulty:
-            others = _usual(harder=True)
+            others = filter(_takes_difficulty, judged_scenarios())
             raise UsageError(
                 f"Worlds of '{scenario}' do not support difficulty: leave hops, margins, rivals, "
                 f"distractors, mix and resist away, or ask for {' or '.join(others)} alone."
             )
+
+
+def _takes_difficulty(scenario: str) -> bool:
+    return plugins.generator(scenario).takes_difficulty

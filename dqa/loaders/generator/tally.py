@@ -19,8 +19,6 @@ _ADVICE = {
 }
 """By bound, what to ask for if it is too tight."""
 
-_FAR = 2
-"""An answer is far from so many steps on; a larger bound may be lowered."""
 _MOST_ASKED = 1000
 """The search ends after so many questions to deciders who were always right."""
 
@@ -55,40 +53,32 @@ class Tally:
 
     def problem(self, scenario: str, difficulty: Difficulty, resistance: Resistance | None) -> str:
         """Return the results, bound by bound, and the tightest bound."""
-        bounds = _bounds(difficulty)
-        parts = [f"{self.met[name]} {text}" for name, text in bounds.items()]
+        texts = _bounds(difficulty)
+        met = {name: self.met[name] for name in texts}
+        parts = [f"{met[name]} {text}" for name, text in texts.items()]
         if difficulty.mix is not None:
-            parts.append(f"{self.kinds[False]} that meet every bound are direct")
-            parts.append(f"{self.kinds[True]} that meet every bound are far")
+            wanted = {"direct": difficulty.mix.direct, "far": difficulty.mix.far}
+            kinds = {name: self.kinds[name == "far"] for name in wanted}
+            parts += [f"{kinds[name]} that meet every bound are {name}" for name in wanted]
+            met["mix"] = min(kinds[name] for name, share in wanted.items() if share)
         if resistance is not None:
+            met["resist"] = self.met["resist"]
             parts.append(
                 f"{self.met['asked']} were put to the deciders, who were all wrong on "
-                f"{self.met['resist']} ({resistance.told()})"
+                f"{met['resist']} ({resistance.told()})"
             )
         few, many = min(self.rows, default=0), max(self.rows, default=0)
         size = f"{few}" if few == many else f"{few} to {many}"
-        there = f" Of these, {'; '.join(parts)}." if parts else ""
+        counts = f" Of these, {'; '.join(parts)}." if parts else ""
+        advice = "Ask for other worlds: larger ones, or another seed."
+        if self.sure:
+            tight = min(met, key=met.__getitem__, default="sure")
+            advice = f"Too tight is {tight}: ask for {_ADVICE[tight]}, or for larger worlds."
         return (
             f"No question of '{scenario}' is left: {counted(len(self.rows), 'world')} of {size} "
-            f"rows were drawn and {self.looked_at} questions looked at, of which {self.sure} have "
-            f"one sure answer.{there} {self._advice(difficulty, bounds)}"
+            f"rows were drawn and {self.looked_at} questions searched; {self.sure} have one sure "
+            f"answer.{counts} {advice}"
         )
-
-    def _advice(self, difficulty: Difficulty, bounds: dict[str, str]) -> str:
-        if not self.sure:
-            return "Ask for other worlds: larger ones, or another seed."
-        met = {name: self.met[name] for name in bounds}
-        if self.met["asked"]:
-            met["resist"] = self.met["resist"]
-        mix = difficulty.mix
-        if mix is not None and 2 * min(met.values(), default=self.sure) >= self.sure:
-            few = min(
-                (far for far, share in ((False, mix.direct), (True, mix.far)) if share),
-                key=self.kinds.__getitem__,
-            )
-            met["hops" if few and difficulty.hops > _FAR else "mix"] = self.kinds[few]
-        tight = min(met, key=met.__getitem__, default="sure")
-        return f"Too tight is {tight}: ask for {_ADVICE[tight]}, or for larger worlds."
 
 
 def _bounds(difficulty: Difficulty) -> dict[str, str]:

@@ -153,7 +153,8 @@ class StatementTrial:
             problem = f"it may not run: {problem}"
         text = written.template.template
         unquoted = self._unquoted_name(text, problem)
-        wrong = error.name if isinstance(error, UnknownReferenceError) else ""
+        cause = error.__cause__
+        wrong = cause.name if isinstance(cause, UnknownReferenceError) else ""
         if unquoted is not None:
             problem = f"{problem.rstrip('.')}. The name '{unquoted}' needs quotes"
             self._report_word(written, unquoted, problem, self._spelled(unquoted))

@@ -388,7 +388,7 @@ class GuardedDatabase:
             problem = self._without_hidden(error, statement, text) if self._is_rewritten else error
         if isinstance(problem, UnknownReferenceError):
             found = self._unknown(problem.problem, problem.name, statement, until)
-            raise found from problem.__cause__
+            raise found from problem
         if isinstance(problem, NotUnderstoodError):
             raise problem
         raise _advised(problem, self.dialect) from problem.__cause__

@@ -307,8 +307,9 @@ class _Script:
         names, literals = _properties(body)
         aligned = self.aligned(f"'{part.label}'", names, [*columns], start)
         pairs = zip(aligned, literals, strict=True)
-        cells = {columns[name]: literal for name, literal in pairs if name is not None}
-        self.add(self.schema.table(part.table), {**cells, **ends}, start)
+        cells: dict[str | None, str] = {**ends}
+        cells |= {columns[name]: literal for name, literal in pairs if name is not None}
+        self.add(self.schema.table(part.table), cells, start)
 
     def aligned(
         self, where: str, names: tuple[str, ...], wanted: Sequence[str], start: int

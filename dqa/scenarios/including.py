@@ -61,15 +61,15 @@ class MergedDocument:
 
     def wrong(self, place: Place, problem: str) -> ParseError:
         """Return an error with the file and the line of a field."""
-        key, second = (*place, None, None)[:2]
-        if isinstance(second, int) and _TYPES.get(str(key)) is list:
+        first, second = (*place, None, None)[:2]
+        key, own = str(first), self.parts[-1]
+        if isinstance(second, int) and _TYPES.get(key) is list:
             for part in self.parts:
-                count = len(part.values.get(str(key), ()))
+                count = len(part.values.get(key, ()))
                 if second < count:
-                    return part.wrong((str(key), second, *place[2:]), problem)
+                    return part.wrong((key, second, *place[2:]), problem)
                 second -= count
-        own = self.parts[-1]
-        if _TYPES.get(str(key)) is dict:
+        if _TYPES.get(key) is dict:
             own = next((p for p in reversed(self.parts) if second in p.values.get(key, {})), own)
         return own.wrong(place, problem)
 

@@ -144,10 +144,10 @@ from dqa.guard import Audit as Audit
 from dqa.guard import Policy as Policy
 from dqa.guard import check as check
 from dqa.loaders.candidate_files import read_candidates as read_candidates
+from dqa.loaders.custom_question import OwnQuestion as OwnQuestion
 from dqa.loaders.generator.generate import generate_like_release as generate_like_release
 from dqa.loaders.generator.manifest import write_generated as write_generated
 from dqa.loaders.inspection.findings import Finding as Finding
-from dqa.loaders.custom_question import OwnQuestion as OwnQuestion
 from dqa.loaders.sources import GeneratedFolder as GeneratedFolder
 from dqa.loaders.sources import GeneratedQuestions as GeneratedQuestions
 from dqa.loaders.sources import InPlaceFolder as InPlaceFolder

@@ -15,8 +15,8 @@ from dqa.core.database import Database
 from dqa.core.errors import QueryError, RefusedStatementError, UsageError
 from dqa.core.schema import DatabaseSchema, Field, NodeInfo
 from dqa.guard import Policy, check
-from dqa.guard.cypher import judge
 from dqa.guard.check import Refusal
+from dqa.guard.cypher import judge
 from dqa.guard.visible import visible_schema
 
 DENIED = Policy(denied_properties=frozenset({"Person.secret"}))

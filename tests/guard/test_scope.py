@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from dqa.guard.check import Refusal
 from dqa.guard.cypher import judge
 from dqa.guard.policy import Policy
-from dqa.guard.check import Refusal
 
 CASES = json.loads(
     Path(__file__).with_name("guard_cases").joinpath("scope.json").read_text("ascii")

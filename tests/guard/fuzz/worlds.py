@@ -14,9 +14,9 @@ from typing import Protocol
 import duckdb
 import ladybug
 
+from dqa.guard.check import Refusal
 from dqa.guard.cypher import judge
 from dqa.guard.policy import Policy
-from dqa.guard.check import Refusal
 
 __all__ = ["WORLDS", "World"]
 

@@ -1,20 +1,100 @@
-"""The guard for Cypher, of Neo4j and of LadybugDB.
+"""The guard for Cypher, of Neo4j and of LadybugDB, and the visible part of a graph.
 
-The server receives text that the guard writes from the statement's tokens, with the policy's limits
-in its patterns. Clauses, words, functions and procedures are those of `lists/*.txt`; there is no
-full grammar, for a statement that makes no sense harms nothing.
+The server receives text that the guard writes from the statement's tokens. Clauses, words,
+functions and procedures are those of `lists/*.txt`; there is no full grammar, for a statement that
+makes no sense harms nothing. Under a policy, every node pattern asks for a label that may be read,
+every relationship for such a type, so it never finds a hidden one. Where some properties are
+hidden, a node or relationship may only be used by its properties, as in ``n.name``.
 """
 
 from __future__ import annotations
 
-from dqa.core.cypher import quote_name
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from dqa.core.cypher import quote_name, quote_text
 from dqa.guard.check import Refusal
-from dqa.guard.cypher_policy import restrict
+from dqa.guard.cypher_cursor import Element
 from dqa.guard.cypher_reading import CypherReader
 from dqa.guard.cypher_tokens import decoded, gap, spans
 from dqa.guard.policy import DEFAULT, Policy
 
-__all__ = ["judge", "read_statement", "spans"]
+__all__ = ["VisibleGraph", "judge", "read_statement", "spans"]
+
+_VARIABLE = "dqa_label"
+_SAFE_CALLS = frozenset(
+    {"count", "elementid", "exists", "id", "isempty", "label", "labels", "length", "offset"}
+    | {"rowid", "size", "type", "valuetype"}
+)
+"""Functions that show nothing of an element's properties."""
+_AMBIGUOUS = frozenset({"CASE", "DISTINCT", "NOT"})
+"""Names whose use can be read in two ways, as in ``distinct[0]``."""
+_STATIC = frozenset({"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"})
+"""What SHOW shows that has nothing of the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleGraph:
+    """The visible part of a graph, in the spelling that names are compared in.
+
+    Attributes
+    ----------
+    labels, types
+        Those that may be read; None for all.
+    hidden
+        Labels that may not be read where all others may.
+    allowed, denied
+        Properties, as the policy lists them.
+    inside
+        The label that every node has to have.
+    """
+
+    labels: frozenset[str] | None
+    types: frozenset[str] | None
+    hidden: frozenset[str]
+    allowed: frozenset[str]
+    denied: frozenset[str]
+    inside: str | None = None
+
+    @classmethod
+    def of(cls, policy: Policy, *, fold: bool) -> VisibleGraph:
+        """Return the visible part; `fold` where names are compared without regard to case."""
+
+        def folded(names: Iterable[str]) -> frozenset[str]:
+            return frozenset(name.lower() for name in names) if fold else frozenset(names)
+
+        labels = None if policy.labels is None else folded(policy.labels)
+        hidden = folded(policy.memory_labels)
+        if fold and policy.schema is not None:  # each label is a table, so all are known
+            tables = folded(node.label for node in policy.schema.nodes)
+            labels = tables & labels if labels is not None else tables - hidden if hidden else None
+        types = None if policy.relationship_types is None else folded(policy.relationship_types)
+        properties = folded(policy.properties or ()), folded(policy.denied_properties)
+        return cls(labels, types, hidden, *properties, policy.inside)
+
+    @property
+    def limits_nodes(self) -> bool:
+        """Whether there are labels that may not be read."""
+        return self.labels is not None or bool(self.hidden)
+
+    def shows_label(self, name: str) -> bool:
+        """Whether nodes of a label may be read."""
+        return (self.labels is None or name in self.labels) and name not in self.hidden
+
+    def shows_type(self, name: str) -> bool:
+        """Whether relationships of a type may be read."""
+        return self.types is None or name in self.types
+
+    def denying(self, name: str) -> frozenset[str]:
+        """Return the labels and types that hide a property."""
+        owners = {entry.rpartition(".")[0] for entry in self.allowed}
+        denied = {owner for owner in owners if f"{owner}.{name}" not in self.allowed}
+        entries = (entry.rpartition(".") for entry in self.denied)
+        return frozenset(denied | {owner for owner, _, last in entries if owner and last == name})
+
+    def shows(self, owner: str, name: str) -> bool:
+        """Whether a property of a label or type may be read."""
+        return name not in self.denied and owner not in self.denying(name)
 
 
 def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
@@ -35,7 +115,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
         The statement does more than reading, reads hidden data, or cannot be parsed.
     """
     reader = read_statement(statement, dialect, policy)
-    restrict(reader, policy)
+    _restrict(reader, policy)
     found, spelled = reader.found, reader.spelled
     for first, last in reader.returned:  # what changed keeps the name of its column
         written = [statement[found.starts[i] : found.ends[i]] for i in range(first, last)]
@@ -52,3 +132,205 @@ def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> Cy
     if reader.used and reader.used.lower() != (policy.database or "").lower():
         raise Refusal("it begins with USE, which could read another database; leave it out")
     return reader
+
+
+def _restrict(reader: CypherReader, policy: Policy) -> None:
+    """Write the policy's limits into a statement; `Refusal` where it reads hidden data."""
+    shown = VisibleGraph.of(policy, fold=reader.ladybug)
+    if not policy.limits_graph and not shown.inside:
+        return
+    _require_silent(reader, policy)
+    if shown.allowed or shown.denied:
+        owners = _owners(reader)
+        _require_named(reader, set(owners))
+        _restrict_properties(reader, shown, owners)
+    _require_visible(reader, shown)
+    for element in reader.elements:
+        if element.kind == "node":
+            _restrict_node(reader, element, shown)
+        elif shown.types is not None:
+            _restrict_relationship(reader, element, shown.types)
+    if reader.ladybug:
+        return
+    if shown.limits_nodes or shown.inside:
+        _restrict_labels_function(reader, shown)
+    for i in reader.colons:  # one statement may not mix `A:B` with `A&B`
+        reader.spelled[i] = "" if reader.keys[i - 1] == "|" else "&"
+
+
+def _require_silent(reader: CypherReader, policy: Policy) -> None:
+    """Refuse what describes the whole database."""
+    static = reader.words["procedures"]
+    whole = reader.words["functions of whole elements"]
+    found = [f"the procedure {name}" for name in reader.procedures if name not in static]
+    found += [f"the function {call.name}" for call in reader.calls if call.name in whole]
+    found += ["an index search"] * reader.searches
+    if reader.shows and not _STATIC & set(reader.shows.split()):
+        found.append(f"SHOW {reader.shows}")
+    if reader.explains and policy.limits_graph:
+        found.append("a plan")
+    if found:
+        raise Refusal(f"{found[0]} describes the whole database; use MATCH")
+
+
+def _require_visible(reader: CypherReader, shown: VisibleGraph) -> None:
+    """Refuse names of hidden labels and types, and paths that could lead through them."""
+    for element in reader.elements:
+        is_shown = shown.shows_label if element.kind == "node" else shown.shows_type
+        for i in element.names:
+            if not is_shown(reader.folded(i)):
+                raise _not_shown(reader, i, shown.labels if element.kind == "node" else shown.types)
+    for i in reader.tested:
+        name = reader.folded(i)
+        if not shown.shows_label(name) and not (shown.types and name in shown.types):
+            raise _not_shown(reader, i, shown.labels)
+    if reader.has_computed_label and shown.labels is not None:
+        raise Refusal("a computed label could be a hidden one; write its name")
+    is_long = reader.has_path_value or any(element.is_many for element in reader.elements)
+    if is_long and shown.limits_nodes:
+        raise Refusal("a path of any length could lead through hidden nodes; write each step")
+
+
+def _not_shown(reader: CypherReader, i: int, known: frozenset[str] | None) -> Refusal:
+    names = f", only {', '.join(sorted(known))}" if known else ""
+    return Refusal(f"{reader.texts[i]} may not be read{names}")
+
+
+def _restrict_node(reader: CypherReader, element: Element, shown: VisibleGraph) -> None:
+    """Let a node pattern find visible nodes alone."""
+    wanted: list[str] = []
+    if not element.names or not element.is_plain:
+        if shown.labels is not None:
+            if not shown.labels:
+                raise Refusal("no label may be read; leave out the node")
+            wanted.append("|".join(map(quote_name, sorted(shown.labels))))
+        elif reader.ladybug and shown.hidden and not element.names:
+            raise Refusal("every node needs a label, because not all nodes may be read")
+        if not reader.ladybug:
+            wanted += [f"!{quote_name(name)}" for name in sorted(shown.hidden)]
+    if not reader.ladybug:
+        denying = {owner for i in element.keys for owner in shown.denying(reader.folded(i))}
+        wanted += [f"!{quote_name(name)}" for name in sorted(denying)]
+    if shown.inside is not None:
+        wanted.append(quote_name(shown.inside))
+    _add_names(reader, element, wanted)
+
+
+def _restrict_relationship(reader: CypherReader, element: Element, types: frozenset[str]) -> None:
+    if element.names and element.is_plain:
+        return
+    if not types:
+        raise Refusal("no relationship type may be read; leave out the relationship")
+    names = "|".join(map(quote_name, sorted(types)))
+    if reader.keys[element.opening] == "-":
+        reader.spelled[element.opening] += f"[:{names}]"
+    else:
+        _add_names(reader, element, [names])
+
+
+def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> None:
+    """Write that an element has to have all of these labels, each one or several with bars."""
+    if not wanted:
+        return
+    spelled = reader.spelled
+    several = len(wanted) > 1 or bool(element.end)
+    text = "&".join(f"({part})" if "|" in part and several else part for part in wanted)
+    if not element.end:
+        spelled[element.opening if element.variable is None else element.variable] += f":{text}"
+    elif "|" in reader.keys[element.begin : element.end]:
+        spelled[element.begin] = "(" + spelled[element.begin]
+        spelled[element.end - 1] += f")&{text}"
+    else:
+        spelled[element.end - 1] += f"&{text}"
+
+
+def _restrict_labels_function(reader: CypherReader, shown: VisibleGraph) -> None:
+    """Let ``labels(n)`` return the visible labels alone."""
+    hidden = sorted(shown.hidden | ({shown.inside} if shown.inside else set()))
+    tests = [f"NOT {_VARIABLE} IN [{', '.join(map(quote_text, hidden))}]"] if hidden else []
+    if shown.labels is not None:
+        tests.append(f"{_VARIABLE} IN [{', '.join(map(quote_text, sorted(shown.labels)))}]")
+    for call in reader.calls:
+        if call.name == "labels":
+            name = call.opening - 1
+            reader.spelled[name] = f"[{_VARIABLE} IN {reader.spelled[name]}"
+            reader.spelled[call.end] += f" WHERE {' AND '.join(tests)}]"
+
+
+# Properties
+
+
+def _owners(reader: CypherReader) -> dict[str, set[str]]:
+    """Return the names that hold a node, relationship or path, with the labels it is matched by.
+
+    A name counts in the whole statement, so that nothing depends on which of its parts it is in.
+    """
+    owners: dict[str, set[str]] = {name: set() for name in reader.variables}
+    for element in reader.elements:
+        if element.variable is not None and element.is_plain:
+            owners[reader.folded(element.variable)] |= {reader.folded(i) for i in element.names}
+    for value, alias in reader.aliases:
+        known = owners.get(reader.folded(value))
+        if known is not None and reader.keys[value - 1] != ".":
+            owners.setdefault(reader.folded(alias), set()).update(known)
+    return owners
+
+
+def _require_named(reader: CypherReader, names: set[str]) -> None:
+    """Refuse values that hold a node, relationship or path: its properties have to be named."""
+    keys = reader.keys
+    paired = {
+        i for pair in reader.compared if names.issuperset(map(reader.folded, pair)) for i in pair
+    }
+    safe = {call.opening for call in reader.calls if call.name in _SAFE_CALLS}
+    for i in reader.uses:
+        opening = i - 1 - (keys[i - 1] == "DISTINCT")
+        is_counted = keys[i + 1] == ")" and opening in safe
+        if reader.folded(i) in names and i not in paired and not is_counted:
+            raise _whole(reader.texts[i])
+    if any(keys[i - 1] == "." or names for i in reader.wholes):
+        raise _whole("*")
+    if reader.has_path_value:
+        raise _whole("a path")
+    for name in names:
+        if name.upper() in _AMBIGUOUS:
+            raise Refusal(f"{name} is a word of the language, too; use another name")
+
+
+def _whole(name: str) -> Refusal:
+    return Refusal(f"{name} has hidden properties; name the properties, as in n.name")
+
+
+def _restrict_properties(
+    reader: CypherReader, shown: VisibleGraph, owners: Mapping[str, set[str]]
+) -> None:
+    """Let a property be null where it is denied for a label; refuse it where it always is."""
+    for element in reader.elements:
+        for i in element.keys:
+            _require_not_denied(reader, i, shown)
+        denying = frozenset(o for i in element.keys for o in shown.denying(reader.folded(i)))
+        names = {reader.folded(i) for i in element.names}
+        is_excluded = element.kind == "node" and not reader.ladybug and not names & denying
+        if denying and not is_excluded and (names & denying or not names or not element.is_plain):
+            raise Refusal(f"a property of {', '.join(sorted(denying))} may not be read here")
+    for value, i in reader.properties:
+        _require_not_denied(reader, i, shown)
+        known = None if value is None else owners.get(reader.folded(value))
+        denying = shown.denying(reader.folded(i))
+        if value is None or known is None or not denying:
+            continue
+        name, variable = reader.texts[i], reader.spelled[value]
+        if known and known <= denying:
+            raise Refusal(f"the property {name} of {', '.join(sorted(known))} may not be read")
+        if value != i - 2:
+            raise Refusal(f"write {name}: {variable}.{name} in place of .{name}")
+        test = f"{variable}:{'|'.join(map(quote_name, sorted(denying)))}"
+        if reader.ladybug:
+            test = f"lower(label({variable})) IN [{', '.join(map(quote_text, sorted(denying)))}]"
+        reader.spelled[value] = f"(CASE WHEN {test} THEN null ELSE {variable}"
+        reader.spelled[i] += " END)"
+
+
+def _require_not_denied(reader: CypherReader, i: int, shown: VisibleGraph) -> None:
+    if reader.folded(i) in shown.denied:
+        raise Refusal(f"the property {reader.texts[i]} may not be read")

@@ -150,8 +150,6 @@ def spans(script: str, dialect: str) -> Iterator[Span]:
             if start is not None:
                 yield Span(start, end)
             start = None
-            if kind == "end":
-                return
         elif kind != "comment":
             start, end = begins if start is None else start, match.end()
 

@@ -131,11 +131,11 @@ def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:
     references = {column: f"{other}.{key}" for column, other, key in table.references}
     if kind == "create":
         return Rows(("table", "create"), ((table.name, _create(table, schema.quote)),))
+    keyed = dict.fromkeys(table.key, "primary key")
     if kind in {"keys", "lists"}:
-        keys = [("primary key", column, "") for column in table.key]
+        keys = [(key, column, "") for column, key in keyed.items()]
         keys += [("foreign key", column, other) for column, other in references.items()]
         return Rows(("key", "column", "references"), tuple(keys))
-    keyed = dict.fromkeys(table.key, "primary key")
     return Rows(
         ("column", "type", "key", "references", "comment"),
         tuple(
@@ -162,10 +162,10 @@ def _names(written: str) -> list[str]:
 
 def _table(written: str, tables: Iterable[TableInfo]) -> TableInfo:
     name = _names(written)[-1].strip("\"`[]'")
-    for table in tables:
-        if table.name.casefold() == name.casefold():
-            return table
-    raise UnknownReferenceError(f"there is no table {name}, or none that may be read", name)
+    found = next((table for table in tables if table.name.casefold() == name.casefold()), None)
+    if found is None:
+        raise UnknownReferenceError(f"there is no table {name}, or none that may be read", name)
+    return found
 
 
 def _create(table: TableInfo, quote: str) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from sqlglot import exp
 
@@ -88,8 +89,7 @@ _VIEWS: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class ShownTable:
+class ShownTable(NamedTuple):
     """The visible part of a table: its columns, their masks, and a row filter."""
 
     table: TableInfo
@@ -98,22 +98,23 @@ class ShownTable:
     row_filter: str
 
     def query(self, written: str, quote: str, dialect: str) -> str:
-        """Return the query, in brackets, that replaces the table's name."""
-        items = ", ".join(self.item(column, quote) for column in self.columns)
+        """Return the query, in brackets, that replaces the table's name.
+
+        A mask has the type of its column, for the value is read in no row.
+        """
+        items = []
+        for column in self.columns:
+            name = item = quoted(column, quote)
+            if column in self.masks:
+                mask = self.masks[column]
+                other = "" if mask is None else f" ELSE {exp.convert(mask).sql()}"
+                item = f"CASE WHEN {_NOTHING} THEN {name}{other} END AS {name}"
+            items.append(item)
         rows = written
         if self.row_filter:
             condition = f"({self.row_filter}) {_FENCES[dialect]}"
             rows = f"(SELECT * FROM {written} WHERE {condition}) AS dqa_rows"  # noqa: S608
-        return f"(SELECT {items} FROM {rows})"  # noqa: S608
-
-    def item(self, column: str, quote: str) -> str:
-        """Return a column as it is read; a mask has its type, for the value is read in no row."""
-        name = quoted(column, quote)
-        if column not in self.masks:
-            return name
-        mask = self.masks[column]
-        other = "" if mask is None else f" ELSE {exp.convert(mask).sql()}"
-        return f"CASE WHEN {_NOTHING} THEN {name}{other} END AS {name}"
+        return f"(SELECT {', '.join(items)} FROM {rows})"  # noqa: S608
 
 
 def _shown(table: TableInfo, policy: Policy) -> ShownTable | None:
@@ -122,8 +123,8 @@ def _shown(table: TableInfo, policy: Policy) -> ShownTable | None:
         return None
     name = table.name.casefold()
     columns = [c.name for c in table.columns if policy.allows_column(table.name, c.name)]
-    by_column = {column: f"{name}.{column.casefold()}" for column in columns}
-    masks = {c: policy.masks[key] for c, key in by_column.items() if key in policy.masks}
+    keys = {column: f"{name}.{column.casefold()}" for column in columns}
+    masks = {c: policy.masks[key] for c, key in keys.items() if key in policy.masks}
     row_filter = policy.row_filters.get(name, "").strip()
     is_whole = len(columns) == len(table.columns) and not masks and not row_filter
     # A broken view has no columns that are known, and some are hidden.
@@ -316,21 +317,18 @@ def revealing_views(
     A definition reads every word in it, so one view too many is found rather than one too few; one
     whose definition the role may not see could read anything.
     """
-    views = [(str(view).casefold(), definition) for view, definition in rows]
+    views = [(str(view).casefold(), str(text or "").casefold()) for view, text in rows]
     found: set[str] = set()
     names = list(hiding)
     while names:
         name = names.pop()
-        new = {v for v, text in views if v not in found and _reads(text, name, dialect)}
+        spellings = {re.escape(name), *(re.escape(name.replace(q, 2 * q)) for q in '"`]')}
+        word = re.compile(rf"(?<!\w)(?:{'|'.join(spellings)})(?!\w)")
+        new = {
+            view
+            for view, text in views
+            if (text == name if dialect == "postgres" else not text or word.search(text))
+        }
+        names += new - found
         found |= new
-        names += new
     return frozenset(found - set(hiding))
-
-
-def _reads(definition: object, name: str, dialect: str) -> bool:
-    text = str(definition or "").casefold()
-    if dialect == "postgres":
-        return text == name
-    spellings = {re.escape(name.replace(quote, 2 * quote)) for quote in '"`]'}
-    pattern = rf"(?<!\w)(?:{'|'.join(spellings | {re.escape(name)})})(?!\w)"
-    return not text or re.search(pattern, text) is not None

@@ -52,7 +52,7 @@ def _without(comment: str, hidden: Collection[str]) -> str:
 
 
 def _visible_graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
-    from dqa.guard.cypher_policy import VisibleGraph
+    from dqa.guard.cypher import VisibleGraph
 
     fold: Callable[[str], str] = str.lower if dialect == "ladybug" else str
     shown = VisibleGraph.of(policy, fold=dialect == "ladybug")

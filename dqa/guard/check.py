@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
-from types import ModuleType
 from typing import NamedTuple
 
 from dqa.core.errors import RefusedStatementError, UnknownNameError
@@ -17,10 +15,9 @@ SEVERAL = "it is more than one statement; write one statement at a time"
 _LONGEST = 20_000
 """Characters: far more than a query needs, and little enough to read at once."""
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-_LANGUAGES = dict.fromkeys(("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi"), "sql")
-_LANGUAGES |= {"neo4j": "cypher", "ladybug": "cypher"}
+_CYPHER = ("neo4j", "ladybug")
 
-DIALECTS = tuple(_LANGUAGES)
+DIALECTS = ("mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi", *_CYPHER)
 """The dialects that can be checked; ``ansi`` is what SQL databases have in common."""
 
 
@@ -82,7 +79,7 @@ class Span(NamedTuple):
 
 def require_dialect(dialect: str) -> None:
     """Raise `UnknownNameError` unless `dialect` is one of `DIALECTS`."""
-    if dialect not in _LANGUAGES:
+    if dialect not in DIALECTS:
         raise UnknownNameError("dialect", dialect, DIALECTS)
 
 
@@ -106,7 +103,12 @@ def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
         The dialect is unknown.
     """
     require_dialect(dialect)
-    for span in _reader(dialect).spans(script, dialect):
+    if dialect in _CYPHER:
+        from dqa.guard.cypher_tokens import spans
+    else:
+        from dqa.guard.text import spans
+
+    for span in spans(script, dialect):
         line = script.count("\n", 0, span.position) + 1
         yield ScriptStatement(
             script[span.start : span.end].rstrip(),
@@ -132,13 +134,18 @@ def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdic
     UnknownNameError
         The dialect is unknown.
     """
-    require_dialect(dialect)
+    if dialect in _CYPHER:
+        from dqa.guard.cypher import judge
+    else:
+        require_dialect(dialect)
+        from dqa.guard.sql import judge
+
     if len(statement) > _LONGEST:
         return GuardVerdict(False, f"it is longer than {_LONGEST} characters; write a shorter one")
     if _NO_TEXT.search(statement):
         return GuardVerdict(False, "it has a NUL or a lone surrogate, which is not text; remove it")
     try:
-        return GuardVerdict(True, statement=_reader(dialect).judge(statement, dialect, policy))
+        return GuardVerdict(True, statement=judge(statement, dialect, policy))
     except Refusal as refusal:
         return GuardVerdict(False, str(refusal))
     except RecursionError:
@@ -157,8 +164,3 @@ def require(statement: str, dialect: str, policy: Policy = DEFAULT) -> None:
     verdict = check(statement, dialect, policy)
     if not verdict.allowed:
         raise verdict.error()
-
-
-def _reader(dialect: str) -> ModuleType:
-    """Return the module of a dialect's language: SQL's and Cypher's parsers load when needed."""
-    return import_module(f"dqa.guard.{_LANGUAGES[dialect]}")

@@ -16,10 +16,8 @@ from dqa.core.cypher import quote_name, quote_text
 from dqa.guard.check import Refusal
 from dqa.guard.cypher_cursor import Element
 from dqa.guard.cypher_reading import CypherReader
-from dqa.guard.cypher_tokens import decoded, gap, spans
+from dqa.guard.cypher_tokens import decoded, gap
 from dqa.guard.policy import DEFAULT, Policy
-
-__all__ = ["VisibleGraph", "judge", "read_statement", "spans"]
 
 _VARIABLE = "dqa_label"
 _SAFE_CALLS = frozenset(

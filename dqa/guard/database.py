@@ -37,7 +37,7 @@ from dqa.core.spans import start_span
 from dqa.core.text import visible
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import GuardVerdict, check
-from dqa.guard.describe import answer, describing_form
+from dqa.guard.describe import DESCRIBING, answer, describing_form
 from dqa.guard.hints import advice_on, unknown_name
 from dqa.guard.policy import DEFAULT, Policy, SchemaScope
 from dqa.guard.policy_names import names_anything, require_known
@@ -374,7 +374,8 @@ class GuardedDatabase:
         self._refuse_if_closed()
         until = monotonic() + limits.seconds + _FOR_HINTS
         try:
-            form = describing_form(text, self.dialect) if self.kind == "relational" else None
+            is_candidate = self.kind == "relational" and DESCRIBING.match(text)
+            form = describing_form(text, self.dialect) if is_candidate else None
             if form is not None:
                 schema = self._schema_by(until)
                 if schema is None:

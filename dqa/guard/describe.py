@@ -20,8 +20,8 @@ from dqa.guard.policy import Policy
 Form: TypeAlias = tuple[str, Mapping[str, str | None]]
 """The kind of a describing statement, and its parts."""
 _NAME = r"(?:[\w$]+|\"[^\"]*\"|`[^`]*`|\[[^\]]*\])"
-_DESCRIBING = frozenset({"desc", "describe", "explain", "pragma", "show"})
-"""How such statements begin."""
+DESCRIBING = re.compile(r"(?:desc|describe|explain|pragma|show)(?!\S)", re.IGNORECASE)
+"""The beginning of such statements."""
 _TEXT = r"'[^']*'"
 _NO_QUERY = r"(?!(?:select|with|values|from|pivot|summarize)\b)"
 """These words begin a query, whose plan the engine shows."""
@@ -70,25 +70,21 @@ _SERVER = _forms(
 
 def describing_form(text: str, dialect: str) -> Form | None:
     """Return the form of a statement that the schema answers, and its parts; None for any other."""
-    if text.split(maxsplit=1)[0].lower() in _DESCRIBING:
-        for kind, form in _FORMS.items():
-            match = form.fullmatch(text) if kind != "duckdb" or dialect == "duckdb" else None
-            if match is not None:
-                return kind, match.groupdict()
+    for kind, form in _FORMS.items():
+        match = form.fullmatch(text) if kind != "duckdb" or dialect == "duckdb" else None
+        if match is not None:
+            return kind, match.groupdict()
     return None
 
 
-def is_description(text: str, dialect: str, policy: Policy) -> bool:
-    """Whether a statement describes the database, and may run.
+def may_describe(text: str, dialect: str, policy: Policy) -> bool:
+    """Whether a statement with such a beginning describes the database, and may run.
 
     Raises
     ------
     Refusal
         It describes another schema, or a setting that is not on the list.
     """
-    first = text.split(maxsplit=1)[0].lower()
-    if first not in _DESCRIBING:
-        return False
     known = lists(dialect)
     form = describing_form(text, dialect)
     if form is not None:
@@ -105,8 +101,9 @@ def is_description(text: str, dialect: str, policy: Policy) -> bool:
         pragma = server.groupdict().get("pragma")
         if pragma is None or pragma.lower() in known["pragmas"]:
             return True
-    if first in {"show", "pragma"}:
-        raise Refusal(f"this {first.upper()} may not run; SHOW TABLES and DESCRIBE work")
+    first = text.split(maxsplit=1)[0].upper()
+    if first in {"SHOW", "PRAGMA"}:
+        raise Refusal(f"this {first} may not run; SHOW TABLES and DESCRIBE work")
     return False
 
 

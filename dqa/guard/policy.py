@@ -214,7 +214,7 @@ class Policy:
     def _limits_schemas(self) -> bool:
         return self.schemas is not None and ANY_SCHEMA not in self.schemas
 
-    @property
+    @cached_property
     def scope(self) -> SchemaScope | None:
         """The schema scope, unless every schema may be read."""
         return None if ANY_SCHEMA in (self.schemas or ()) else self.schema_scope
@@ -224,7 +224,7 @@ class Policy:
         """Whether the tables and columns of the database have to be known."""
         return self.restricts or (self.scope is not None and self.scope.finds_others)
 
-    @property
+    @cached_property
     def hides(self) -> bool:
         """Whether there are values that are masked, or rows that may not be read."""
         return bool(self.masks) or bool(self.row_filters)
@@ -264,7 +264,7 @@ class Policy:
 
     def knows_table(self, name: str) -> bool:
         """Whether a table or view is known and may be read; a hidden one is like none."""
-        return self.columns_of(name) is not None and self.shows_table(name)
+        return name.casefold() in self.known_tables and self.shows_table(name)
 
     @cached_property
     def type_names(self) -> frozenset[str]:

@@ -15,15 +15,13 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from dqa.guard.check import Refusal
-from dqa.guard.describe import is_description
+from dqa.guard.describe import DESCRIBING, may_describe
 from dqa.guard.hints import closest, instead_of
 from dqa.guard.lists import lists
 from dqa.guard.parsing import MARK, Parsed, is_table, parse_text
 from dqa.guard.policy import DEFAULT, Policy
 from dqa.guard.tables import rewritten
-from dqa.guard.text import read_text, spans
-
-__all__ = ["judge", "spans"]
+from dqa.guard.text import read_text
 
 QUERIES = (exp.Query, exp.Values, exp.Pivot, exp.Summarize)
 """The allowed roots of a statement, and of a part of WITH."""
@@ -67,7 +65,8 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
     """
     read = read_text(statement, dialect)
     prefix = _EXPLAIN.match(read.text)
-    if prefix is None and is_description(read.text, dialect, policy):
+    is_description = prefix is None and DESCRIBING.match(read.text)
+    if is_description and may_describe(read.text, dialect, policy):
         return read.text
     query = read if prefix is None else read_text(read.text[prefix.end() :], dialect)
     parsed = parse_text(query, dialect, policy.functions)
@@ -158,7 +157,11 @@ class _Check:
         name = str(node.this).removeprefix(MARK).lower()
         if not str(node.this).startswith(MARK) and name not in self.known["special functions"]:
             self._refuse_function(str(node.this))
-        owner = _owner(node)
+        owner, parent = "", node.parent
+        if isinstance(parent, exp.Dot) and parent.expression is node:
+            owner = parent.this.name.lower() if isinstance(parent.this, exp.Identifier) else "?"
+        elif isinstance(parent, exp.Table) and parent.this is node:
+            owner = parent.db.lower()
         full = f"{owner}.{name}" if owner else name
         if full in self.policy.functions:
             return
@@ -166,8 +169,8 @@ class _Check:
         if name not in self.known["functions"] or not (is_own or self.dialect == "duckdb"):
             self._refuse_function(full)
         # Compared with a text, pg_typeof would look that text up.
-        is_text = isinstance(node.parent, exp.Cast) and node.parent.is_type("text", "varchar")
-        is_item = isinstance(node.parent, exp.Select | exp.Alias | exp.Group | exp.Ordered)
+        is_text = isinstance(parent, exp.Cast) and parent.is_type("text", "varchar")
+        is_item = isinstance(parent, exp.Select | exp.Alias | exp.Group | exp.Ordered)
         is_shown = name == "pg_typeof" and (is_text or is_item)
         is_outside = name in self.known["functions that look outside"] and not is_shown
         if is_outside and (self.scope is not None or self.policy.restricts):
@@ -439,13 +442,3 @@ def _is_type(node: exp.Expr) -> bool:
 
 def _is_collation(node: exp.Expr) -> bool:
     return isinstance(node.parent, exp.Collate) and node.arg_key == "expression"
-
-
-def _owner(node: exp.Expr) -> str:
-    """Return the schema with which a function is called, in lower case."""
-    parent = node.parent
-    if isinstance(parent, exp.Dot) and parent.expression is node:
-        return parent.this.name.lower() if isinstance(parent.this, exp.Identifier) else "?"
-    if isinstance(parent, exp.Table) and parent.this is node:
-        return parent.db.lower()
-    return ""

@@ -25,7 +25,6 @@ from dqa.evaluation.score import has_record
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
-from dqa.report.epoch_tables import epoch_lines
 from dqa.report.hints import command
 from dqa.report.pages import write_page
 from dqa.report.run_report.details import trace_details
@@ -33,7 +32,7 @@ from dqa.report.run_report.figures import ReportedRun, group_by_question, make_r
 from dqa.report.run_report.page import QuestionDetails, render_report
 from dqa.report.run_report.records import QuestionTruth, Report
 from dqa.report.run_report.truths import truth_of
-from dqa.report.tables import interval_lines
+from dqa.report.tables import epoch_lines, interval_lines
 
 MOST_DETAILS = 2_500
 """Decisions up to which a page holds every trace, unless a caller says otherwise."""

@@ -47,18 +47,23 @@ from dqa.evaluation.statistics import (
 )
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
-from dqa.report.epoch_tables import epoch_lines, epoch_tables
 from dqa.report.game_tables import game_lines, game_tables
 from dqa.report.hints import resume_command
 from dqa.report.passages import Passage
 from dqa.report.spending import Spending, spending
-from dqa.report.tables import accuracy_tables, interval_lines, lines_below, scoring_lines, tag_lines
-from dqa.report.widths import as_text
+from dqa.report.table import Table
+from dqa.report.tables import (
+    accuracy_tables,
+    epoch_lines,
+    epoch_tables,
+    interval_lines,
+    lines_below,
+    scoring_lines,
+    tag_lines,
+)
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from dqa.evaluation.stored_runs import RunReader
     from dqa.models.budget import Prices
 
@@ -302,8 +307,8 @@ class Run:
             f"{told} What was {'played' if played else 'decided'} is kept; '{how}'{more} goes on."
         )
 
-    def tables(self) -> list[tuple[str, Table]]:
-        """Return the tables of accuracies and of epochs, each under its title; or of games."""
+    def tables(self) -> list[Table]:
+        """Return the tables of accuracies and of epochs, or of games."""
         if self.games is not None:
             return game_tables(self.games)
         accuracies = accuracy_tables(self.summaries, self.shortcuts, self.chance)
@@ -311,7 +316,7 @@ class Run:
 
     def table(self) -> str:
         """Return the accuracies as text: a row a decider, a column a scenario and database."""
-        return as_text(self.tables()[0][1])
+        return self.tables()[0].to_text()
 
     def lines(self) -> list[str]:
         """Return what is said below the tables: what counts, who answered, what it took."""
@@ -327,7 +332,7 @@ class Run:
 
     def report(self) -> str:
         """Return the tables, with what counts in them, who answered, and what it took."""
-        shown = [f"{title}\n{as_text(table)}".rstrip("\n") for title, table in self.tables()]
+        shown = [f"{table.title}\n{table.to_text()}".rstrip("\n") for table in self.tables()]
         return "\n".join([*shown, *self.lines()])
 
     def figures(self) -> Evaluation:

@@ -172,7 +172,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
                 calls=calling,
                 policy=policy,
                 audit=audit,
-                tables=options.tables_in(tables),
+                tables=options.names_in("--tables", tables),
                 watcher=steps,
                 reviewer=reviewer,
                 review=reviewing.kinds,

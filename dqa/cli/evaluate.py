@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dqa.cli import options
-from dqa.cli.fields import EVALUATING, with_options
+from dqa.cli.fields import EVALUATING, spec_fields, with_options
 from dqa.cli.help import QUESTIONS
 from dqa.cli.options import option
-from dqa.cli.output import echo, echo_json, echo_report
-from dqa.cli.progress import Progress
-from dqa.cli.questions import AnyQuestionOptions, options_of
-from dqa.cli.resuming import given_by, how_to_follow, how_to_resume
-from dqa.core.errors import BudgetSpentError, UsageError
-from dqa.core.text import counted
+from dqa.cli.questions import AnyQuestionOptions, settings_in
+from dqa.cli.running import changed_options, finish, given_by, progress_of, recorded
+from dqa.core.errors import UsageError
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.spec import RunSpec
 
 if TYPE_CHECKING:
-    from dqa.api.runs import Run
-
-INTERRUPTED = 130
-"""As of any program that Ctrl-C ended."""
+    from dqa.loaders.sources import QuestionSource
 
 
 @with_options(
-    spec_fields=EVALUATING, calling=CallOptions, questions=AnyQuestionOptions, running=RunOptions
+    deciding=EVALUATING, calling=CallOptions, questions=AnyQuestionOptions, running=RunOptions
 )
 def evaluate(  # noqa: PLR0913  (one parameter per option)
     *,
@@ -40,7 +33,7 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     questions: AnyQuestionOptions,
     limit: Annotated[int | None, option("--limit N", QUESTIONS, least=1)] = None,
     spec: Annotated[Path | None, option("--spec FILE", QUESTIONS)] = None,
-    spec_fields: dict[str, Any],
+    deciding: dict[str, Any],
     calling: CallOptions,
     running: RunOptions,
     strict: options.Strict = False,
@@ -68,91 +61,80 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     if {"model", "models"} <= given.keys():
         raise UsageError("Give --model or --models, not both.")
     if resume is not None:
-        how = how_to_resume(resume, given)
+        how = _resumed(resume, given)
     elif spec is not None:
-        how = how_to_follow(spec, given)
+        read = RunSpec.read(spec)
+        asked = _questions(read, given)
+        how = {
+            **changed_options(RunOptions(), CallOptions(), given),
+            **spec_fields(given, read, sets=True),
+            "what": read if asked is None else read.changed(questions=asked),
+        }
     else:
         named = options.scenarios_in(scenarios)
-        seed = spec_fields["seed"]
-        source = questions.source(seed, named, limit, strict=strict, decides=True)
-        how = {"what": source, "options": running, "calls": calling, **spec_fields}
+        source = questions.source(deciding["seed"], named, limit, strict=strict, decides=True)
+        how = {"what": source, "options": running, "calls": calling, **deciding}
     stored = out if resume is None else resume
-    with Progress(verbose=verbose) as progress:
-        try:
-            run = evaluate_all(
-                **how,
-                out=stored,
-                resume=resume is not None,
-                retry_failed=retry_failed,
-                watcher=progress,
-            )
-        except KeyboardInterrupt:
-            leave(progress, stored)
-            raise typer.Exit(INTERRUPTED) from None
-    finish(run, as_json=as_json)
-    if not as_json:
-        _print_next_steps(run)
-
-
-def finish(run: Run, *, as_json: bool, games: bool = False) -> None:
-    """Print the results of a run, and what failed."""
-    if run.made == 0 and run.place is not None:
-        done = (
-            "was played already: nothing is played"
-            if games
-            else "was made already: nothing is asked"
+    with progress_of(stored, verbose=verbose) as progress:
+        run = evaluate_all(
+            **how,
+            out=stored,
+            resume=resume is not None,
+            retry_failed=retry_failed,
+            watcher=progress,
         )
-        echo(f"{run.place} {done} again.", err=True)
-    if as_json:
-        echo_json(run.figures().to_json())
-    else:
-        echo_report(run)
-    complain(run)
+    finish(run, as_json=as_json)
 
 
-def leave(progress: Progress, out: str | None, *, games: bool = False) -> None:
-    """Print how to resume an interrupted run, and end it even if it waits for a reply."""
-    what, made = ("game", "played") if games else ("decision", "made")
-    made = f"Interrupted: {progress.done} of {counted(progress.total, what)} were {made}"
-    if out is None:
-        echo(f"{made} and are lost; --out DIR would have kept them.", err=True)
-    else:
-        from dqa.evaluation.location import locate_run
-        from dqa.report.hints import resume_command
+def _resumed(run: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `dqa.evaluate` that resume a run.
 
-        place = locate_run(out)
-        how = f"'{resume_command(place, games=games)}'"
-        if place.name is None:
-            how = "The same command"
-        echo(f"{made} and are kept. {how} goes on.", err=True)
-    if any(thread.name.startswith("dqa-worker") for thread in threading.enumerate()):
-        # A worker inside a driver's native code may crash an orderly shutdown of the interpreter.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(INTERRUPTED)
+    `dqa.evaluate` refuses options that change the spec. Options of its work may differ, and so may
+    an address or a folder: a password that was not stored, or questions that were moved.
 
+    Raises
+    ------
+    UsageError
+        There is no run that can be resumed, or ``--out`` names another one.
+    """
+    from dqa.evaluation.location import locate_run
+    from dqa.evaluation.record import require_questions
+    from dqa.report.hints import resume_command
 
-def complain(run: Run) -> None:
-    """Print on stderr what failed and how to resume; exit code 1 if anything failed."""
-    from dqa.report.tables import crash_lines, failures
-
-    for line in failures(run.results):
-        echo(f"failed: {line}", err=True)
-    for line in crash_lines(run.crashed, run.place, repeated=run.is_repeated):
-        echo(f"crashed: {line}", err=True)
-    further = run.how_to_go_on()
-    if run.stopped_by is not None:
-        raise BudgetSpentError(f"{run.stopped_by} {further}")
-    if further is not None:
-        echo(f"not judged: {further}", err=True)
-        raise typer.Exit(1)
+    place = locate_run(run)
+    if "out" in given and locate_run(given["out"]) != place:
+        raise UsageError(f"--resume {place} goes on there: leave out --out.")
+    record = recorded(run)
+    why = f"'{resume_command(place, games=True)}' goes on with it."
+    spec = require_questions(record.require_resumable(str(place)), str(place), why)
+    if spec is None:
+        raise AssertionError("a run without a spec cannot go on")
+    return {
+        **changed_options(record.options, record.calls, given),
+        **spec_fields(given, spec, sets=True),
+        "what": _questions(spec, given),
+    }
 
 
-def _print_next_steps(run: Run) -> None:
-    """Print on stderr what can be done with a stored run that has no failures."""
-    from dqa.report.next_steps import next_steps
+def _questions(spec: RunSpec, given: Mapping[str, Any]) -> QuestionSource | None:
+    """Return the source of the questions if an option changes that of the spec; else None."""
+    from dqa.loaders.sources import OwnQuestions, located
 
-    if run.place is not None and not any(result.outcome.repeated for result in run.results):
-        named = options_of(run.spec.questions) if isinstance(run.spec, RunSpec) else ()
-        for line in next_steps(run.place, run.results, named or None):
-            echo(line, err=True)
+    limits: dict[str, Any] = {"scenarios": spec.questions.scenarios, "limit": spec.questions.limit}
+    if "scenarios" in given:
+        limits["scenarios"] = options.scenarios_in(given["scenarios"])
+    if "limit" in given:
+        limits["limit"] = given["limit"]
+    if isinstance(spec.questions, OwnQuestions) and {"own", "database"} & given.keys():
+        moved = {"file": given["own"]} if "own" in given else {}
+        if "database" in given:
+            moved["databases"] = located(given["database"])
+        return spec.questions.changed(**moved, **limits)
+    sources = {field.name: given.get(field.name) for field in fields(AnyQuestionOptions)}
+    if any(value is not None for value in sources.values()) and not settings_in(
+        sources["settings"]
+    ):
+        asked = AnyQuestionOptions(**sources)
+        seed = given.get("seed", spec.seed)
+        return asked.source(seed, **limits, strict=given.get("strict", False), decides=True)
+    return spec.questions.changed(**limits) if {"scenarios", "limit"} & given.keys() else None

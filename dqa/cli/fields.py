@@ -23,12 +23,14 @@ from typing import (
 )
 
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from dqa.cli.completion import Completion, by_model, by_name, one_of
 from dqa.cli.help import DATABASES, LIMITS, MODELS, QUESTIONS
 from dqa.cli.options import AuditFile, Policy, describe, descriptions, names_in, option, pairs_in
 from dqa.core.errors import UsageError
 from dqa.core.records import Record
+from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.spec import PARAMETERS, Deciding, ModelSpec, RunSpec
 
 _Command: TypeAlias = Callable[..., None]
@@ -50,6 +52,8 @@ _GROUPS: Mapping[str, str] = {
     **dict.fromkeys(("protocol", "temperature", "settings", *_PARTS["display"]), MODELS),
     **dict.fromkeys(("record", "replay"), MODELS),
     **dict.fromkeys(("seed", "epochs", "rule_set", "strict_official"), QUESTIONS),
+    **dict.fromkeys(("world", "games", "mirror"), QUESTIONS),
+    "reference": MODELS,
     **dict.fromkeys(("databases", "patience"), DATABASES),
 }
 """The groups of options; every other belongs to the limits."""
@@ -59,8 +63,7 @@ _METAVARS: Mapping[str, str] = {
     **dict.fromkeys(("deciders", "models", "databases"), "NAMES"),
     **dict.fromkeys(("max_seconds", "timeout", "patience"), "SECONDS"),
     "settings": "NAME[=VALUE]",
-    "rule_set": "NAME",
-    "reasoning_effort": "NAME",
+    **dict.fromkeys(("rule_set", "reasoning_effort", "world", "reference"), "NAME"),
     "extra_body": "JSON",
     "protocol": "react|tools",
     "isolation": "WHERE",
@@ -72,6 +75,7 @@ _SPELLINGS = {"settings": "set"}
 _TYPES: Mapping[str, object] = {
     **dict.fromkeys(("deciders", "models", "databases", "extra_body"), str | None),
     "settings": list[str] | None,
+    "world": str | None,
 }
 """Types of options that are not those of their fields."""
 _COMPLETIONS: Mapping[str, Completion] = {
@@ -80,7 +84,9 @@ _COMPLETIONS: Mapping[str, Completion] = {
     "databases": by_name("database", listed=True),
     "settings": by_name("set"),
     "protocol": one_of(("react", "tools")),
+    "world": by_name("world"),
 }
+_FIELDS = RunSpec.model_fields.keys() | PlaySpec.model_fields.keys()
 _DECLARED = {"policy": Policy, "audit": AuditFile}
 """Options that commands without a spec have, too."""
 _LISTS = ("deciders", "databases")
@@ -96,10 +102,13 @@ class SpecFields:
         The options.
     sets
         Whether ``--set`` may also name a set of questions.
+    spec
+        The class of the spec.
     """
 
     names: tuple[str, ...]
     sets: bool = False
+    spec: type[Deciding] = RunSpec
 
 
 _DECIDING = (
@@ -109,6 +118,7 @@ _DECIDING = (
 )
 DECIDING = SpecFields(_DECIDING)
 GENERATING = SpecFields(_DECIDING, sets=True)
+PLAYING = SpecFields(("world", "games", "mirror", "epochs", "reference", *_DECIDING), spec=PlaySpec)
 EVALUATING = SpecFields(
     (
         *("deciders", "models", "epochs", "databases", "policy", "rule_set", "strict_official"),
@@ -160,7 +170,7 @@ def _made(bundle: Any, values: dict[str, Any]) -> Any:  # noqa: ANN401  (as in `
 
 def _options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in `with_options`)
     if isinstance(bundle, SpecFields):
-        return [_parameter(name, *spec_option(name)) for name in bundle.names]
+        return [_parameter(name, *spec_option(name, bundle.spec)) for name in bundle.names]
     if issubclass(bundle, Record):
         infos = bundle.model_fields.items()
         return [_parameter(name, _annotated(name, info), info.default) for name, info in infos]
@@ -184,16 +194,13 @@ def _parameter(name: str, annotation: object, default: object) -> inspect.Parame
     )
 
 
-def spec_option(name: str) -> tuple[Any, Any]:
+def spec_option(name: str, spec: type[Deciding] = RunSpec) -> tuple[Any, Any]:
     """Return the annotation and the default of an option of a spec."""
     field, part = _PATHS.get(name, (name, None))
-    outer = RunSpec.model_fields[field]
-    default = None if field not in Deciding.model_fields else getattr(Deciding(), field)
+    outer = spec.model_fields[field]
+    default = None if outer.default is PydanticUndefined else outer.default
     if part is None:
-        kept = default if name not in _TYPES else None
-        if field not in Deciding.model_fields and name not in _TYPES:
-            kept = outer.default
-        return _annotated(name, outer), kept
+        return _annotated(name, outer), None if name in _TYPES else default
     owner: type[Any] = ModelSpec if field == "planner" else type(default)
     if issubclass(owner, Record):
         info = owner.model_fields[part]
@@ -259,21 +266,24 @@ def spec_fields(
         part = {inner: given[name] for name, inner in parts.items() if name in given}
         if part:
             found[field] = _changed(getattr(base, field), part)
-    for name in set(EVALUATING.names) & given.keys() - _PATHS.keys():
-        value = given[name]
-        if name in _LISTS and value is not None:
-            found[name] = names_in(f"--{name}", value)
-        elif name == "settings":
+    for name, value in given.items():
+        if name not in _FIELDS or name in _PATHS:
+            continue
+        if name == "settings":
             pairs = [one for one in value or () if not sets or "=" in one]
             if pairs or value is None:
                 found[name] = pairs_in("--set", pairs, "NAME=VALUE")
-        elif name == "models" and value is not None:
-            found[name] = _several(value, found.get("model", base.model))
-        elif name not in (*_LISTS, "models"):
+        elif name in _LISTS and value is not None:
+            found[name] = names_in(f"--{name}", value)
+        elif name != "models":
             found[name] = value
+        elif value is not None:
+            if "model" in given and given["model"] != base.model.name:
+                raise UsageError("Give --model or --models, not both.")
+            like = found.get("model", base.model)
+            names = names_in("--models", value, once=False)
+            found[name] = tuple(like.changed(name=one, label=None) for one in names)
     if "models" in found:
-        if "model" in given and given["model"] != base.model.name:
-            raise UsageError("Give --model or --models, not both.")
         found["model"] = found["models"][0]
     return found
 
@@ -287,12 +297,6 @@ def _changed(whole: Any, part: dict[str, Any]) -> Any:  # noqa: ANN401  (any fie
     if part.get("base_url") is not None:
         raise UsageError("--planner-base-url says where the model of --planner is: name one.")
     return None
-
-
-def _several(listed: str, like: ModelSpec) -> tuple[ModelSpec, ...]:
-    """Return the models of a list, with the address and parameters of one."""
-    names = names_in("--models", listed, once=False)
-    return tuple(like.changed(name=name, label=None) for name in names)
 
 
 if TYPE_CHECKING:

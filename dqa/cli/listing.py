@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 from dqa.cli import options
 from dqa.cli.completion import by_format, by_name
 from dqa.cli.help import DATABASES, MODELS, QUESTIONS
 from dqa.cli.options import argument, option
-from dqa.cli.output import echo, echo_json
+from dqa.cli.output import echo, echo_json, show
 from dqa.core.text import counted
 
 
@@ -42,26 +41,19 @@ def list_known(
         from dqa.api.databases import loaded
 
         held = loaded(database)
+        empty = "It holds no situation that 'dqa load' put there."
         lines = [
             f"{one.namespace}: {one.scenario} {one.name}, {counted(one.rows, 'row')}"
             for one in held
         ]
-        _print(
-            [asdict(one) for one in held],
-            lines,
-            "It holds no situation that 'dqa load' put there.",
-            as_json,
-        )
+        show(held, lines or [empty], as_json=as_json)
     elif settings is not None:
         own = settings_of(settings)
         lines = [f"{one.name}={one.default}  {one.accepts}: {one.description}" for one in own]
-        _print(
-            [asdict(one) for one in own], lines, f"{settings} has no settings of its own.", as_json
-        )
+        show(own, lines or [f"{settings} has no settings of its own."], as_json=as_json)
     elif worlds:
         named = list_worlds()
-        lines = [f"{one.name}: {one.description}" for one in named]
-        _print([one.to_json() for one in named], lines, None, as_json)
+        show(named, (f"{one.name}: {one.description}" for one in named), as_json=as_json)
     else:
         found = installed(options.scenarios_in(scenarios) or ())
         lines = []
@@ -69,16 +61,7 @@ def list_known(
             width = max((len(entry.name) for entry in entries), default=0)
             lines.append(f"{title}:")
             lines += [f"  {entry.name:<{width}}  {entry.description}" for entry in entries]
-        written = {title: [entry.to_json() for entry in found[title]] for title in found}
-        _print(written, lines, None, as_json)
-
-
-def _print(value: object, lines: list[str], empty: str | None, as_json: bool) -> None:
-    """Print a list as JSON or as lines; `empty` if there are none."""
-    if as_json:
-        echo_json(value)
-    elif lines or empty:
-        echo(*(lines or [empty or ""]))
+        show(found, lines, as_json=as_json)
 
 
 def formats(*, name: Annotated[str | None, argument("NAME", complete=by_format)] = None) -> None:

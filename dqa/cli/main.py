@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -56,18 +57,20 @@ _COMMANDS: Mapping[str, str] = {
 }
 """Every command with the first sentence of its docstring."""
 
-_FUNCTIONS = {
-    "eval": "evaluate:evaluate",
-    "list": "listing:list_known",
-    "formats": "listing:formats",
-    "runs": "run_list:list_runs",
-    "copy": "copying:copy",
-    "load": "loading:load",
-    "unload": "loading:unload",
-    "schema": "query:schema",
-    "view": "report:view",
+_MODULES: Mapping[str, str] = {
+    "evaluate": "eval",
+    "ask": "ask",
+    "mcp": "mcp",
+    "games": "play tournament train",
+    "runs": "runs copy results trace export",
+    "reports": "compare analyse report view",
+    "databases": "query schema check doctor init",
+    "datasets": "generate show annotate audit load unload",
+    "listing": "list formats",
 }
-"""Commands whose module or function has another name."""
+"""The commands of each module."""
+_FUNCTIONS = {"eval": "evaluate", "list": "list_known", "runs": "list_runs"}
+"""Functions of commands with another name."""
 
 _SETTINGS: dict[str, Any] = {
     "add_completion": False,
@@ -77,38 +80,27 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
+@cache
 def _command(name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
     if name not in _COMMANDS:
         if name not in plugins.names("command"):
             raise KeyError(name)
         return get_group(plugins.command(name))
-    module, function = _FUNCTIONS.get(name, f"{name}:{name}").split(":")
+    module = next(module for module, names in _MODULES.items() if name in names.split())
+    function = getattr(import_module(f"dqa.cli.{module}"), _FUNCTIONS.get(name, name))
     alone = typer.Typer(**_SETTINGS)
-    alone.command(name, cls=Command)(
-        documented(getattr(import_module(f"dqa.cli.{module}"), function))
-    )
+    alone.command(name, cls=Command)(documented(function))
     return get_command(alone)
 
 
-class _Commands(MutableMapping[str, Any]):
+class _Commands(Mapping[str, Any]):
     """Every command by name, imported on access: ours, then those of methods."""
 
-    def __init__(self) -> None:
-        self._imported: dict[str, Any] = {}
-
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  (as above)
-        if name not in self._imported:
-            self._imported[name] = _command(name)
-        return self._imported[name]
-
-    def __setitem__(self, name: str, command: Any) -> None:  # noqa: ANN401  (as above)
-        self._imported[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._imported[name]
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
+        return _command(name)
 
     def __iter__(self) -> Iterator[str]:
-        yield from dict.fromkeys((*_COMMANDS, *plugins.names("command"), *self._imported))
+        yield from dict.fromkeys((*_COMMANDS, *plugins.names("command")))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

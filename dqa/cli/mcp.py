@@ -71,7 +71,7 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
         decisions = Decisions(decider, calls=calling, scenarios=scenario or (), **deciding)
     serve_mcp(
         database,
-        tables=options.tables_in(tables),
+        tables=options.names_in("--tables", tables),
         policy=policy,
         audit=audit,
         limits=deciding["limits"],

@@ -208,11 +208,6 @@ def nonempty(name: str, text: str | None) -> str:
     return text or ""
 
 
-def tables_in(listed: str | None) -> tuple[str, ...]:
-    """Return the names in ``--tables``."""
-    return names_in("--tables", listed)
-
-
 def scenarios_in(listed: str | None) -> tuple[str, ...] | None:
     """Return the names in ``--scenarios``; None for all."""
     return names_in("--scenarios", listed) or None

@@ -1,4 +1,4 @@
-"""The progress of a command: a bar on a terminal's stderr, and nothing anywhere else."""
+"""Progress on a terminal's stderr; elsewhere only warnings are printed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from dqa.api.watching import Watcher
 from dqa.cli.output import echo, report_defects
-from dqa.cli.steps import fault_line
 from dqa.core.text import visible
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
+    from rich.progress import Progress as RichProgress
+    from rich.progress import ProgressColumn
 
     from dqa.core.events import FaultEvent, WarningEvent
     from dqa.evaluation.build import BuiltRun
@@ -27,35 +27,75 @@ _Item = TypeVar("_Item")
 
 def track(items: Sequence[_Item], what: str = "Loading") -> Iterator[_Item]:
     """Yield the items, and show how many the caller has taken."""
-    from rich import progress
-    from rich.console import Console
+    with Bar() as bar:
+        bar.start(what, len(items))
+        for item in items:
+            yield item
+            bar.advance()
 
-    console = Console(stderr=True)
-    yield from progress.track(items, what, console=console, disable=not sys.stderr.isatty())
 
+class Bar:
+    """A progress bar; it shows nothing if stderr is not a terminal."""
 
-def open_bar(detail: str = "") -> Bar:
-    """Return a started bar; it shows nothing if stderr is not a terminal."""
-    from rich import progress
-    from rich.console import Console
+    def __init__(self) -> None:
+        self._bar: RichProgress | None = None
 
-    console = Console(stderr=True)
-    bar = progress.Progress(
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TextColumn(detail),
-        progress.TimeElapsedColumn(),
-        progress.TimeRemainingColumn(),
-        console=console,
-        disable=not sys.stderr.isatty(),
-    )
-    bar.start()
-    return bar
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def start(self, what: str, total: int, done: int = 0, detail: str = "") -> None:
+        """Show a new bar with `detail`, a text with the fields ``correct`` and ``failed``."""
+        from rich import progress
+        from rich.console import Console
+
+        self.close()
+        columns: list[str | ProgressColumn] = [
+            progress.TextColumn("{task.description}", markup=False),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            *([progress.TextColumn(detail)] if detail else []),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+        ]
+        console = Console(stderr=True)
+        self._bar = progress.Progress(*columns, console=console, disable=not sys.stderr.isatty())
+        self._bar.start()
+        self._task = self._bar.add_task(
+            visible(what), total=total, completed=done, correct=0, failed=0
+        )
+
+    def advance(self) -> None:
+        """Count one more; the bar is removed when all are done."""
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1)
+            if self._bar.finished:
+                self.close()
+
+    def update(self, done: int, correct: int = 0, failed: int = 0) -> None:
+        """Show how many are done."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, correct=correct, failed=failed)
+
+    def warn(self, text: str) -> None:
+        """Print a warning above the bar."""
+        line = f"warning: {visible(text)}"
+        if self._bar is None or self._bar.disable:
+            echo(line, err=True)
+        else:
+            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 class Progress(Watcher):
-    """Prints what is wrong in the data of a run, then shows its progress.
+    """Reports what is wrong in the data of a run, then shows its progress.
 
     Attributes
     ----------
@@ -63,10 +103,10 @@ class Progress(Watcher):
         Decisions of the whole run, and those that are made, by this process or another.
     """
 
-    def __init__(self, *, verbose: bool) -> None:
+    def __init__(self, *, verbose: bool = False) -> None:
         self.total = self.done = 0
         self._verbose = verbose
-        self._bar: Bar | None = None
+        self._bar = Bar()
         self._correct = self._failed = self._elsewhere = 0
         self._counting = threading.Lock()
         self._printed: set[str] = set()
@@ -75,48 +115,35 @@ class Progress(Watcher):
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
-
-    def _close(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
-
-    def _open(self, detail: str, what: str, total: int, done: int = 0) -> None:
-        self._close()
-        self._bar = open_bar(detail)
-        self._task = self._bar.add_task(what, total=total, completed=done, correct=0, failed=0)
+        self._bar.close()
 
     def started(self, built: BuiltRun, done: int) -> None:
         """Print what is wrong in the data, and show the bar."""
         for warning in built.warnings:
-            echo(f"warning: {warning}", err=True)
+            self._bar.warn(warning)
         report_defects(built.setup.questions.defects, self._verbose)
         self.total, self.done = built.setup.size, done
-        self._open("{task.fields[correct]} correct", "Deciding", self.total, done)
+        self._bar.start("Deciding", self.total, done, "{task.fields[correct]} correct")
 
     def playing(self, setup: GameSetup, done: int) -> None:
         """Show how many games were played."""
         for warning in setup.warnings:
-            echo(f"warning: {warning}", err=True)
+            self._bar.warn(warning)
         self.total, self.done = setup.spec.size, done
-        self._open("{task.fields[failed]} failed", "Playing", self.total, done)
+        self._bar.start("Playing", self.total, done, "{task.fields[failed]} failed")
 
     def training(self, players: Sequence[str]) -> None:
         """Show how many of the players that learn were trained."""
-        self._open("", f"Training {visible(', '.join(players))}", len(players))
+        self._bar.start(f"Training {', '.join(players)}", len(players))
 
     def trained(self, player: str) -> None:
         """Count one trained player."""
         del player
-        if self._bar is not None:
-            self._bar.update(self._task, advance=1)
-            if self._bar.finished:
-                self._close()
+        self._bar.advance()
 
     def unreadable(self, text: str) -> None:
         """Print the problem of a stored player."""
-        echo(f"warning: {visible(text)}", err=True)
+        self._bar.warn(text)
 
     def decided(self, result: Result) -> None:
         """Count one decision."""
@@ -126,36 +153,27 @@ class Progress(Watcher):
             self.done += 1
         self._correct += result.outcome is Outcome.CORRECT
         self._failed += result.outcome.repeated
-        self._update()
+        self._bar.update(self.done, self._correct, self._failed)
 
     def decided_elsewhere(self, count: int) -> None:
         """Count the decisions that other processes have made of the same run."""
         with self._counting:
             self.done += count - self._elsewhere
             self._elsewhere = count
-        self._update()
-
-    def _update(self) -> None:
-        if self._bar is not None:
-            self._bar.update(
-                self._task, completed=self.done, correct=self._correct, failed=self._failed
-            )
+        self._bar.update(self.done, self._correct, self._failed)
 
     def faulted(self, fault: FaultEvent) -> None:
         """Print the first failure of each kind at once; the others are in the traces."""
         if fault.fault not in _REPAIRED:
-            self._print_once(fault.fault, fault_line(fault))
+            from dqa.cli.steps import fault_line
+
+            self._warn_once(fault.fault, fault_line(fault))
 
     def warned(self, warning: WarningEvent) -> None:
         """Print the first warning of each kind."""
-        self._print_once(warning.about, warning.text)
+        self._warn_once(warning.about, warning.text)
 
-    def _print_once(self, kind: str, text: str) -> None:
-        if kind in self._printed:
-            return
-        self._printed.add(kind)
-        line = f"warning: {visible(text)} (more of this kind is in the traces)"
-        if self._bar is None or self._bar.disable:
-            echo(line, err=True)
-        else:
-            self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+    def _warn_once(self, kind: str, text: str) -> None:
+        if kind not in self._printed:
+            self._printed.add(kind)
+            self._bar.warn(f"{text} (more of this kind is in the traces)")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from dqa.core.text import counted
-from dqa.evaluation.statistics.clusters import Estimate
 from dqa.evaluation.statistics.comparing import Comparison, PairComparison, Rate, Standing
 from dqa.evaluation.statistics.pairs import Difference
-from dqa.report.columns import columns_table
+from dqa.report.table import NONE, Table, estimate_text, in_percent
 from dqa.report.tables import model_line
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 STANDINGS = "Each by itself, with 95 % intervals below"
 PAIRS = "First minus second, accuracy in points; p-values corrected for all pairs (Holm)"
@@ -23,12 +19,75 @@ _FEW = 3
 _PAIR, _PAIRS = "pair of question and database", "pairs of question and database"
 
 
-def tables(comparison: Comparison) -> list[tuple[str, Table]]:
-    """Return the contestants and the pairs of them, each table under its title."""
+def tables(comparison: Comparison) -> list[Table]:
+    """Return the contestants and the pairs of them."""
+    standings = {one.name: one for one in comparison.standings}
+    pairs = {f"{pair.first}\n- {pair.second}": pair for pair in comparison.pairs}
+    # Questions with clusters other than themselves have a second p-value.
+    shared = any(pair.accuracy.clusters < pair.accuracy.pairs for pair in comparison.pairs)
     return [
-        (STANDINGS, _standings(comparison.standings)),
-        (PAIRS, _pairs(comparison.pairs, shared=_shares_situations(comparison))),
+        Table.listing(STANDINGS, "Decider", standings, _standing(comparison.standings)),
+        Table.listing(PAIRS, "Pair", pairs, _pair(shared=shared)),
     ]
+
+
+def _standing(found: Sequence[Standing]) -> dict[str, Callable[[Standing], str]]:
+    """Return the columns of contestants."""
+    columns: dict[str, Callable[[Standing], str]] = {
+        "Accuracy in %": _accuracy,
+        "Relative regret\nin %": lambda one: in_percent(one.relative_regret),
+        "Rank": lambda one: estimate_text(one.rank, digits=".1f"),
+    }
+    spent = any(e.value for e in (one.efficiency.tokens.per_question for one in found) if e)
+    rates = {"Tokens": ("tokens", ",.0f"), "Cost": ("money", ".4g")} if spent else {}
+    for title, (name, digits) in (rates | {"Seconds": ("seconds", ".2f")}).items():
+        rate = attrgetter(f"efficiency.{name}")
+        columns |= {
+            f"{title}\na question": _rate(rate, "per_question", digits),
+            f"{title}\na right answer": _rate(rate, "per_right", digits),
+        }
+    return columns
+
+
+def _rate(
+    of: Callable[[Standing], Rate | None], name: str, digits: str
+) -> Callable[[Standing], str]:
+    def shown(one: Standing) -> str:
+        rate = of(one)
+        return NONE if rate is None else estimate_text(getattr(rate, name), digits=digits)
+
+    return shown
+
+
+def _accuracy(one: Standing) -> str:
+    found = one.accuracy
+    if found is not None and found.low is None:
+        found = found.changed(low=one.low, high=one.high)
+    return estimate_text(found, 100.0, ".1f", counts=f" ({one.correct}/{one.judged})")
+
+
+def _pair(*, shared: bool) -> dict[str, Callable[[PairComparison], str]]:
+    """Return the columns of pairs; by situations only where questions share them."""
+    columns: dict[str, Callable[[PairComparison], str]] = {
+        "Accuracy": lambda pair: _points(pair.accuracy),
+        "Better\non": lambda pair: str(pair.by_questions.better),
+        "Worse\non": lambda pair: str(pair.by_questions.worse),
+        "p by questions\n(McNemar)": lambda pair: p_value(pair.holm_by_questions),
+    }
+    if shared:
+        columns["p by\nsituations"] = lambda pair: p_value(pair.holm_by_situations)
+    return columns | {"Relative\nregret": lambda pair: _points(pair.relative_regret)}
+
+
+def _points(found: Difference | None) -> str:
+    return estimate_text(found, 100.0, "+.1f")
+
+
+def p_value(found: float | None) -> str:
+    """Return a p-value as it is printed."""
+    if found is None:
+        return NONE
+    return "<0.001" if found < 0.001 else f"{found:.3f}"
 
 
 def notes(comparison: Comparison) -> list[str]:
@@ -69,11 +128,6 @@ def _rests_on(comparison: Comparison) -> str:
     return f"{on}, about {counted(comparison.situations, 'situation')}{few}."
 
 
-def _shares_situations(comparison: Comparison) -> bool:
-    """Whether questions have clusters other than themselves, so that a second p-value says more."""
-    return any(pair.accuracy.clusters < pair.accuracy.pairs for pair in comparison.pairs)
-
-
 def _told_apart(pair: PairComparison) -> bool:
     """Whether the tests, corrected, say that one is better."""
     found = pair.holm_by_situations
@@ -104,84 +158,3 @@ def _power_line(pair: PairComparison) -> str:
     if power.detectable > 1.0:
         return f"{line}; these {power.questions_seen:,} are too few to show any."
     return f"{line}; these {power.questions_seen:,} show {100 * power.detectable:.1f} points."
-
-
-def _standings(found: Sequence[Standing]) -> Table:
-    regrets = any(one.relative_regret is not None for one in found)
-    money = any(one.efficiency.money is not None for one in found)
-    seconds = any(one.efficiency.seconds is not None for one in found)
-    tokens = any(_value(one.efficiency.tokens.per_question) for one in found)
-    titles = ["Accuracy in %"]
-    titles += ["Relative regret\nin %", "Rank"] if regrets else []
-    titles += ["Tokens\na question", "Tokens\na right answer"] if tokens else []
-    titles += ["Cost\na question", "Cost\na right answer"] if money and tokens else []
-    titles += ["Seconds\na question", "Seconds\na right answer"] if seconds else []
-    rows = []
-    for one in found:
-        row = [one.name, _accuracy(one)]
-        row += [_shown(one.relative_regret, 100.0), _shown(one.rank)] if regrets else []
-        rates: list[tuple[Rate | None, str]] = []
-        rates += [(one.efficiency.tokens, ",.0f")] if tokens else []
-        rates += [(one.efficiency.money, ".4g")] if money and tokens else []
-        rates += [(one.efficiency.seconds, ".2f")] if seconds else []
-        for rate, digits in rates:
-            row += (
-                ["-", "-"]
-                if rate is None
-                else [_shown(rate.per_question, 1.0, digits), _shown(rate.per_right, 1.0, digits)]
-            )
-        rows.append(row)
-    return columns_table(["Decider"], titles, rows)
-
-
-def _pairs(pairs: Sequence[PairComparison], *, shared: bool) -> Table:
-    titles = ["Accuracy", "Better\non", "Worse\non", "p by questions\n(McNemar)"]
-    titles += ["p by\nsituations"] if shared else []
-    regrets = any(pair.relative_regret is not None for pair in pairs)
-    titles += ["Relative\nregret"] if regrets else []
-    rows = []
-    for pair in pairs:
-        signs = pair.by_questions
-        row = [f"{pair.first}\n- {pair.second}", _difference(pair.accuracy)]
-        row += [str(signs.better), str(signs.worse), p_value(pair.holm_by_questions)]
-        if shared:
-            row.append("-" if pair.holm_by_situations is None else p_value(pair.holm_by_situations))
-        row += [_difference(pair.relative_regret)] if regrets else []
-        rows.append(row)
-    return columns_table(["Pair"], titles, rows)
-
-
-def p_value(found: float) -> str:
-    """Return a p-value as it is printed."""
-    return "<0.001" if found < 0.001 else f"{found:.3f}"
-
-
-def _accuracy(one: Standing) -> str:
-    if one.accuracy is None:
-        return "-"
-    found = one.accuracy
-    if found.low is None:
-        found = found.changed(low=one.low, high=one.high)
-    return _shown(found, 100.0, ".1f", f" ({one.correct}/{one.judged})")
-
-
-def _shown(found: Estimate | None, factor: float = 1.0, digits: str = ".1f", more: str = "") -> str:
-    if found is None:
-        return "-"
-    told = f"{factor * found.value:{digits}}{more}"
-    if found.low is None or found.high is None:
-        return told
-    return f"{told}\n[{factor * found.low:{digits}}, {factor * found.high:{digits}}]"
-
-
-def _difference(found: Difference | None) -> str:
-    if found is None:
-        return "-"
-    told = f"{100 * found.value:+.1f}"
-    if found.low is None or found.high is None:
-        return told
-    return f"{told}\n[{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
-
-
-def _value(found: Estimate | None) -> float:
-    return 0.0 if found is None else found.value

@@ -1,32 +1,73 @@
-"""The commands that a message names: what to type to see more of a run, or to go on with it.
+"""The commands that messages name: to see more of a run, to resume it, and what to do next.
 
 They begin as this user starts the command (`own_command`), so that they can be pasted.
 """
 
 from __future__ import annotations
 
-from dqa.core.distribution import shell_command
+from collections.abc import Sequence
+
+from dqa.core.distribution import shell_command as command
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
+from dqa.evaluation.results import NO_MODEL, Outcome, Result
+from dqa.models.registry import is_scripted
 
-
-def command(*words: str) -> str:
-    """Return a command of ours as it can be pasted into a shell."""
-    return shell_command(*words)
+__all__ = ["command", "next_steps", "resume_command", "trace_command"]
 
 
 def trace_command(place: RunLocation, key: DecisionKey, *, repeated: bool = False) -> str:
-    """Return the command that shows one decision; `repeated` where its run has several epochs."""
+    """Return the command that shows one decision; `repeated` if its run has several epochs."""
     named = ["--decider", key.decider, "--database", key.database]
     named += [] if key.epoch == 1 and not repeated else ["--epoch", str(key.epoch)]
     return command("trace", str(place), key.question, *named)
 
 
-def results_command(place: RunLocation, *options: str) -> str:
-    """Return the command that shows a run's results."""
-    return command("results", str(place), *options)
-
-
 def resume_command(place: RunLocation | str, *, games: bool = False) -> str:
-    """Return the command that goes on with a run, of questions or of games."""
+    """Return the command that resumes a run of questions or of games."""
     return command("play" if games else "eval", "--resume", str(place))
+
+
+def next_steps(
+    place: RunLocation, results: Sequence[Result], questions: Sequence[str] | None
+) -> list[str]:
+    """Return what can be done after a run, each step with its command below it.
+
+    Parameters
+    ----------
+    place
+        Where the run is stored.
+    results
+        Its results, at least one. A wrong one is the example, if there is one.
+    questions
+        The options that name its questions; None of games.
+    """
+    shown = next((r for r in results if r.outcome is Outcome.WRONG), results[0])
+    trace = trace_command(place, shown.key, repeated=any(r.epoch > 1 for r in results))
+    runs = {"All runs beside this one": command("runs", place.around)}
+    if questions is None:
+        return _as_lines({"One game, move by move": trace} | runs)
+    wrong = command("results", str(place), "--wrong")
+    steps = {"The wrong answers; without --wrong the table again": wrong} | runs
+    steps["One decision, step by step"] = trace
+    steps["Retrievals, re-plannings and classes of failures"] = command("analyse", str(place))
+    if all(is_scripted(result.model) or result.model == NO_MODEL for result in results):
+        model, out = ("--model", "openai:gpt-5"), ("--out", str(place.beside("-model")))
+        what = ("--question", "Which warehouse should we close?")
+        choices = ("--candidates", "SELECT name FROM warehouse")
+        steps |= {
+            "A language model instead of the scripted program (OPENAI_API_KEY, or --base-url)": (
+                command("eval", *questions, *model, *out)
+            ),
+            "A question about your own database: name your file or URL, question and candidates": (
+                command("ask", "--database", "sales.db", *model, *what, *choices)
+            ),
+        }
+    return _as_lines(steps)
+
+
+def _as_lines(steps: dict[str, str]) -> list[str]:
+    return [
+        "What next?",
+        *(line for what, how in steps.items() for line in (f"  {what}:", f"    {how}")),
+    ]

@@ -1,32 +1,59 @@
-"""The tables that an evaluation ends with, after the paper's Tables 4 and 5."""
+"""The tables that an evaluation ends with, after the paper's Tables 4 and 5, and lines below."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from dqa.core.text import counted
+from dqa.core.text import counted, spelt_out
+from dqa.core.truth import MatchRule
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
-from dqa.evaluation.statistics import KindMean, Summary, TagCount, kind_means
+from dqa.evaluation.statistics import (
+    EpochStatistics,
+    KindMean,
+    Summary,
+    TagCount,
+    Total,
+    kind_means,
+    total_matches,
+)
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
-from dqa.report.columns import columns_table, interval_text, share_text
 from dqa.report.hints import trace_command
-from dqa.report.match_tables import MATCHES, are_matches, match_lines, match_table
 from dqa.report.spending import Spending
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from dqa.report.table import (
+    NONE,
+    Table,
+    estimate_text,
+    interval_text,
+    share_text,
+    titled,
+)
 
 ACCURACIES = "Accuracy in % (correct/judged), with its 95 % interval below"
 MEANS = "Mean accuracy in % over relational and graph databases (the paper's Table 4)"
-BEST, CHANCE = "Best shortcut", "Chance"
-"""The rows below the deciders'."""
+MATCHES = "Statements whose rows match, in % (matched/judged), with the 95 % interval beside"
+EPOCHS = (
+    "Over {} epochs: pass@k and pass^k in %, with 95 % intervals, and what of the variance is "
+    "within questions"
+)
+BEST, CHANCE, ALL = "Best shortcut", "Chance", "All"
+"""The rows below the others."""
 
 _KINDS = {"relational": "RDB", "graph": "GDB"}
+_RULES: Mapping[MatchRule, str] = {
+    "set": "where it returns the same set of rows as the gold statement (as BIRD's evaluation "
+    "counts)",
+    "table": "where it returns the same rows as the gold statement, each as often, with columns in "
+    "any order, and in its order of rows where that has an ORDER BY (as Spider's evaluation "
+    "counts)",
+    "columns": "where every column of the gold table is among its columns (as Spider 2's "
+    "evaluation counts)",
+    "subset": "where it returns the rows of a gold statement, and perhaps more columns (as Defog's "
+    "evaluation counts)",
+}
 _NOTED = {
     Outcome.NO_CANDIDATE: ("answer", "without a candidate's name"),
     Outcome.AMBIGUOUS: ("answer", "with several candidates' names"),
@@ -45,7 +72,7 @@ def accuracy_tables(
     summaries: Sequence[Summary],
     shortcuts: Sequence[Shortcut] = (),
     chance: Sequence[Chance] = (),
-) -> list[tuple[str, Table]]:
+) -> list[Table]:
     """Return the accuracies, and their means where a run has both kinds of database.
 
     Parameters
@@ -53,82 +80,102 @@ def accuracy_tables(
     summaries
         Of a run.
     shortcuts, chance
-        What the heuristics and chance reach on the questions of the same run: the last rows of
-        each table.
-
-    Returns
-    -------
-    list of (title, table)
+        The right answers of heuristics and of chance on the same questions: the last rows of each
+        table.
     """
-    if are_matches(summaries):
-        return [(MATCHES, match_table(summaries))]
-    below = _references(shortcuts, chance)
-    found = [(ACCURACIES, accuracy_table(summaries, below))]
-    means = kind_means(summaries)
-    return [*found, (MEANS, _mean_table(means, below))] if means else found
+    if _are_statements(summaries):
+        return [_match_table(summaries)]
+    below = {
+        (BEST, name): share_text(found.right, found.questions)
+        for name, found in best_shortcuts(shortcuts).items()
+    }
+    below |= {(CHANCE, found.scenario): f"{100 * found.share:.1f}" for found in chance}
+    titles = {
+        (s.scenario, s.database): titled(s.scenario, f"{_KINDS.get(s.kind, s.kind)} ({s.database})")
+        for s in summaries
+    }
+    cells = {(s.decider, (s.scenario, s.database)): _accuracy(s) for s in summaries}
+    cells |= {
+        (row, key): text for (row, name), text in below.items() for key in titles if key[0] == name
+    }
+    tables = [Table.grid(ACCURACIES, "Decider", cells, titles, _deciders(summaries))]
+    if means := kind_means(summaries):
+        shares = {(m.decider, m.scenario): f"{100 * m.accuracy:.1f}" for m in means}
+        scenarios = {mean.scenario: titled(mean.scenario) for mean in means}
+        last = _deciders(means)
+        shares |= {key: text for key, text in below.items() if key[1] in scenarios}
+        tables.append(Table.grid(MEANS, "Decider", shares, scenarios, last))
+    return tables
 
 
-def accuracy_table(
-    summaries: Sequence[Summary], below: Mapping[str, Mapping[str, str]] | None = None
-) -> Table:
-    """Return accuracies: a row a decider, a column a scenario and database.
+def _deciders(found: Iterable[Summary | KindMean]) -> set[int]:
+    """Return the number of the last decider's row."""
+    return {len({one.decider for one in found})}
 
-    A cell holds the accuracy in percent with correct/judged, and its 95 % interval below. The
-    rows `below`, by name, hold a cell a scenario.
+
+def _accuracy(summary: Summary) -> str:
+    if summary.accuracy is None or summary.interval is None:
+        return NONE
+    return f"{share_text(summary.correct, summary.judged)}\n{interval_text(*summary.interval)}"
+
+
+def _are_statements(summaries: Sequence[Summary]) -> bool:
+    return bool(summaries) and all(summary.match is not None for summary in summaries)
+
+
+def _match_table(summaries: Sequence[Summary]) -> Table:
+    """Return how often rows match: a row for each database and one for all."""
+    totals = total_matches(summaries)
+    cells = {(s.scenario, s.decider): _matched(s) for s in summaries}
+    databases = len({summary.scenario for summary in summaries})
+    cells |= {(ALL, total.decider): _matched(total) for total in totals}
+    titles = {total.decider: total.decider for total in totals}
+    return Table.grid(MATCHES, "Database", cells, titles, {databases})
+
+
+def _matched(found: Summary | Total) -> str:
+    if found.low is None or found.high is None:
+        return NONE
+    return f"{share_text(found.correct, found.judged)} {interval_text(found.low, found.high)}"
+
+
+def epoch_tables(found: Sequence[EpochStatistics]) -> list[Table]:
+    """Return the figures of repeated questions, where answers differed between epochs.
+
+    A row for each decider, a column for each scenario and database: pass@1, pass@k and pass^k, and
+    the share of the variance that is within questions.
     """
-    columns = list(dict.fromkeys((s.scenario, s.kind, s.database) for s in summaries))
-    cells = {(s.decider, s.scenario, s.database): _cell(s) for s in summaries}
-    titles = [
-        f"{one.capitalize()}\n{_KINDS.get(kind, kind)} ({base})" for one, kind, base in columns
+    differing = [one for one in found if one.within]
+    if not differing:
+        return []
+    cells = {(one.decider, (one.scenario, one.database)): _epochs(one) for one in differing}
+    titles = {(s, database): titled(s, f"({database})") for _, (s, database) in cells}
+    title = EPOCHS.format(max(one.epochs for one in differing))
+    return [Table.grid(title, "Decider", cells, titles)]
+
+
+def _epochs(one: EpochStatistics) -> str:
+    last = one.pass_rates[-1]
+    rates = {"@1": one.pass_rates[0].at_k}
+    if last.k > 1:
+        rates |= {f"@{last.k}": last.at_k, f"^{last.k}": last.all_k}
+    lines = [
+        f"{name} {estimate_text(rate, 100.0, '.1f', between=' ')}" for name, rate in rates.items()
     ]
-    rows = {
-        name: [cells.get((name, scenario, base), "-") for scenario, _, base in columns]
-        for name in dict.fromkeys(s.decider for s in summaries)
-    }
-    return _decider_table(titles, rows, below or {}, [scenario for scenario, *_ in columns])
+    if one.within is not None and one.between is not None and one.within + one.between:
+        lines.append(f"within {100 * one.within / (one.within + one.between):.0f} %")
+    return "\n".join(lines)
 
 
-def _mean_table(means: Sequence[KindMean], below: Mapping[str, Mapping[str, str]]) -> Table:
-    scenarios = list(dict.fromkeys(mean.scenario for mean in means))
-    cells = {(mean.decider, mean.scenario): f"{100 * mean.accuracy:.1f}" for mean in means}
-    rows = {
-        name: [cells.get((name, scenario), "-") for scenario in scenarios]
-        for name in dict.fromkeys(mean.decider for mean in means)
-    }
-    return _decider_table([one.capitalize() for one in scenarios], rows, below, scenarios)
-
-
-def _decider_table(
-    titles: Sequence[str],
-    rows: Mapping[str, Sequence[str]],
-    below: Mapping[str, Mapping[str, str]],
-    scenarios: Sequence[str],
-) -> Table:
-    """Return a row a decider, and the rows `below` a line, which have a cell a scenario."""
-    lines = [[name, *row] for name, row in rows.items()]
-    lines += [[name, *(row.get(one, "-") for one in scenarios)] for name, row in below.items()]
-    return columns_table(["Decider"], titles, lines, {len(rows)})
-
-
-def _percent(right: int, questions: int) -> str:
-    return share_text(right, questions).replace(" ", " % ", 1)
-
-
-def _otherwise(found: Summary | Shortcut, *, strict_official: bool) -> int:
-    """Return the right answers by the count that does not hold."""
-    return found.with_ties if strict_official else found.by_label
-
-
-def _references(
-    shortcuts: Sequence[Shortcut], chance: Sequence[Chance]
-) -> dict[str, dict[str, str]]:
-    """Return the rows of the best shortcut and of chance: a cell a scenario."""
-    best = {
-        scenario: share_text(found.right, found.questions)
-        for scenario, found in best_shortcuts(shortcuts).items()
-    }
-    by_chance = {found.scenario: f"{100 * found.share:.1f}" for found in chance}
-    return {name: row for name, row in ((BEST, best), (CHANCE, by_chance)) if row}
+def epoch_lines(found: Sequence[EpochStatistics]) -> list[str]:
+    """Return who gave the same answers in every epoch, which `epoch_tables` leave out."""
+    same = dict.fromkeys(one.decider for one in found if one.within == 0.0)
+    if not same:
+        return []
+    others = {one.decider for one in found if one.within}
+    names = ", ".join(f"{name} (elsewhere)" if name in others else name for name in same)
+    epochs = max(one.epochs for one in found)
+    return [f"Right or wrong on the same questions in all {epochs} epochs: {names}."]
 
 
 _TIES, _LABEL = "Every tie of the best counts as right", "Only the official label counts as right"
@@ -149,46 +196,50 @@ def scoring_lines(
     strict_official
         Whether the official label alone counts.
     """
-    if are_matches(summaries):
-        return match_lines(summaries)
+    if _are_statements(summaries):
+        return _match_lines(summaries)
+
+    def otherwise(found: Summary | Shortcut) -> int:
+        return found.with_ties if strict_official else found.by_label
+
     counts, other = (_LABEL, _WITH_TIES) if strict_official else (_TIES, _BY_LABEL)
-    others = [(s, _otherwise(s, strict_official=strict_official)) for s in summaries]
-    told = [
-        f"{_where(s)} {share_text(count, s.judged)}" for s, count in others if count != s.correct
-    ]
-    told += _other_means(summaries, strict_official=strict_official)
+    judged = [summary for summary in summaries if summary.judged]
+    means = kind_means(summaries)
+    others = kind_means([s.changed(accuracy=otherwise(s) / s.judged) for s in judged])
     best = best_shortcuts(shortcuts)
-    told += [
-        f"{BEST.lower()} {scenario} {share_text(count, found.questions)}"
-        for scenario, found in best.items()
-        if (count := _otherwise(found, strict_official=strict_official)) != found.right
+    differing = [
+        *(
+            f"{_where(s)} {share_text(otherwise(s), s.judged)}"
+            for s in judged
+            if otherwise(s) != s.correct
+        ),
+        *(
+            f"{mean.decider} {mean.scenario} mean {100 * mean.accuracy:.1f}"
+            for mean in others
+            if mean not in means
+        ),
+        *(
+            f"{BEST.lower()} {scenario} {share_text(otherwise(found), found.questions)}"
+            for scenario, found in best.items()
+            if otherwise(found) != found.right
+        ),
     ]
-    lines = [f"{counts}; {other}: {', '.join(told) or 'the same figures'}."]
+    lines = [f"{counts}; {other}: {', '.join(differing) or 'the same figures'}."]
     if best:
         named = ", ".join(f"{found.name} ({scenario})" for scenario, found in best.items())
         lines.append(f"{BEST}: {named}. One query each, without rules or model.")
     return lines
 
 
-def _other_means(summaries: Sequence[Summary], *, strict_official: bool) -> list[str]:
-    """Return the means over both kinds of database that are others by the other count."""
-    recounted = [
-        s.changed(accuracy=_otherwise(s, strict_official=strict_official) / s.judged)
-        for s in summaries
-        if s.judged
-    ]
-    return [
-        f"{mean.decider} {mean.scenario} mean {100 * mean.accuracy:.1f}"
-        for mean in kind_means(recounted)
-        if mean not in kind_means(summaries)
-    ]
-
-
-def _cell(summary: Summary) -> str:
-    if summary.accuracy is None or summary.interval is None:
-        return "-"
-    low, high = summary.interval
-    return f"{share_text(summary.correct, summary.judged)}\n{interval_text(low, high)}"
+def _match_lines(summaries: Sequence[Summary]) -> list[str]:
+    """Return what counts as a match, and the official metrics."""
+    rules = dict.fromkeys(s.match for s in summaries if s.match is not None)
+    lines = [f"A statement is right {_RULES[rule]}." for rule in rules]
+    for total in total_matches(summaries):
+        if total.official_metrics:
+            shown = (f"{name} {100 * mean:.1f}" for name, mean in total.official_metrics.items())
+            lines.append(f"Official metrics of {spelt_out(total.decider)}: {', '.join(shown)}.")
+    return lines
 
 
 def interval_lines(summaries: Sequence[Summary]) -> list[str]:
@@ -256,6 +307,10 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
             told += f" {interval_text(count.low, count.high)}"
         by_tag.setdefault(count.tag, []).append(f"{count.decider} {told}")
     return [f"Tag {tag}: {', '.join(told)}." for tag, told in by_tag.items()]
+
+
+def _percent(right: int, questions: int) -> str:
+    return share_text(right, questions).replace(" ", " % ", 1)
 
 
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:

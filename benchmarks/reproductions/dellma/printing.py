@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TypeVar
 
 import typer
-from rich.table import Table
 
 from dqa.cli.output import echo_json, echo_table, report_defects
 from dqa.cli.progress import track
 from dqa.core.files import require_folder
+from dqa.report.table import Table
 from dqa_dellma.release.questions import KNOWN_YEAR
 from dqa_dellma.release.replayed import Score, Yardstick
 
@@ -51,12 +51,10 @@ def show(release: Path, rules: str, *, verbose: bool, as_json: bool) -> None:
         return
     for yardstick in record.yardsticks:
         scores = [score for score in record.scores if score.dataset == yardstick.dataset]
-        typer.echo(f"{yardstick.dataset.capitalize()}: recorded answers")
         echo_table(_overall(scores, yardstick))
         for note in record.notes:
             if note.startswith(yardstick.dataset.capitalize()):
                 typer.echo(note)
-        typer.echo("Accuracy % / normalised utility % by number of actions")
         echo_table(_by_actions(scores))
     typer.echo(_LEGEND)
 
@@ -66,11 +64,9 @@ def _watched(items: Sequence[_Item]) -> Iterator[_Item]:
 
 
 def _overall(scores: Sequence[Score], yardstick: Yardstick) -> Table:
-    table = _table()
-    for name in ("questions", "accuracy %", "by cluster", "ties", "utility %", "released scripts"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for score in scores:
-        table.add_row(
+    figures = ("questions", "accuracy %", "by cluster", "ties", "utility %", "released scripts")
+    rows = [
+        [
             *_named(score),
             str(score.questions),
             f"{score.accuracy:.3f} {_interval(score.interval)}",
@@ -78,36 +74,32 @@ def _overall(scores: Sequence[Score], yardstick: Yardstick) -> Table:
             _ties(score),
             f"{score.normalised_utility:.3f}",
             _scripts(score),
-        )
+        ]
+        for score in scores
+    ]
     for name, accuracy in (
         ("always the first listed", yardstick.first_listed),
         ("chance", yardstick.chance),
     ):
-        table.add_row(name, "", "", str(yardstick.questions), f"{accuracy:.3f}", "", "", "", "")
-    return table
+        rows.append([name, "", "", str(yardstick.questions), f"{accuracy:.3f}", "", "", "", ""])
+    return Table(f"{yardstick.dataset.capitalize()}: recorded answers", _NAMES, figures, rows)
 
 
 def _by_actions(scores: Sequence[Score]) -> Table:
     sizes = sorted({part.actions for score in scores for part in score.by_actions})
-    table = _table()
-    for size in sizes:
-        table.add_column(str(size), justify="right", no_wrap=True)
+    rows = []
     for score in scores:
         cells = {
             part.actions: f"{part.accuracy:.1f} / {part.normalised_utility:.1f}"
             for part in score.by_actions
         }
-        table.add_row(*_named(score), *(cells.get(size, "") for size in sizes))
-    return table
+        rows.append([*_named(score), *(cells.get(size, "") for size in sizes)])
+    title = "Accuracy % / normalised utility % by number of actions"
+    return Table(title, _NAMES, [str(size) for size in sizes], rows)
 
 
-def _table() -> Table:
-    """Return a table with the columns of `_named`, which every block of a wide one begins with."""
-    table = Table()
-    table.add_column("method", no_wrap=True)
-    for name in ("samples", "overlap %"):
-        table.add_column(name, justify="center", no_wrap=True)
-    return table
+_NAMES = ("method", "samples", "overlap %")
+"""The columns of `_named`, with which each block of a wide table begins."""
 
 
 def _named(score: Score) -> tuple[str, ...]:

@@ -30,32 +30,12 @@ NOBODY = ""
 """The opponent of who plays alone."""
 
 
-class PlaySpec(Deciding):
+class PlaySpec(Deciding, use_attribute_docstrings=True):
     """What is played: a world, contestants in pairs, and games.
 
     A contestant is one of the world's own programs, or else a decider, by name: one that asks a
     model asks `model`, or the one behind ``@`` (``bidder@openai:gpt-5``). The settings of the world
     stand among `settings`, behind its name.
-
-    Attributes
-    ----------
-    version
-        Of this form.
-    world
-        By name.
-    pairs
-        Who plays whom: player and opponent, or in a world of one player `NOBODY`. Each is there
-        once.
-    games
-        How many deals.
-    mirror
-        Whether each is played a second time with the hidden things swapped: game and mirror are
-        then one unit of every interval.
-    epochs
-        How often each game is played: the first time with `seed`, then what players draw at random
-        comes from the next ones. The deals stay the same.
-    reference
-        One of the world's programs, whom the player's decisions are compared with; None for none.
 
     Raises
     ------
@@ -64,12 +44,21 @@ class PlaySpec(Deciding):
     """
 
     version: Literal[1] = 1
+    """Version of this form."""
     world: str
+    """World of the games, as 'dqa list --worlds' shows it."""
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
+    """Each player with each opponent, or with `NOBODY` in a world of one player."""
     games: Annotated[int, Field(ge=1, le=DEALS)] = 100
+    """How many deals; all pairs play the same ones."""
     mirror: bool = False
+    """Play every deal a second time with the hidden things swapped; both are one unit."""
     epochs: Annotated[int, Field(ge=1)] = 1
+    """How often each game is played, with the seeds that follow --seed for the players; the deals
+    stay."""
     reference: str | None = None
+    """A program of the world: the share of the player's decisions that equal its own is the
+    rational degree. A tournament takes the paper's by default, and none for 'none'."""
 
     if TYPE_CHECKING:
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dqa.core.text import counted
-from dqa.report.columns import interval_text
 from dqa.report.run_report.records import Contestant, Pair, Total
+from dqa.report.table import interval_text
 
 _LEVEL = 0.05
 

@@ -12,6 +12,7 @@ from dqa.cli import options
 from dqa.cli.help import LIMITS, OUTPUT
 from dqa.cli.output import echo, echo_json, echo_table
 from dqa.core.text import counted, shortened, visible
+from dqa.report.table import Table
 
 if TYPE_CHECKING:
     from dqa_ldm2.memory.base import Memory, MemoryType, Remembered, Version
@@ -198,8 +199,6 @@ def import_(
 
 
 def _show_all(memory: Memory, *, as_json: bool) -> None:
-    from rich.table import Table
-
     versions, batches = memory.versions(), memory.batches()
     sizes = {batch: memory.goal_types(batch) for batch in batches}
     if as_json:
@@ -213,68 +212,57 @@ def _show_all(memory: Memory, *, as_json: bool) -> None:
     total = sum(each.size for types in sizes.values() for each in types)
     there = f"{counted(total, 'tuple')} in {counted(len(batches), 'batch', 'batches')}"
     echo(f"{memory.location}: {there}, {counted(len(versions), 'version')}.")
-    if versions:
-        table = Table()
-        for name in ("Version", "Making", "Source", "Model", "Tuples", "Batches", "Undone"):
-            table.add_column(name, justify="right" if name == "Tuples" else "left")
-        for each in versions:
-            named = (each.origin.making, each.origin.source, each.origin.model or "-")
-            batches_of = ", ".join(map(str, each.batches)) or "-"
-            undone = "yes" if each.is_undone else ""
-            table.add_row(*_row(each.number, *named, each.added, batches_of, undone))
-        echo_table(table)
+    rows: list[tuple[object, ...]] = []
+    for each in versions:
+        named = (each.origin.making, each.origin.source, each.origin.model or "-")
+        batches_of = ", ".join(map(str, each.batches)) or "-"
+        undone = "yes" if each.is_undone else ""
+        rows.append((each.number, *named, each.added, batches_of, undone))
+    if rows:
+        names = ("Version", "Making", "Source", "Model", "Tuples", "Batches", "Undone")
+        echo_table(_rows(names, rows))
     if batches:
-        table = Table()
-        for name in ("Batch", "Tuples", "Goal types"):
-            table.add_column(name, justify="right" if name == "Tuples" else "left")
-        for batch, types in sizes.items():
-            names = ", ".join(f"{each.name} ({each.size})" for each in types)
-            table.add_row(*_row(batch, sum(each.size for each in types), names))
-        echo_table(table)
+        parts_of = [
+            (
+                batch,
+                sum(each.size for each in types),
+                ", ".join(f"{each.name} ({each.size})" for each in types),
+            )
+            for batch, types in sizes.items()
+        ]
+        echo_table(_rows(("Batch", "Tuples", "Goal types"), parts_of))
 
 
 def _show_types(what: str, types: Sequence[MemoryType], where: str, *, as_json: bool) -> None:
     """Show types, behind a line that says whose they are, as of a whole memory."""
-    from rich.table import Table
-
     if as_json:
         echo_json([{"name": t.name, "size": t.size, "examples": list(t.examples)} for t in types])
         return
     tuples = counted(sum(each.size for each in types), "tuple")
     echo(f"{where}: {tuples} in {counted(len(types), what)}.")
-    table = Table()
-    for name in (what.capitalize(), "Tuples", "Examples"):
-        table.add_column(name, justify="right" if name == "Tuples" else "left")
-    for each in types:
-        examples = "; ".join(shortened(text, _CELL) for text in each.examples)
-        table.add_row(*_row(each.name, each.size, examples))
-    echo_table(table)
+    rows = [
+        (each.name, each.size, "; ".join(shortened(text, _CELL) for text in each.examples))
+        for each in types
+    ]
+    echo_table(_rows((what.capitalize(), "Tuples", "Examples"), rows))
 
 
-def _table(tuples: Iterable[Remembered], *, likeness: bool = False) -> Any:  # noqa: ANN401  (Rich's)
-    from rich.table import Table
-
-    table = Table()
+def _table(tuples: Iterable[Remembered], *, likeness: bool = False) -> Table:
     names = ["Id", "Batch", "Version", "Goal type", "Observation type", "Goal", "Observation"]
-    for name in (*(["Likeness"] if likeness else []), *names, "Action", "Source", "Step"):
-        table.add_column(name)
+    names = [*(["Likeness"] if likeness else []), *names, "Action", "Source", "Step"]
+    rows: list[tuple[object, ...]] = []
     for each in tuples:
         said = each.placed.content
         before = [f"{each.likeness:.2f}"] if likeness else []
         place = (each.placed.goal_type, each.placed.observation_type)
         texts = (shortened(text, _CELL) for text in (said.goal, said.observation, said.action))
-        table.add_row(
-            *_row(*before, each.id, each.batch, each.version, *place, *texts),
-            *_row(said.source, said.number),
-        )
-    return table
+        who = (each.id, each.batch, each.version)
+        rows.append((*before, *who, *place, *texts, said.source, said.number))
+    return _rows(names, rows)
 
 
-def _row(*cells: object) -> list[str]:
-    """Return cells in which nothing acts on a terminal, nor as Rich's markup."""
-    from rich.markup import escape
-
-    return [escape(visible(str(cell))) for cell in cells]
+def _rows(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    return Table("", names, [], [[str(cell) for cell in row] for row in rows], wraps=True)
 
 
 def _say_rest(count: int, most: int) -> None:

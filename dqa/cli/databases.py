@@ -1,0 +1,343 @@
+"""Commands on a database: ``query``, ``schema``, ``check``, ``doctor`` and ``init``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dqa.cli import options
+from dqa.cli.completion import by_dialect, by_target
+from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
+from dqa.cli.options import argument, descriptions, option
+from dqa.cli.output import echo, echo_exactly, show
+from dqa.core.database import DEFAULT_LIMITS, Limits
+from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS, Display
+from dqa.core.errors import UsageError
+from dqa.core.files import problem_of_path
+from dqa.core.text import counted, shortened, spelt_out, visible
+from dqa.report.table import Table
+
+if TYPE_CHECKING:
+    from dqa.api.checking import CheckedStatement
+    from dqa.api.databases import DatabaseHealth
+    from dqa.api.looking import QueriedRows
+    from dqa.guard import Policy
+
+_LIMITS, _DISPLAY = (descriptions(owner, "Attributes") for owner in (Limits, Display))
+_SHOWN = 70
+"""Characters that are shown of a checked statement."""
+_WIDTH = 16
+"""The width of the first column of `dqa doctor`."""
+
+
+def query(  # noqa: PLR0913  (one parameter per option)
+    database: options.Location,
+    statement: Annotated[str | None, argument("STATEMENT")] = None,
+    *,
+    file: Annotated[Path | None, option("--file FILE", QUESTIONS)] = None,
+    tables: options.Tables = None,
+    policy: options.Policy = None,
+    audit: options.AuditFile = None,
+    row_limit: Annotated[
+        int, option("--row-limit N", LIMITS, _LIMITS["rows"], least=1)
+    ] = DEFAULT_LIMITS.rows,
+    as_csv: Annotated[bool, option("--csv", OUTPUT)] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Run one read-only statement as an agent's would run: checked, bounded and audited.
+
+    Parameters
+    ----------
+    statement
+        SQL or Cypher; - reads standard input.
+    file
+        File with the statement.
+    as_csv
+        Print CSV instead of a table.
+    """
+    from dqa.api.looking import query as query_one
+
+    if as_csv and as_json:
+        raise UsageError("--csv and --json are two forms of one result: give one.")
+    found = query_one(
+        database,
+        _statement(statement, file),
+        tables=options.names_in("--tables", tables),
+        limits=Limits(rows=row_limit),
+        policy=policy,
+        audit=audit,
+    )
+    if as_csv:
+        _print_csv(found)
+    else:
+        rows = [[_shown(cell) for cell in row] for row in found.rows]
+        table = Table("", [visible(name) for name in found.columns], [], rows, wraps=True)
+        show(found, [table, counted(len(rows), "row")], as_json=as_json)
+    if found.cut is not None:
+        echo(f"warning: {_cut(found)}", err=True)
+
+
+def _statement(given: str | None, file: Path | None) -> str:
+    if (given is None) == (file is None):
+        raise UsageError(
+            "Give the statement, once: as an argument, - for standard input, or by --file."
+        )
+    if file is not None:
+        return options.nonempty("--file", options.text_in("--file", file))
+    text = options.text_in("STATEMENT", Path("-")) if given == "-" else given or ""
+    return options.nonempty("STATEMENT", text)
+
+
+def _print_csv(found: QueriedRows) -> None:
+    """Print exact values; on a terminal, which data must not control, escaped ones."""
+    shown = _escaped if sys.stdout.isatty() else _plain
+    for row in (found.columns, *found.rows):
+        line = io.StringIO(newline="")
+        # With this line terminator the writer quotes both kinds of line breaks.
+        csv.writer(line, lineterminator="\r\n").writerow([shown(cell) for cell in row])
+        echo_exactly(f"{line.getvalue()[:-2]}\n")
+
+
+def _escaped(cell: Any) -> Any:  # noqa: ANN401  (any value of a result)
+    plain = _plain(cell)
+    return spelt_out(plain, kept="\n\t") if isinstance(plain, str) else plain
+
+
+def _shown(cell: Any) -> str:  # noqa: ANN401  (any value of a result)
+    return "NULL" if cell is None else visible(str(_plain(cell)).replace("\n", "\\n"))
+
+
+def _plain(cell: Any) -> Any:  # noqa: ANN401  (as above)
+    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, list | dict | tuple) else cell
+
+
+def _cut(found: QueriedRows) -> str:
+    if found.cut == "cells":
+        return "long cells were cut: select a part of them, e.g. by SUBSTRING."
+    of = "" if found.total is None else f" of {found.total:,}"
+    more = "raise --row-limit" if found.cut == "rows" else "select less"
+    return (
+        f"only the first {len(found.rows):,}{of} rows are here, by the limit on {found.cut}: "
+        f"aggregate, filter, or {more}."
+    )
+
+
+def schema(  # noqa: PLR0913  (one parameter per option)
+    database: options.Location,
+    *,
+    question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None,
+    tables: options.Tables = None,
+    samples: Annotated[
+        int, option("--samples N", MODELS, _DISPLAY["samples"], least=0)
+    ] = DEFAULT_DISPLAY.samples,
+    schema_tokens: Annotated[
+        int, option("--schema-tokens N", MODELS, _DISPLAY["schema_tokens"], least=LEAST_TOKENS)
+    ] = DEFAULT_DISPLAY.schema_tokens,
+    policy: options.Policy = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Print the schema of a database as a model sees it.
+
+    Tables, columns and keys; of a graph, labels and relationship types.
+
+    Parameters
+    ----------
+    question
+        Words that select what to describe first.
+    """
+    from dqa.api.looking import read_schema
+
+    shown = read_schema(
+        database,
+        tables=options.names_in("--tables", tables),
+        samples=samples,
+        about=options.nonempty("--question", question),
+        tokens=schema_tokens,
+        policy=policy,
+    )
+    show(shown, [shown.text], as_json=as_json)
+    if shown.warning is not None:
+        echo(f"warning: {shown.warning}", err=True)
+
+
+def check(  # noqa: PLR0913  (one parameter per option)
+    *,
+    files: Annotated[list[Path] | None, argument("FILE...")] = None,
+    dialect: Annotated[str, option("--dialect NAME", DATABASES, complete=by_dialect)],
+    policy: options.Policy = None,
+    lines: Annotated[bool, option("--lines", QUESTIONS)] = False,
+    exit_code: Annotated[bool, option("--exit-code", OUTPUT)] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Report for every statement of files whether it only reads and may run.
+
+    A statement may span lines; semicolons separate statements. Nothing is run.
+
+    Parameters
+    ----------
+    files
+        SQL or Cypher files; standard input if none.
+    dialect
+        Dialect of the statements: mysql, mariadb, postgres, sqlite, duckdb, ansi (any other SQL),
+        neo4j or ladybug.
+    lines
+        The input is one statement per line, or one JSON object with a 'statement'; each is answered
+        at once by one line of JSON.
+    exit_code
+        Exit code 1 if a statement is refused; 0 without it.
+    """
+    from dqa import guard
+
+    given = guard.DEFAULT if policy is None else guard.Policy.read(policy)
+    guard.require_dialect(dialect)
+    checked = _check_lines if lines else _check_files
+    if checked(files or (), dialect, given, as_json) and exit_code:
+        raise typer.Exit(1)
+
+
+def _check_files(files: Sequence[Path], dialect: str, policy: Policy, as_json: bool) -> int:
+    """Check whole files, and return how many statements are refused."""
+    from dqa.api.checking import check_files, check_script
+
+    if files:
+        checked = check_files(files, dialect, policy)
+    else:
+        checked = check_script(sys.stdin.buffer.read(), dialect, policy)
+    refused = sum(not one.allowed for one in checked)
+    verdicts = f": {len(checked) - refused} allowed, {refused} refused" if checked else ""
+    lines = [line for one in checked for line in _verdict(one)]
+    show(checked, [*lines, f"{counted(len(checked), 'statement')}{verdicts}."], as_json=as_json)
+    return refused
+
+
+def _verdict(one: CheckedStatement) -> Iterator[str]:
+    verdict = "allowed" if one.allowed else "REFUSED"
+    yield f"{one.file}:{one.line}: {verdict}  {shortened(one.statement, _SHOWN)}"
+    if not one.allowed:
+        yield f"    {one.reason}"
+
+
+def _check_lines(files: Sequence[Path], dialect: str, policy: Policy, as_json: bool) -> int:
+    """Answer every line at once, and return how many are refused."""
+    from dqa.api.checking import check_lines
+
+    if len(files) > 1 or as_json:
+        raise UsageError("--lines takes one FILE or standard input, and always prints JSON.")
+    try:
+        stream = files[0].open("rb") if files else sys.stdin.buffer
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(files[0], error)}.") from error
+    refused = 0
+    with stream:
+        for verdict in check_lines(stream, dialect, policy):
+            refused += not verdict.allowed
+            answer = {"allowed": verdict.allowed, "reason": verdict.reason}
+            sys.stdout.write(json.dumps(answer) + "\n")
+            sys.stdout.flush()  # the next program of a pipeline may wait for it
+    return refused
+
+
+def doctor(
+    *,
+    database: Annotated[list[str] | None, option("--database URL|PATH", DATABASES)] = None,
+    scenario: Annotated[Path | None, option("--scenario DIR", QUESTIONS)] = None,
+    target: Annotated[
+        list[str] | None, option("--target KEY=VALUE", QUESTIONS, complete=by_target)
+    ] = None,
+    policy: options.Policy = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Report which databases work, which are broken, and which are not set up.
+
+    For a server that works it suggests what its owner could fix: a role that may do more than
+    read, limits that are not set. That is not an error. With --scenario, report what is wrong with
+    a scenario's folder: file, line, and the correct line.
+
+    Exit code 1 if one is broken: configured, named or part of this installation, and failing; or if
+    the folder has an error.
+
+    Parameters
+    ----------
+    database
+        A database to examine next to the configured ones; may be given several times.
+    scenario
+        Folder of a scenario: every line of it is checked against --database instead.
+    target
+        Target for the scenario's statements; the rest is taken from the database. May be given
+        several times.
+    """
+    from dqa.api.databases import HealthState, examine
+
+    if scenario is not None:
+        if not database:
+            raise UsageError("--scenario is checked against a database: name it (--database URL).")
+        from dqa.api.scenario_checks import check_scenario
+
+        values = options.pairs_in("--target", target or ())
+        checks = [check_scenario(scenario, one, target=values, policy=policy) for one in database]
+        show(checks, (check.to_text() for check in checks), as_json=as_json)
+        healthy = all(check.is_good for check in checks)
+    elif target or policy is not None:
+        raise UsageError("--target and --policy are for a scenario: name its folder (--scenario).")
+    else:
+        found = examine(database or ())
+        show(found, (line for health in found for line in _lines(health)), as_json=as_json)
+        healthy = all(health.state is not HealthState.BROKEN for health in found)
+    if not healthy:
+        raise typer.Exit(1)
+
+
+def _lines(health: DatabaseHealth) -> list[str]:
+    known = f"{health.state:<{_WIDTH}}{health.database or 'unknown'}"
+    if health.problem:
+        where = f" at {health.location}" if health.location else ""
+        return [f"{known}{where}: {health.problem}"]
+    where = f" at {health.location}" if health.location else " in memory"
+    who = f", connected as {health.role}" if health.role else ""
+    lines = [f"{known}{where}: {health.version}{who}"]
+    for advice in health.advice:
+        why = advice.why[:1].upper() + advice.why[1:]
+        found = f"{advice.topic}: {advice.found}. {why}."
+        lines += [f"{'  advice':<{_WIDTH}}{found}", " " * (_WIDTH + 4) + advice.mend]
+    return lines
+
+
+def init(  # noqa: PLR0913  (one parameter per option)
+    *,
+    database: options.DatabaseLocation,
+    out: Annotated[Path | None, option("--out DIR", OUTPUT)] = None,
+    question: Annotated[str | None, option("--question TEXT", QUESTIONS)] = None,
+    tables: options.Tables = None,
+    policy: options.Policy = None,
+    audit: options.AuditFile = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Propose a scenario's folder from a database: tables, rules, question and statements.
+
+    What the database does not contain is guessed, and marked. Nothing is overwritten.
+
+    Parameters
+    ----------
+    out
+        New or empty folder to write; by default named after the candidates.
+    question
+        What to decide: it selects the tables, and is the scenario's question.
+    """
+    from dqa.api.proposing import propose_scenario
+
+    proposed = propose_scenario(
+        database,
+        out,
+        question=options.nonempty("--question", question),
+        tables=options.names_in("--tables", tables),
+        policy=policy,
+        audit=audit,
+    )
+    show(proposed, [proposed.to_text()], as_json=as_json)

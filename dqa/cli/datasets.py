@@ -1,0 +1,400 @@
+"""Commands on questions: ``generate``, ``show``, ``annotate``, ``audit``, ``load``, ``unload``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dqa.cli import options, output
+from dqa.cli.completion import by_name
+from dqa.cli.fields import GENERATING, RuleSet, Seed, with_options
+from dqa.cli.help import DATABASES, OUTPUT, QUESTIONS
+from dqa.cli.options import argument, option
+from dqa.cli.output import report_defects
+from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, set_in
+from dqa.cli.running import given_by
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.files import require_new_folder
+from dqa.core.text import counted
+from dqa.evaluation.options import CallOptions, EngineOptions, RunOptions
+
+if TYPE_CHECKING:
+    from dqa.api.databases import LoadedHere
+    from dqa.databases.namespaces import LoadedSituation
+    from dqa.evaluation.annotate import Annotation
+    from dqa.evaluation.audit import ReleaseAudit
+    from dqa.loaders.generator import Mix
+
+
+@with_options(deciding=GENERATING, calling=CallOptions, working=EngineOptions)
+def generate(  # noqa: PLR0913  (one parameter per option)
+    *,
+    context: typer.Context,
+    out: Annotated[Path, option("--out DIR", OUTPUT)],
+    scenarios: Annotated[
+        str | None,
+        option("--scenarios NAMES", QUESTIONS, complete=by_name("generator", listed=True)),
+    ] = None,
+    questions: Annotated[int | None, option("--questions N", QUESTIONS, least=1)] = None,
+    like_release: Annotated[bool, option("--like-release", QUESTIONS)] = False,
+    hops: Annotated[int, option("--hops N", QUESTIONS, least=1)] = 1,
+    min_margin: Annotated[float, option("--min-margin X", QUESTIONS)] = 0.0,
+    max_margin: Annotated[float, option("--max-margin X", QUESTIONS)] = math.inf,
+    rivals: Annotated[int | None, option("--rivals N", QUESTIONS, least=1)] = None,
+    distractors: Annotated[int, option("--distractors N", QUESTIONS, least=0)] = 0,
+    mix: Annotated[str | None, option("--mix direct=X,far=X", QUESTIONS)] = None,
+    resist: Annotated[
+        str | None, option("--resist NAMES", QUESTIONS, complete=by_name("decider", listed=True))
+    ] = None,
+    per_database: Annotated[int | None, option("--per-database N", QUESTIONS, least=1)] = None,
+    size: Annotated[list[str] | None, option("--size SCENARIO.NAME=N", QUESTIONS)] = None,
+    deciding: dict[str, Any],
+    calling: CallOptions,
+    working: EngineOptions,
+    as_json: options.AsJson = False,
+) -> None:
+    """Generate questions and their databases into a new folder, as in the release.
+
+    Parameters
+    ----------
+    out
+        New folder to write to.
+    scenarios
+        Scenarios, separated by commas; those with a simulator by default.
+    questions
+        Questions of each scenario; 10.
+    like_release
+        Counts and mean sizes of the official release.
+    hops
+        The answer lies at least this many steps away.
+    min_margin
+        Least share by which the runner-up is worse.
+    max_margin
+        Largest share by which the runner-up is worse.
+    rivals
+        Least candidates that are better than nothing.
+    distractors
+        Added things without an effect.
+    mix
+        Proportions by the distance of the answer: 1 step, or 2 (--hops) and more.
+    resist
+        Keep only what these deciders get wrong, separated by commas; the options of models are
+        theirs.
+    per_database
+        Most questions about one world.
+    size
+        A size of a scenario's worlds, e.g. their rows; may be given several times.
+    """
+    from dqa.loaders import generator
+
+    difficulty = generator.Difficulty(
+        hops=hops,
+        min_margin=min_margin,
+        max_margin=max_margin,
+        distractors=distractors,
+        mix=_mix(mix),
+    )
+    if rivals is not None:
+        difficulty = replace(difficulty, rivals=rivals)
+    asked: dict[str, Any] = {
+        "scenarios": None if scenarios is None else _known(scenarios),
+        "count": questions,
+        "sizes": tuple(generator.size_of(*sized) for sized in _sizes(size or ()).items()),
+        "difficulty": difficulty,
+        "per_database": per_database,
+        "like_release": like_release,
+        "resist": options.names_in("--resist", resist),
+    }
+    running = RunOptions(engine=working.engine, ray_address=working.ray_address)
+    require_new_folder(out)
+    named = set_in(given_by(context).get("settings"))
+    if named is not None:
+        _refuse_with_set(asked, deciding["seed"])
+        from dqa.loaders.sets import write_set
+
+        write_set(named, out)
+    else:
+        _generate(out, asked, deciding, {"calls": calling, "options": running})
+    _report(out, as_json)
+
+
+def _generate(
+    out: Path, asked: Mapping[str, Any], fields: Mapping[str, Any], how: Mapping[str, Any]
+) -> None:
+    """Generate questions into a folder, whose manifest has the options."""
+    from dqa.api.generating import generate as generate_all
+    from dqa.evaluation.spec import Deciding
+    from dqa.loaders import generator
+
+    deciding = Deciding(**fields)
+    made = generate_all(seed=deciding.seed, deciding=deciding, **how, **asked)
+    scenarios = tuple(dict.fromkeys(question.scenario for question in made.questions))
+    usual = {"scenarios": scenarios, "count": 10}
+    written = usual | {name: value for name, value in asked.items() if value or name in _ALWAYS}
+    if asked["like_release"]:
+        written = {"like_release": True}
+    if asked["resist"]:
+        written["deciding"] = deciding.to_json()
+    generator.write_generated(made, out, seed=deciding.seed, options=written)
+
+
+_ALWAYS = ("sizes", "per_database")
+"""Options that a manifest has even at their defaults."""
+
+
+def _refuse_with_set(asked: Mapping[str, Any], seed: int) -> None:
+    """Refuse options that a set fixes."""
+    from dqa.loaders.generator import Difficulty
+
+    if seed or any(value and value != Difficulty() for value in asked.values()):
+        raise UsageError("--set NAME fixes what is generated: give --out beside it, and no more.")
+
+
+def _report(out: Path, as_json: bool) -> None:
+    from dqa.loaders.generator import read_manifest
+    from dqa.report.hints import command
+
+    manifest = read_manifest(out)
+    lines = [
+        f"{scenario}: {counted(counts.questions, 'question')} on "
+        f"{counted(counts.databases, 'database')}, {counts.mean_rows:.1f} rows on average"
+        for scenario, counts in manifest.counts.items()
+    ]
+    how = command("eval", "--generated", str(out))
+    written = f"Written to {out}. Decide them with: {how}"
+    output.show({"out": str(out), **manifest.to_json()}, [*lines, written], as_json=as_json)
+
+
+def _known(listed: str) -> tuple[str, ...]:
+    """Return the names of scenarios, of which some may be told by their folders."""
+    from dqa.loaders.sources import GeneratedQuestions
+
+    return GeneratedQuestions(scenarios=options.names_in("--scenarios", listed)).names or ()
+
+
+def _mix(given: str | None) -> Mix | None:
+    """Return the proportions that ``--mix`` gives."""
+    if given is None:
+        return None
+    from dqa.loaders.generator import Mix
+
+    shares = options.pairs_in("--mix", given.split(","), "direct=X,far=X")
+    known = [item.name for item in fields(Mix)]
+    for name in shares:
+        if name not in known:
+            raise UnknownNameError("proportion of --mix called", name, known)
+    try:
+        return Mix(**{name: float(share) for name, share in shares.items()})
+    except ValueError as error:
+        raise UsageError(f"--mix {given}: give numbers, as in direct=0.3,far=0.7.") from error
+
+
+def _sizes(given: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the numbers of each scenario that one is given of."""
+    example = "SCENARIO.NAME=NUMBER"
+    numbers: dict[str, dict[str, str]] = {}
+    for name, value in options.pairs_in("--size", given, example).items():
+        scenario, dot, field = name.partition(".")
+        if not dot:
+            raise UsageError(f"--size {name}={value}: write {example}.")
+        numbers.setdefault(scenario, {})[field] = value
+    return numbers
+
+
+@with_options(questions=AnyQuestionOptions)
+def show(  # noqa: PLR0913  (one parameter per option)
+    *,
+    question: Annotated[str, options.argument("QUESTION")],
+    questions: AnyQuestionOptions,
+    scenarios: options.Scenarios = None,
+    seed: Seed = 0,
+    form: options.Form = "relational",
+    strict: options.Strict = False,
+    verbose: options.Verbose = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Print a question, its rules, its database's schema and its answer.
+
+    Parameters
+    ----------
+    question
+        SCENARIO/ID.
+    """
+    from dqa.api.questions import show as show_one
+
+    named = options.scenarios_in(scenarios) or options.scenario_in(question)
+    read = questions.source(seed, named, form=form, strict=strict).read_for(question)
+    shown = show_one(read, question)
+    report_defects(read.defects, verbose)
+    output.show(shown, [shown.to_text()], as_json=as_json)
+
+
+@with_options(questions=AnyQuestionOptions, working=EngineOptions)
+def annotate(  # noqa: PLR0913  (one parameter per option)
+    *,
+    questions: AnyQuestionOptions,
+    scenarios: options.Scenarios = None,
+    seed: Seed = 0,
+    form: options.Form = "relational",
+    rule_set: RuleSet = None,
+    working: EngineOptions,
+    strict: options.Strict = False,
+    verbose: options.Verbose = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Simulate every candidate of every question, and print the best and the label."""
+    from dqa.evaluation.annotate import annotate as annotate_all
+
+    read = questions.source(seed, options.scenarios_in(scenarios), form=form, strict=strict).read()
+    report_defects(read.defects, verbose)
+    annotations = annotate_all(read, rule_set, options=working)
+    lines = [*map(_annotation, annotations), *_agreement(annotations)]
+    output.show(annotations, lines, as_json=as_json)
+
+
+def _annotation(annotation: Annotation) -> str:
+    ties = f" (tie of {len(annotation.ties)})" if len(annotation.ties) > 1 else ""
+    best = f"{annotation.scenario}/{annotation.question}: {annotation.answer}{ties}"
+    if annotation.official is None:
+        return best
+    agrees = "agrees" if annotation.agrees else "DIFFERS"
+    return f"{best}, official {annotation.official}: {agrees}"
+
+
+def _agreement(annotations: Sequence[Annotation]) -> list[str]:
+    lines = []
+    for scenario in dict.fromkeys(a.scenario for a in annotations):
+        known = [a for a in annotations if a.scenario == scenario and a.official is not None]
+        agreed = sum(bool(a.agrees) for a in known)
+        lines.append(
+            f"{scenario}: {agreed} of "
+            f"{counted(len(known), 'official answer agrees', 'official answers agree')}"
+        )
+    return lines
+
+
+@with_options(questions=AnyQuestionOptions)
+def audit(  # noqa: PLR0913  (one parameter per option)
+    *,
+    questions: AnyQuestionOptions,
+    scenarios: options.Scenarios = None,
+    seed: Seed = 0,
+    form: options.Form = "relational",
+    strict: options.Strict = False,
+    html: Annotated[Path | None, option("--html FILE", OUTPUT)] = None,
+    verbose: options.Verbose = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Judge every official label under every rule set, and explain the verdict.
+
+    The last lines show how often each heuristic of a scenario is right, by the distance of the
+    answer. With --html only they are printed, and the page has the rest.
+
+    Parameters
+    ----------
+    html
+        New page for a reviewer.
+    """
+    from dqa.api.measuring import write_audit_page
+    from dqa.core.files import require_new_file
+    from dqa.evaluation.audit import audit as audit_all
+    from dqa.report.tables import shortcut_lines
+
+    if html is not None:
+        require_new_file(html)
+    named = options.scenarios_in(scenarios)
+    read = questions.source(seed, named, form=form, strict=strict).read()
+    report_defects(read.defects, verbose)
+    audited = audit_all(read)
+    if html is not None:
+        write_audit_page(audited, html)
+    if html is None:
+        labels = (
+            f"{label.scenario}/{label.question} {label.official}: {label.verdict}\n  {label.reason}"
+            for label in audited.labels
+        )
+        lines = [*labels, *_verdicts(audited), *shortcut_lines(audited.shortcuts)]
+    else:
+        page = f"The page with every one of {counted(len(audited.labels), 'label')} is {html}."
+        lines = [*_verdicts(audited), *shortcut_lines(audited.shortcuts), page]
+    output.show(audited, lines, as_json=as_json)
+
+
+def _verdicts(audited: ReleaseAudit) -> list[str]:
+    lines = []
+    for totals in audited.totals:
+        verdicts = ", ".join(f"{verdict} {count}" for verdict, count in totals.verdicts.items())
+        agree = ", ".join(
+            f"{counted(count, 'agrees', 'agree')} under {name}"
+            for name, count in totals.agree.items()
+        )
+        lines.append(f"{totals.scenario}: {counted(totals.labels, 'label')}, {agree} ({verdicts})")
+    return lines
+
+
+@with_options(questions=QuestionOptions)
+def load(  # noqa: PLR0913  (one parameter per option)
+    *,
+    database: options.DatabaseLocation,
+    questions: QuestionOptions,
+    seed: Seed = 0,
+    scenarios: options.Scenarios = None,
+    question: Annotated[str | None, option("--question KEY", QUESTIONS)] = None,
+    replace: Annotated[str | None, option("--replace NAMESPACE", DATABASES)] = None,
+    form: options.Form = "relational",
+    strict: options.Strict = False,
+    verbose: options.Verbose = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Load the databases of questions, each into its own namespace.
+
+    Situations that are already there stay.
+
+    Parameters
+    ----------
+    question
+        Only the database of this question.
+    replace
+        Drop this namespace if it holds something else.
+    """
+    from dqa import plugins
+    from dqa.api.databases import load as load_all
+    from dqa.cli.progress import track
+
+    names = options.scenarios_in(scenarios)
+    if question is not None and names is None:
+        names = options.scenario_in(question)
+    source = questions.source(seed, names, form=form, strict=strict)
+    plugins.backend_for(database)  # a wrong name is refused before anything is read
+    read = source.read()
+    report_defects(read.defects, verbose)
+    done = load_all(read, database, question=question, replace=replace, shown=track)
+    output.show(done, (f"{_placed(one)}, {one.done}" for one in done), as_json=as_json)
+
+
+def unload(
+    *,
+    namespaces: Annotated[list[str], argument("NAMESPACE...")],
+    database: options.DatabaseLocation,
+    as_json: options.AsJson = False,
+) -> None:
+    """Drop namespaces that 'dqa load' made; nothing else is ever dropped.
+
+    Parameters
+    ----------
+    namespaces
+        As 'dqa list' names it.
+    """
+    from dqa.api.databases import unload as unload_all
+
+    dropped = unload_all(database, namespaces)
+    output.show(dropped, (f"{_placed(one)}, unloaded" for one in dropped), as_json=as_json)
+
+
+def _placed(one: LoadedHere | LoadedSituation) -> str:
+    return f"{one.namespace}: {one.name}, {counted(one.rows, 'row')}"

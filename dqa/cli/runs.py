@@ -1,0 +1,330 @@
+"""Commands about stored runs: ``runs``, ``copy``, ``results``, ``trace`` and ``export``."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from dqa.cli import options
+from dqa.cli.help import OUTPUT, QUESTIONS
+from dqa.cli.options import argument, option
+from dqa.cli.output import echo, echo_exactly, echo_json, show
+from dqa.cli.running import print_run
+from dqa.core.errors import UsageError
+from dqa.core.text import counted
+from dqa.evaluation.results import Outcome
+from dqa.report.table import NONE, Table
+
+if TYPE_CHECKING:
+    from dqa.api.figures import RunCounts
+    from dqa.api.runs import Run
+    from dqa.api.stored import StoredRun
+    from dqa.evaluation.results import Result
+    from dqa.evaluation.traces import Trace
+
+_TIES = 5
+_STDOUT = Path("-")
+
+
+def list_runs(
+    *,
+    folders: Annotated[list[str] | None, argument("FOLDER|STORE")] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List the runs below folders and in stores: what was evaluated, and how much is right.
+
+    The latest comes first. Decisions that a failing server, a spent budget or a bug ended have
+    failed; 'dqa eval --resume RUN' repeats them and makes the missing ones.
+
+    Parameters
+    ----------
+    folders
+        Folders to search, with those below, or stores; by default 'runs' and the current folder.
+    """
+    from dqa.api.stored import find_runs
+
+    found = find_runs(*folders or ())
+    nothing = "There is no run here: 'dqa eval ... --out runs/NAME' writes one."
+    lines = (line for run in found for line in _about(run))
+    show(found, lines if found else [nothing], as_json=as_json)
+
+
+def _about(run: StoredRun) -> Iterator[str]:
+    from dqa.report.hints import resume_command
+
+    known = {True: "complete", False: "not complete", None: "maybe complete"}
+    state = known[run.counts.complete] if run.problem is None else "cannot be read"
+    yield f"{run.folder}  {run.began:%Y-%m-%d %H:%M} UTC  {state}"
+    if run.problem is not None:
+        yield f"    {run.problem}"
+        return
+    yield f"    {run.questions}"
+    asked = ", ".join(run.deciders)
+    if run.databases:  # those of a user's own questions are known from its decisions
+        asked += f" on {', '.join(run.databases)}"
+    asked += f"; model: {run.model or 'none'}"
+    if run.labelled:
+        asked += f", labels: {', '.join(run.labelled)}"
+    yield f"    {asked}; {run.epochs} epochs" if run.epochs > 1 else f"    {asked}"
+    yield f"    {_figures(run.counts)}"
+    if run.counts.complete is False:
+        yield f"    goes on by: {resume_command(run.folder, games=run.games)}"
+
+
+def _figures(counts: RunCounts) -> str:
+    """Return how much is judged, failed and missing, and how much of the judged is right."""
+    of = "" if counts.planned is None else f" of {counts.planned}"
+    first = f"{counts.played}{of} games played" if counts.played else f"{counts.judged}{of} judged"
+    if counts.right is not None:
+        first += f", {100 * counts.right:.1f} % of them right"
+    others = {
+        "without a known answer": counts.unlabelled,
+        "failed": counts.failed,
+        "not made yet": counts.missing,
+    }
+    return "; ".join([first, *(f"{count} {what}" for what, count in others.items() if count)])
+
+
+def copy(
+    *,
+    run: options.Run,
+    out: Annotated[str, option("--out DIR|STORE", OUTPUT)],
+    as_json: options.AsJson = False,
+) -> None:
+    """Copy a run from a folder into a store, from a store into a folder, or into another one.
+
+    Results, traces, prompts and settings are the same there, and the copy can be gone on with.
+
+    Parameters
+    ----------
+    out
+        New folder; or a store, runs.db or a database's URL, with #NAME for the run.
+    """
+    from dqa.api.stored import copy_run
+
+    place = str(copy_run(run, out))
+    show({"run": place}, [f"{run} is copied to {place}."], as_json=as_json)
+
+
+def results(  # noqa: PLR0913  (one parameter per option)
+    *,
+    run: options.Run,
+    wrong: Annotated[bool, option("--wrong", OUTPUT)] = False,
+    failed: Annotated[bool, option("--failed", OUTPUT)] = False,
+    outcome: Annotated[list[Outcome] | None, option("--outcome NAME", OUTPUT)] = None,
+    question: Annotated[str | None, option("--question SCENARIO/ID", QUESTIONS)] = None,
+    scenario: options.OfScenario = None,
+    database: options.OnDatabase = None,
+    decider: options.ByDecider = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Print the table of a stored run again, or list its decisions.
+
+    Everything comes from the stored run: no release, database or model is needed. With an option
+    that selects decisions, they are listed instead of the table, each with the choice, the right
+    answer, and the command that shows its trace.
+
+    Parameters
+    ----------
+    wrong
+        List judged decisions that are not right: wrong, or none.
+    failed
+        List what a failing server, a spent budget or a bug ended.
+    outcome
+        List decisions with this outcome: correct, wrong, no_candidate, ambiguous, step_limit,
+        unparsable, infrastructure, budget, stopped, crashed, no_decision or played; may be given
+        several times.
+    question
+        List the decisions of this question.
+    """
+    from dqa.api.reading import read_run
+    from dqa.report.hints import command, resume_command
+
+    found = read_run(run)
+    if found.place is None:
+        raise UsageError(
+            f"{run} holds one decision, which nobody judged: '{command('trace', str(run))}' shows "
+            "it."
+        )
+    if not found.results:
+        raise UsageError(
+            f"{run} holds no finished decision yet: '{resume_command(found.place)}' goes on."
+        )
+    if wrong or failed or outcome or question or scenario or database or decider:
+        ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
+        wanted = found.find(question, database, decider, scenario=scenario, **ended)  # type: ignore[arg-type]
+        show(wanted, _decisions(found, wanted), as_json=as_json)
+    elif as_json:
+        echo_json(found.figures())
+    else:
+        print_run(found)
+
+
+def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:
+    from dqa.report.hints import trace_command
+
+    repeated = run.is_repeated
+    for result in wanted:
+        where = f"{result.question} on {result.database} by {result.decider}"
+        where += f", epoch {result.epoch}" if repeated else ""
+        yield f"{where}: {result.outcome}. {_worth(result)}"
+        if run.place is not None:
+            yield f"    {trace_command(run.place, result.key, repeated=repeated)}"
+    yield f"{len(wanted)} of {len(run.results)} decisions."
+
+
+def _worth(result: Result) -> str:
+    """Return the choice and what is right; without a choice, why there is none."""
+    error = "" if result.error is None else f". {result.error}"
+    if result.match is not None:
+        gold = result.ties[0] if result.ties else None
+        wrote = "Wrote nothing." if result.choice is None else f"Wrote {result.choice}"
+        return wrote + ("" if gold in {None, result.choice} else f"; gold is {gold}") + error
+    text = "Chose nothing" if result.choice is None else f"Chose {result.choice}"
+    if result.ties:
+        more = " ..." if len(result.ties) > _TIES else ""
+        text += f"; right is {' or '.join(map(str, result.ties[:_TIES]))}{more}"
+    if result.official is not None and result.ties != (result.official,):
+        text += f"; the official answer is {result.official}"
+    return text + (error or ".")
+
+
+def trace(  # noqa: PLR0913  (one parameter per option)
+    *,
+    run: options.RunOrTrace,
+    question: options.RunQuestion = None,
+    database: options.OnDatabase = None,
+    decider: options.ByDecider = None,
+    epoch: Annotated[int | None, option("--epoch N", QUESTIONS, least=1)] = None,
+    full: Annotated[bool, option("--full", OUTPUT)] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show what a decider did, step by step, and what its decision is worth.
+
+    Without QUESTION, the questions are listed with their outcomes. If several deciders or databases
+    were asked, their decisions are listed; select one with --decider and --database. With --json
+    all of them are printed; without QUESTION, a run's results.
+
+    Parameters
+    ----------
+    epoch
+        Only this repeat.
+    full
+        Shorten nothing, and show the whole prompt.
+    """
+    from dqa.api.reading import read_run
+
+    found = read_run(run)
+    if question is None and found.place is not None:
+        decided = found.find(database=database, decider=decider)
+        if len({result.question for result in decided}) > 1:
+            show(decided, _questions(found, decided), as_json=as_json)
+            return
+    wanted = found.select(question, database, decider, epoch=epoch)
+    if as_json or len(wanted) > 1:
+        written = [] if not as_json else [_as_json(found, one) for one in wanted]
+        show(written, _choices(found, wanted), as_json=as_json)
+        return
+    from dqa.report.trace_text import echo_passages
+
+    echo_passages(found.passages(wanted[0]), full=full)
+
+
+def _as_json(run: Run, trace: Trace) -> dict[str, object]:
+    names = ("question", "database", "decider", "epoch", "model")
+    about: dict[str, object] = {name: getattr(trace, name) for name in names}
+    return about | {"passages": run.passages(trace)}
+
+
+def _questions(run: Run, decided: Sequence[Result]) -> Iterator[str | Table]:
+    """Yield a row for each question and database: the outcomes by decider."""
+    from dqa.report.hints import command
+
+    deciders = list(dict.fromkeys(result.decider for result in decided))
+    rows: dict[tuple[str, str], dict[str, Counter[str]]] = {}
+    for result in decided:
+        row = rows.setdefault((result.question, result.database), {})
+        row.setdefault(result.decider, Counter())[result.outcome.value] += 1
+    # A question's databases stand together; a run may have asked one database after the other.
+    order = list(dict.fromkeys(result.question for result in decided))
+    cells = [
+        [*key, *(_outcomes(row.get(decider)) for decider in deciders)]
+        for key, row in sorted(rows.items(), key=lambda one: order.index(one[0][0]))
+    ]
+    yield Table("", ["Question", "Database"], deciders, cells)
+    how = command("trace", str(run.place), "QUESTION")
+    yield f"Name one: {how} --database NAME --decider NAME"
+
+
+def _outcomes(outcomes: Counter[str] | None) -> str:
+    """Return the outcomes of a question, over its repeats."""
+    if not outcomes:
+        return NONE
+    if outcomes.total() == 1:
+        return next(iter(outcomes))
+    return ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+
+
+def _choices(run: Run, wanted: Sequence[Trace]) -> Iterator[str | Table]:
+    """Yield a row for each decision on a question."""
+    repeated = any(found.epoch > 1 for found in wanted)
+    rows = []
+    for found in wanted:
+        result = run.by_key.get(found.key)
+        outcome = f"not judged ({found.ending})" if result is None else result.outcome.value
+        choice = found.choice if result is None else result.choice
+        answer = "" if choice is None else str(choice)
+        who = [found.database, found.decider, *([str(found.epoch)] if repeated else [])]
+        rows.append([*who, outcome, str(found.steps), answer])
+    titles = ["Database", "Decider", *(["Epoch"] if repeated else [])]
+    names = [*titles, "Outcome", "Replies", "Answer"]
+    yield f"{wanted[0].question} was decided {counted(len(wanted), 'time')}:"
+    yield Table("", names, [], rows, wraps=True)
+    yield f"Name one with --database{', --epoch' if repeated else ''} and --decider."
+
+
+def export(
+    *,
+    run: options.Run,
+    as_format: Annotated[str | None, option("--format FORMAT", OUTPUT)] = None,
+    out: Annotated[Path, option("--out FILE|DIR", OUTPUT)] = _STDOUT,
+    for_spreadsheets: Annotated[bool, option("--for-spreadsheets", OUTPUT)] = False,
+) -> None:
+    """Write a run for other programs: a row per decision, or logs for 'inspect view'.
+
+    Rows have all fields of results, with seconds, cost and the answers of the scenario's
+    heuristics: every figure of 'dqa results' can be computed from them. Existing files are never
+    overwritten.
+
+    Parameters
+    ----------
+    as_format
+        jsonl, csv, parquet, or inspect: logs of Inspect AI; by default the ending of --out.
+    out
+        New file, or new folder for inspect; - for standard output.
+    for_spreadsheets
+        Begin texts of a CSV that a spreadsheet would run as a formula with an apostrophe; otherwise
+        every text is exact.
+    """
+    from dqa.api.exporting import export_rows, export_run, require_format
+    from dqa.report.export_rows import encode_rows
+
+    if out != _STDOUT:
+        chosen = None if as_format is None else require_format(as_format)
+        written = export_run(run, out, chosen, for_spreadsheets=for_spreadsheets)
+        echo(f"The run is in {written}.")
+        return
+    wanted = require_format("jsonl" if as_format is None else as_format)
+    if wanted == "parquet" or wanted == "inspect":  # noqa: PLR1714  (type checkers narrow it so)
+        kind = "folder" if wanted == "inspect" else "file"
+        raise UsageError(f"{wanted} is no text: name a new {kind} for it (--out).")
+    if for_spreadsheets and wanted != "csv":
+        raise UsageError("Only a CSV is read by spreadsheets as formulas (--format csv).")
+    text = encode_rows(export_rows(run), wanted, for_spreadsheets=for_spreadsheets).decode()
+    if sys.stdout.isatty():  # which data must not control
+        echo(*text.splitlines())
+    else:
+        echo_exactly(text)

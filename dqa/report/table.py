@@ -1,0 +1,221 @@
+"""The one table of all commands, as data: terminals, pipes and files show the same cells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from itertools import groupby
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from dqa.core.text import visible_lines
+
+if TYPE_CHECKING:
+    from rich.table import Table as RichTable
+
+    from dqa.evaluation.statistics.clusters import Estimate
+    from dqa.evaluation.statistics.pairs import Difference
+
+_Item = TypeVar("_Item")
+_Column = TypeVar("_Column", bound=Hashable)
+
+NONE = "-"
+"""The cell of a figure that does not exist."""
+PIPED_WIDTH = 100
+"""Columns of a pipe, unless ``COLUMNS`` gives another number."""
+_FRAME = 3
+"""The width of a column without its cells: a space on both sides, and a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of texts; nothing in them is markup or acts on a terminal.
+
+    Attributes
+    ----------
+    title
+        The line above.
+    names, figures
+        Titles of the columns: the subject of a row to the left, its figures to the right.
+    rows
+        A cell for each column.
+    lines_after
+        Numbers of the rows, from 1, that a line follows.
+    wraps
+        Whether long cells are wrapped; else a wide table becomes several blocks of columns.
+    """
+
+    title: str
+    names: Sequence[str]
+    figures: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    lines_after: Collection[int] = ()
+    wraps: bool = False
+
+    @classmethod
+    def grid(
+        cls,
+        title: str,
+        name: str,
+        cells: Mapping[tuple[str, _Column], str],
+        columns: Mapping[_Column, str],
+        lines_after: Collection[int] = (),
+    ) -> Self:
+        """Return a table with a cell for each row and column, by their keys.
+
+        Parameters
+        ----------
+        title, name
+            The titles of the table and of its first column.
+        cells
+            The cells; a missing one is a dash.
+        columns
+            The titles of the other columns, by their keys.
+        lines_after
+            As in `Table`.
+        """
+        named = dict.fromkeys(row for row, _ in cells)
+        rows = [[row, *(cells.get((row, key), NONE) for key in columns)] for row in named]
+        return cls(title, [name], [*columns.values()], rows, lines_after)
+
+    @classmethod
+    def listing(
+        cls,
+        title: str,
+        name: str,
+        items: Mapping[str, _Item],
+        columns: Mapping[str, Callable[[_Item], str]],
+    ) -> Self:
+        """Return a table with a row for each item; columns without any figure are left out."""
+        cells = {column: list(map(show, items.values())) for column, show in columns.items()}
+        shown = {column: found for column, found in cells.items() if {*found} - {NONE}}
+        rows = [
+            [row, *(found[place] for found in shown.values())] for place, row in enumerate(items)
+        ]
+        return cls(title, [name], [*shown], rows)
+
+    def to_text(self, width: int = PIPED_WIDTH) -> str:
+        """Return the table without its title; no cell is shortened, however narrow the width."""
+        from rich.console import Console
+
+        widest = width if self.wraps else max(width, 1 + sum(self._widths()))
+        console = Console(file=StringIO(), highlight=False, width=widest)
+        with console.capture() as captured:
+            for block in self.blocks(width):
+                console.print(block)
+        return captured.get()
+
+    def blocks(self, width: int) -> Iterator[RichTable]:
+        """Yield the table in blocks of columns that fit, each with the subjects of its rows."""
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        keys, titles = range(len(self.names)), [*self.names, *self.figures]
+        for figures in self._groups(width):
+            block = RichTable()
+            shown = [*keys, *figures]
+            for place in shown:
+                title = Text(visible_lines(titles[place]))
+                justify = "left" if place in keys else "right"
+                block.add_column(title, justify=justify, no_wrap=not self.wraps)  # type: ignore[arg-type]
+            for number, row in enumerate(self.rows, start=1):
+                cells = (Text(visible_lines(row[place])) for place in shown)
+                block.add_row(*cells, end_section=number in self.lines_after)
+            yield block
+
+    def _groups(self, width: int) -> list[list[int]]:
+        """Return the figures of each block; those of one heading stay together if they fit."""
+        keys, widths = len(self.names), self._widths()
+        if self.wraps or 1 + sum(widths) <= width:
+            return [[*range(keys, len(widths))]]
+        room = width - 1 - sum(widths[:keys])
+        blocks: list[list[int]] = []
+        left = 0
+        for _, found in groupby(
+            range(keys, len(widths)), lambda place: self.figures[place - keys].split("\n")[0]
+        ):
+            group = list(found)
+            fits = sum(widths[place] for place in group) <= room
+            for part in [group] if fits else [[place] for place in group]:
+                needed = sum(widths[place] for place in part)
+                if needed > left or not blocks:
+                    blocks.append([])
+                    left = room
+                blocks[-1] += part
+                left -= needed
+        return blocks
+
+    def _widths(self) -> list[int]:
+        from rich.cells import cell_len
+
+        columns = zip([*self.names, *self.figures], *self.rows, strict=True)
+        return [
+            _FRAME
+            + max(cell_len(visible_lines(line)) for cell in column for line in cell.split("\n"))
+            for column in columns
+        ]
+
+
+def piped_width() -> int:
+    """Return the width of a pipe: ``COLUMNS``, or `PIPED_WIDTH`."""
+    given = os.environ.get("COLUMNS", "")
+    return int(given) if given.isascii() and given.isdigit() and int(given) else PIPED_WIDTH
+
+
+def share_text(right: int, of: int) -> str:
+    """Return a share in percent with its counts: ``66.7 (2/3)``."""
+    return f"{100 * right / of:.1f} ({right}/{of})"
+
+
+def interval_text(low: float, high: float) -> str:
+    """Return an interval of a share in percent: ``[20.8, 93.9]``."""
+    return f"[{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def estimate_text(
+    found: Estimate | Difference | None,
+    scale: float = 1.0,
+    digits: str = ".2f",
+    *,
+    counts: str = "",
+    between: str = "\n",
+) -> str:
+    """Return a figure with its interval; a dash for None.
+
+    Parameters
+    ----------
+    found
+        The figure.
+    scale
+        The factor of the printed number, e.g. 100 for percent.
+    digits
+        The format of the number.
+    counts, between
+        Text behind the number, and between it and the interval.
+    """
+    if found is None:
+        return NONE
+    # The option "z" prints no minus before zero.
+    sign, form = ("+", digits[1:]) if digits.startswith("+") else ("", digits)
+    form = f"{sign}z{form}"
+    text = f"{scale * found.value:{form}}{counts}"
+    if found.low is None or found.high is None:
+        return text
+    return f"{text}{between}[{scale * found.low:{form}}, {scale * found.high:{form}}]"
+
+
+def in_percent(found: Estimate | Difference | None) -> str:
+    """Return a share in percent with its interval below."""
+    return estimate_text(found, 100.0, ".1f")
+
+
+def titled(scenario: str, *below: str) -> str:
+    """Return the title of a scenario's column."""
+    return "\n".join([scenario.capitalize(), *filter(None, below)])
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a sentence has them: ``a, b and c``."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

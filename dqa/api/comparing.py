@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
 
 from dqa.api.reading import read_run
 from dqa.api.runs import Run
@@ -16,6 +15,7 @@ from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics.comparing import Comparison, compare_contestants
 from dqa.evaluation.statistics.contestants import Asked, Contestant
+from dqa.evaluation.statistics.same_questions import match_questions, renamed
 from dqa.evaluation.statistics.summaries import grouped
 
 
@@ -64,7 +64,7 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     for run in read:
         require_questions(run.spec, _place(run), _NO_COMPARISON)
     _require_one_scoring(read)
-    names, differing = _names_by_content(read)
+    names, differing = match_questions([run.results for run in read], _labels(read))
     found = _contestants(read, names, deciders, scenario, times=times)
     if len(found) < 2:
         raise UsageError(
@@ -113,54 +113,6 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
         )
 
 
-_Content: TypeAlias = tuple[str | None, str | None]
-"""The content of a question: digests of text, rules and candidates, and its data."""
-
-
-def _names_by_content(runs: Sequence[Run]) -> tuple[list[dict[str, str]], list[str]]:
-    """Return each run's new names of questions, and how questions of one name differ.
-
-    A question has the name that the first run with its content gives it. Results of older versions
-    have no contents, and their names stay.
-    """
-    known: dict[_Content, list[str]] = {}
-    contents: dict[str, _Content] = {}
-    renamed, differing = [], []
-    for run, label in zip(runs, _labels(runs), strict=True):
-        own: dict[_Content, list[str]] = {}
-        for result in {result.question: result for result in run.results}.values():
-            if result.content is not None:
-                own.setdefault((result.content, result.situation), []).append(result.question)
-        names: dict[str, str] = {}
-        for content, asked in own.items():
-            before = known.setdefault(content, [])
-            names |= zip(asked, before, strict=False)
-            for name in asked[len(before) :]:
-                names[name] = name
-                if name in contents:
-                    differing.append(
-                        f"{name} has {_difference(contents[name], content)} in {label}"
-                    )
-                    names[name] = f"{name} ({label})"
-                before.append(names[name])
-                contents[names[name]] = content
-        renamed.append(names)
-    return renamed, differing
-
-
-def _difference(one: _Content, other: _Content) -> str:
-    parts = [*zip((one[0] or "").split("."), (other[0] or "").split("."), strict=True)]
-    named = zip(("text", "rules", "candidates", "data"), [*parts, (one[1], other[1])], strict=True)
-    return " and ".join(f"other {part}" for part, (mine, its) in named if mine != its)
-
-
-def _renamed(result: Result, names: Mapping[str, str]) -> Result:
-    name = names.get(result.question, result.question)
-    if name == result.question:
-        return result
-    return result.model_copy(update={"question": name, "scenario": name.partition("/")[0]})
-
-
 def _place(run: Run) -> str:
     return "the run" if run.place is None else str(run.place)
 
@@ -173,9 +125,7 @@ def _contestants(
     *,
     times: bool,
 ) -> list[Contestant]:
-    decided = [
-        [_renamed(r, new) for r in run.results] for run, new in zip(runs, names, strict=True)
-    ]
+    decided = [[renamed(r, new) for r in run.results] for run, new in zip(runs, names, strict=True)]
     known = {result.decider for results in decided for result in results}
     for name in deciders:
         if name not in known:

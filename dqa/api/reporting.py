@@ -227,8 +227,8 @@ class ReportedRuns:
         if not self._detailed:
             return render_report(self.report, {})
         traces = [_traces(run) for run in self.runs]
-        grouped = zip(self.report.questions, group_by_question(self._reported).items(), strict=True)
-        details = {row.id: self._details(key, decided, traces) for row, (key, decided) in grouped}
+        grouped = zip(self.report.questions, group_by_question(self._reported), strict=True)
+        details = {row.id: self._details(decided, traces) for row, decided in grouped}
         return render_report(self.report, details)
 
     def details_of(self, id_: str) -> QuestionDetails | None:
@@ -236,13 +236,16 @@ class ReportedRuns:
         rows = [row.id for row in self.report.questions]
         if id_ not in rows:
             return None
-        key, decided = list(group_by_question(self._reported).items())[rows.index(id_)]
-        traces = [_traces(run, key[1]) for run in self.runs]
-        return self._details(key, decided, traces)
+        decided = group_by_question(self._reported)[rows.index(id_)]
+        names = {place: result.question for place, result in decided}
+        traces = [
+            _traces(run, names[place]) if place in names else {}
+            for place, run in enumerate(self.runs)
+        ]
+        return self._details(decided, traces)
 
     def _details(
         self,
-        key: tuple[str, str],
         decided: Sequence[tuple[int, Result]],
         traces: Sequence[Mapping[object, Trace]],
     ) -> QuestionDetails:
@@ -254,7 +257,8 @@ class ReportedRuns:
             for number, (place, result) in enumerate(decided)
             if result.key in traces[place]
         }
-        return QuestionDetails(self._truth(decided[0][0], key[1], chosen), found)
+        place, first = decided[0]
+        return QuestionDetails(self._truth(place, first.question, chosen), found)
 
     def _truth(self, run: int, question: str, chosen: Sequence[Candidate]) -> QuestionTruth | None:
         asked, spec = self._asked.sets[run], self.runs[run].spec

@@ -118,7 +118,8 @@ def _resumed(run: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _questions(spec: RunSpec, given: Mapping[str, Any]) -> QuestionSource | None:
     """Return the source of the questions if an option changes that of the spec; else None."""
-    from dqa.loaders.sources import OwnQuestions, located
+    from dqa.loaders.locations import located
+    from dqa.loaders.sources import OwnQuestions
 
     limits: dict[str, Any] = {"scenarios": spec.questions.scenarios, "limit": spec.questions.limit}
     if "scenarios" in given:

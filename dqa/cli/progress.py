@@ -165,9 +165,9 @@ class Progress(Watcher):
     def faulted(self, fault: FaultEvent) -> None:
         """Print the first failure of each kind at once; the others are in the traces."""
         if fault.fault not in _REPAIRED:
-            from dqa.cli.steps import fault_line
+            from dqa.cli.steps import step_line
 
-            self._warn_once(fault.fault, fault_line(fault))
+            self._warn_once(fault.fault, step_line(fault) or "")
 
     def warned(self, warning: WarningEvent) -> None:
         """Print the first warning of each kind."""

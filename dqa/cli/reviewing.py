@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import shlex
 import subprocess
 import sys
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 _CHOICES = "[a]pprove, [e]dit, [r]eject with a reason, [q]uit: "
 _EDITORS = ("VISUAL", "EDITOR")
-_LOOK = 0.2
-"""Seconds after which a wait for the person looks whether Ctrl-C came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,23 +160,10 @@ def _show(console: Console, review: Review) -> None:
 def _line(console: Console, prompt: str) -> str | None:
     """Return the line that the person types; None at the end of the input."""
     console.print(prompt, end="", markup=False)
-    _wait_for_line()
     line = sys.stdin.readline()
     if not line:
         console.print()
     return line.rstrip("\n") if line else None
-
-
-def _wait_for_line() -> None:
-    """Return when a line can be read, or raise `KeyboardInterrupt`.
-
-    A signal that Python notes just before the system begins to read ends no read, nor does one that
-    another thread took: whoever presses Ctrl-C as the prompt appears would have to press it again.
-    """
-    if sys.platform == "win32":  # only sockets can be waited for there
-        return
-    while not select.select([sys.stdin], [], [], _LOOK)[0]:
-        pass
 
 
 def _edited(console: Console, review: Review) -> str:

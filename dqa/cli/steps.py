@@ -1,4 +1,4 @@
-"""What a decider is doing: a line a step on a terminal's stderr, and nothing anywhere else."""
+"""The steps of a decision: a line each on a terminal's stderr, and nothing anywhere else."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Steps(DecisionWatcher):
     Parameters
     ----------
     prices
-        What tokens cost, where the user said so.
+        The prices of tokens, if the user gave them.
     """
 
     def __init__(self, prices: Prices | None = None) -> None:
@@ -49,8 +49,7 @@ class Steps(DecisionWatcher):
         self._open = ExitStack()
         self._console: Console | None = None
         self._status: Status | None = None
-        self._spent = ""
-        self._purpose = ""
+        self._spent = self._purpose = ""
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
@@ -65,65 +64,57 @@ class Steps(DecisionWatcher):
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leave the terminal to somebody who is asked there."""
-        if self._status is None:
-            yield
-            return
-        self._status.stop()
+        """Leave the terminal to a person who is asked there."""
+        if self._status is not None:
+            self._status.stop()
         try:
             yield
         finally:
-            self._status.start()
+            if self._status is not None:
+                self._status.start()
 
     def asking(self, step: int) -> None:
-        """Say that a model thinks."""
+        """Show that a model thinks."""
         if self._status is not None:
             self._status.update(f"Step {step}: thinking{self._purpose}{self._spent}")
 
     def happened(self, event: Event, usage: Usage) -> None:
-        """Show a line for what a person wants to see go by."""
+        """Show a line for an event that matters to a person."""
         if self._console is None:
             return
-        self._spent = self._so_far(usage)
+        if tokens := usage.input_tokens + usage.output_tokens:
+            cost = "" if self._prices is None else f", cost {self._prices.cost(usage):.4f}"
+            self._spent = f"  ({tokens:,} tokens{cost})"
         if isinstance(event, PromptEvent):
             self._purpose = "" if event.purpose is None else f" about {visible(event.purpose)}"
-        line = step_line(event)
-        if line is not None:
+        if line := step_line(event):
             spends = not isinstance(event, FaultEvent | WarningEvent)
             text = f"{line}{self._spent}" if spends else line
             self._console.print(visible(text), markup=False, soft_wrap=True)
 
-    def _so_far(self, usage: Usage) -> str:
-        tokens = usage.input_tokens + usage.output_tokens
-        if not tokens:
-            return ""
-        cost = "" if self._prices is None else f", cost {self._prices.cost(usage):.4f}"
-        return f"  ({tokens:,} tokens{cost})"
-
 
 def step_line(event: Event) -> str | None:
-    """Return what is said of an event in one line; None for what is not worth one."""
-    if isinstance(event, ToolEvent):
-        return f"Step {event.step}: {shortened(event.statement, _LONGEST)} -> {_came_back(event)}"
-    if isinstance(event, PlanEvent):
-        made = "a plan" if event.kind == "plan" else "a new plan"
-        return f"Step {event.step}: {made} of {len(event.text.strip().splitlines())} lines"
-    if isinstance(event, ParseFailureEvent):
-        return (
-            f"Step {event.step}: the reply could not be used: {shortened(event.problem, _LONGEST)}"
-        )
-    if isinstance(event, FaultEvent):
-        return fault_line(event)
-    return f"warning: {event.text}" if isinstance(event, WarningEvent) else None
+    """Return an event in one line; None for what is not worth one."""
+    match event:
+        case ToolEvent():
+            text = f"{shortened(event.statement, _LONGEST)} -> {_outcome(event)}"
+        case PlanEvent():
+            plan = "a plan" if event.kind == "plan" else "a new plan"
+            text = f"{plan} of {len(event.text.strip().splitlines())} lines"
+        case ParseFailureEvent():
+            text = f"the reply could not be used: {shortened(event.problem, _LONGEST)}"
+        case FaultEvent():
+            wait = event.wait
+            after = "not asked again" if wait is None else f"asked again in {wait:.1f} s"
+            text = f"attempt {event.attempt} failed, {after}: {event.message}"
+        case WarningEvent():
+            return f"warning: {event.text}"
+        case _:
+            return None
+    return f"Step {event.step}: {text}"
 
 
-def fault_line(event: FaultEvent) -> str:
-    """Return why a call of a model failed, and when it is made again."""
-    after = "not asked again" if event.wait is None else f"asked again in {event.wait:.1f} s"
-    return f"Step {event.step}: attempt {event.attempt} failed, {after}: {event.message}"
-
-
-def _came_back(event: ToolEvent) -> str:
+def _outcome(event: ToolEvent) -> str:
     if event.error is not None:
         return _WORDS.get(event.error, f"failed: {shortened(event.observation, _LONGEST)}")
     rows = counted(event.row_count, "row")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from dqa.core.events import (
@@ -26,8 +26,8 @@ _USAGE = {"cached_tokens": "input_tokens_cache_read", "reasoning_tokens": "reaso
 class Conversation:
     """A decision as a conversation, and as a list of events.
 
-    Where several models talk, such as one that plans, each has a conversation of its own: the
-    messages are those of the one that acts, and the events have all.
+    If several models talk, such as one that plans, each has its own conversation: the messages are
+    those of the one that acts, and the events have all.
 
     Parameters
     ----------
@@ -60,16 +60,25 @@ class Conversation:
         listed = list(events)
         roles = [e.role for e in listed if isinstance(e, PromptEvent | ReplyEvent)]
         self._main = "agent" if "agent" in roles or not roles else roles[0]
-        known: dict[type[Event], Callable[[Any], None]] = {
-            PromptEvent: self._prompted,
-            ReplyEvent: self._replied,
-            ToolEvent: self._returned,
-            ParseFailureEvent: self._unread,
-            EndingEvent: self._ended,
-        }
         for event in listed:
-            add = next((add for kind, add in known.items() if isinstance(event, kind)), self._other)
-            add(event)
+            self._add(event)
+
+    def _add(self, event: Event) -> None:
+        match event:
+            case PromptEvent():
+                self._begin(event)
+            case ReplyEvent():
+                self._reply(event)
+            case ToolEvent():
+                self._return(event)
+            case ParseFailureEvent():
+                problem = str(redacted(event.problem))
+                self._say(event.role, {"role": "user", "content": problem})
+                self._note("info", source=event.kind, data=problem)
+            case _:
+                if isinstance(event, EndingEvent) and event.traceback is not None:
+                    self.traceback = str(redacted(event.traceback))
+                self._note("info", source=event.kind, data=redacted(event.to_json()))
 
     def _note(self, kind: str, **fields: Any) -> None:  # noqa: ANN401  (as Inspect has them)
         event = {"event": kind, "timestamp": self._at, "working_start": 0.0}
@@ -80,26 +89,22 @@ class Conversation:
         if role == self._main:
             self.messages.append(message)
 
-    def _other(self, event: Event) -> None:
-        self._note("info", source=event.kind, data=redacted(event.to_json()))
-
-    def _prompted(self, event: PromptEvent) -> None:
+    def _begin(self, event: PromptEvent) -> None:
         """Begin a conversation; a decision may have several, one after the other."""
-        said = [
+        prompt = [
             {"role": _ROLES.get(role, "user"), "content": str(redacted(text))}
             for role, text in event.messages
         ]
         self._talks[event.role], self._open = [], []
-        for message in said:
+        for message in prompt:
             self._say(event.role, message)
         if self.prompt is None and event.role == self._main:
-            self.prompt = said
+            self.prompt = prompt
 
-    def _replied(self, event: ReplyEvent) -> None:
+    def _reply(self, event: ReplyEvent) -> None:
         calls = [self._call(use) for use in event.calls]
         self._open = [*calls]
-        reasoning = getattr(event, "reasoning", "")
-        message = assistant_message(event.text, self._model, reasoning)
+        message = assistant_message(event.text, self._model, getattr(event, "reasoning", ""))
         message |= {"tool_calls": calls} if calls else {}
         usage = usage_of(event.input_tokens, event.output_tokens)
         usage |= {name: getattr(event, own) for own, name in _USAGE.items() if hasattr(event, own)}
@@ -123,27 +128,18 @@ class Conversation:
         call = {"id": f"call_{self._calls}", "function": use.tool, "arguments": arguments}
         return call | {"type": "function"}
 
-    def _returned(self, event: ToolEvent) -> None:
+    def _return(self, event: ToolEvent) -> None:
         call = next((call for call in self._open if call["function"] == event.tool), None)
         if call is None:  # the program called it, or the reply stated the call as text
             call = self._call(ToolUse(tool=event.tool, input={"statement": event.statement}))
         else:
             self._open.remove(call)
-        shown = str(redacted(event.observation))
+        result = str(redacted(event.observation))
         error = None if event.error is None else {"type": "unknown", "message": event.error}
-        self._note("tool", **call, result=shown, error=error, working_time=event.seconds)
+        self._note("tool", **call, result=result, error=error, working_time=event.seconds)
         if self._main in self._talks:
-            said = {"tool_call_id": call["id"], "function": call["function"], "error": error}
-            self._say(self._main, {"role": "tool", "content": shown, **said})
-
-    def _unread(self, event: ParseFailureEvent) -> None:
-        problem = str(redacted(event.problem))
-        self._say(event.role, {"role": "user", "content": problem})
-        self._note("info", source=event.kind, data=problem)
-
-    def _ended(self, event: EndingEvent) -> None:
-        self.traceback = None if event.traceback is None else str(redacted(event.traceback))
-        self._other(event)
+            about = {"tool_call_id": call["id"], "function": call["function"], "error": error}
+            self._say(self._main, {"role": "tool", "content": result, **about})
 
 
 def assistant_message(text: str, model: str, reasoning: str = "") -> Json:

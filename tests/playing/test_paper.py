@@ -21,7 +21,7 @@ from dqa.evaluation.publications import (
     PublishedPlayer,
     PublishedScores,
 )
-from dqa.report.tournament_tables import notes
+from dqa.report.paper_tables import game_view_notes
 
 PRINTED = Publication(
     name="duels",
@@ -108,7 +108,7 @@ def test_a_tournament_plays_who_is_there_and_tells_who_is_not(tmp_path: Path) ->
     degree = degrees.rows[0].cells[0].ours[0]
     assert degree is not None
     assert 0.0 <= degree.value < 1.0
-    assert notes(view) == ["Printed: Nobody, 2024. In tests."]
+    assert game_view_notes(view) == ["Printed: Nobody, 2024. In tests."]
     again = play_tournament("kuhn", games=10, out=tmp_path / "run")
     assert (again.run.made, again.views) == (0, found.views)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, isfinite
 from typing import TYPE_CHECKING
@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 from dqa import plugins
 from dqa.core.question import Question
 from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.results import NO_MODEL, OF_QUESTIONS, Outcome, Result
+from dqa.evaluation.results import NO_MODEL, Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
 from dqa.evaluation.statistics import EpochStatistics, Summary
+from dqa.evaluation.statistics.same_questions import match_questions, renamed
 from dqa.models.registry import is_scripted
-from dqa.report.run_report.headline import headline_of
-from dqa.report.run_report.pairs import best_of, compare_every_two
 from dqa.report.run_report.records import (
     Accuracy,
-    Chart,
     Contestant,
     DecisionRow,
     Epochs,
@@ -28,26 +26,21 @@ from dqa.report.run_report.records import (
     Reference,
     Report,
     RunFacts,
-    Share,
 )
-from dqa.report.run_report.totals import total_of, with_front
+from dqa.report.run_report.shares import shares_of
+from dqa.report.run_report.standings import (
+    best_of,
+    compare_every_two,
+    headline_of,
+    total_of,
+    with_front,
+)
 
 if TYPE_CHECKING:
     from dqa.models.budget import Prices
 
 _TIES = 8
 """The most best decisions that a row of the list names."""
-
-_REGRETS = {
-    "none": 0.0,
-    "up to 1 %": 0.01,
-    "up to 10 %": 0.1,
-    "up to 50 %": 0.5,
-    "up to 100 %": 1.0,
-}
-_HARMS, _NO_CHOICE = "more: worse than nothing", "no choice"
-_REPLANNED = ("0", "1", "2", "3", "4 and more")
-CLASSES = ("CAN", "MIS", "DEEP", "QUR", "OTH")
 
 
 @dataclass(frozen=True)
@@ -59,7 +52,7 @@ class ReportedRun:
     name, facts, notes
         As in `RunFacts`.
     content
-        Identifies its questions: runs with other content have other questions of the same names.
+        Identifies its questions if they have no contents of their own, as in older versions.
     measure
         What counts as right in it: runs by other measures are not compared.
     epochs
@@ -111,22 +104,16 @@ def make_report(
     contestants = _contestants(runs)
     number = {(c.run, c.decider): place for place, c in enumerate(contestants)}
     decided: dict[int, list[Result]] = {place: [] for place in range(len(contestants))}
-    for place, run in enumerate(runs):
+    compared: dict[int, list[Result]] = {place: [] for place in range(len(contestants))}
+    for place, (run, names) in enumerate(zip(runs, _names(runs), strict=True)):
         for result in run.results:
             decided[number[place, result.decider]].append(result)
+            compared[number[place, result.decider]].append(renamed(result, names))
     results = [result for run in runs for result in run.results]
-    totals = tuple(
-        with_front(
-            [total_of(n, found, runs[contestants[n].run].prices) for n, found in decided.items()]
-        )
+    totals = with_front(
+        [total_of(n, found, runs[contestants[n].run].prices) for n, found in decided.items()]
     )
-    measures = [(run.content or f"run {place}", run.measure) for place, run in enumerate(runs)]
-    pairs = compare_every_two(contestants, decided, measures)
-    epochs = [
-        Epochs(contestant=number[place, found.decider], figures=found)
-        for place, run in enumerate(runs)
-        for found in run.epochs
-    ]
+    pairs = compare_every_two(contestants, compared, [run.measure for run in runs])
     report = Report(
         title=title,
         headline=headline_of(contestants, totals, pairs),
@@ -140,8 +127,16 @@ def make_report(
         intervals=_intervals(runs),
         pairs=pairs,
         best=best_of(pairs, totals),
-        epochs=tuple(epochs),
-        shares=tuple(_shares(runs, contestants, decided)),
+        epochs=tuple(
+            Epochs(contestant=number[place, found.decider], figures=found)
+            for place, run in enumerate(runs)
+            for found in run.epochs
+        ),
+        shares=tuple(
+            share
+            for place, found in decided.items()
+            for share in shares_of(place, found, runs[contestants[place].run].classes)
+        ),
         questions=tuple(_questions(runs, number)),
         pictures=pictures,
         traces=traces,
@@ -150,15 +145,20 @@ def make_report(
     return report.model_copy(update={"stamp": digest[:16]})
 
 
-def group_by_question(
-    runs: Sequence[ReportedRun],
-) -> dict[tuple[str, str], list[tuple[int, Result]]]:
-    """Return the results of each question with the places of their runs, by content and key."""
-    grouped: dict[tuple[str, str], list[tuple[int, Result]]] = {}
-    for place, run in enumerate(runs):
+def group_by_question(runs: Sequence[ReportedRun]) -> list[list[tuple[int, Result]]]:
+    """Return the results of each question, in all runs, with the places of their runs."""
+    grouped: dict[str, list[tuple[int, Result]]] = {}
+    for place, (run, names) in enumerate(zip(runs, _names(runs), strict=True)):
         for result in run.results:
-            grouped.setdefault((run.content, result.question), []).append((place, result))
-    return grouped
+            name = names.get(result.question, result.question)
+            grouped.setdefault(name, []).append((place, result))
+    return list(grouped.values())
+
+
+def _names(runs: Sequence[ReportedRun]) -> list[dict[str, str]]:
+    """Return what each run's questions are called in all runs."""
+    unknown = [run.content or f"run {place}" for place, run in enumerate(runs)]
+    return match_questions([run.results for run in runs], [run.name for run in runs], unknown)[0]
 
 
 def _contestants(runs: Sequence[ReportedRun]) -> list[Contestant]:
@@ -240,75 +240,15 @@ def _references(runs: Sequence[ReportedRun]) -> Iterator[Reference]:
             )
 
 
-def _shares(
-    runs: Sequence[ReportedRun],
-    contestants: Sequence[Contestant],
-    decided: Mapping[int, Sequence[Result]],
-) -> Iterator[Share]:
-    outcomes = [outcome.value for outcome in OF_QUESTIONS]
-    for place, results in decided.items():
-        judged = [result for result in results if result.outcome.judged]
-        if any(result.plans > 1 for result in judged):
-            planned = [result for result in judged if result.plans]
-            yield from _parts(place, "replanning", _REPLANNED, planned, _replannings)
-        yield from _parts(place, "failures", outcomes, results, lambda r: r.outcome.value)
-        valued = [result for result in judged if result.best_value is not None]
-        yield from _parts(place, "regret", (*_REGRETS, _HARMS, _NO_CHOICE), valued, _regret)
-        classes = runs[contestants[place].run].classes
-        if classes is not None:
-            known = {key: found or "" for key, found in classes.items()}
-            analysed = [result for result in judged if result.key in known]
-            yield from _parts(place, "classes", CLASSES, analysed, lambda r, k=known: k[r.key])  # type: ignore[misc]
-
-
-def _parts(
-    place: int,
-    chart: Chart,
-    parts: Sequence[str],
-    results: Sequence[Result],
-    part_of: Callable[[Result], str],
-) -> Iterator[Share]:
-    counts = Counter(map(part_of, results))
-    right = Counter(part_of(r) for r in results if r.outcome is Outcome.CORRECT)
-    for part in parts:
-        if counts[part] or chart == "replanning":
-            yield Share(
-                contestant=place,
-                chart=chart,
-                part=part,
-                count=counts[part],
-                of=len(results),
-                correct=right[part],
-            )
-
-
-def _replannings(result: Result) -> str:
-    return _REPLANNED[min(result.plans, len(_REPLANNED)) - 1]
-
-
-def _regret(result: Result) -> str:
-    """Return how much of what could be gained a decision gave away, as a part of the chart."""
-    if result.choice is None:
-        return _NO_CHOICE
-    share = 0.0 if result.regret == 0.0 else result.relative_regret
-    if share is None:
-        return _HARMS
-    if share == 0.0 and result.regret != 0.0:
-        share = 1e-9  # a loss is never "none"
-    return next((name for name, most in _REGRETS.items() if share <= most), _HARMS)
-
-
 def _questions(
     runs: Sequence[ReportedRun], number: Mapping[tuple[int, str], int]
 ) -> Iterator[QuestionRow]:
-    asked = {
-        (run.content, key): question for run in runs for key, question in run.questions.items()
-    }
     times: Counter[str] = Counter()
-    for key, decided in group_by_question(runs).items():
+    for decided in group_by_question(runs):
         first = decided[0][1]
         scenario = plugins.find_scenario(first.scenario)
-        question = asked.get(key)
+        asked = (runs[place].questions.get(result.question) for place, result in decided)
+        question = next(filter(None, asked), None)
         judged = [result for _, result in decided if result.outcome.judged]
         times[first.question] += 1
         again = times[first.question]

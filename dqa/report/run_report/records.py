@@ -13,8 +13,6 @@ from dqa.core.records import Record
 from dqa.evaluation.results import Goal, Outcome
 from dqa.evaluation.statistics import EpochStatistics, Estimate, PairComparison
 
-REPORT_VERSION = 1
-
 
 class Contestant(Record):
     """Who decided: a decider of a run.
@@ -36,8 +34,8 @@ class Contestant(Record):
     scripted: bool
 
 
-class Accuracy(Record):
-    """How often a contestant was right on one scenario and database.
+class Rights(Record):
+    """How often a contestant was right.
 
     Attributes
     ----------
@@ -53,9 +51,6 @@ class Accuracy(Record):
     """
 
     contestant: int = Field(ge=0)
-    scenario: str
-    database: str
-    kind: Kind
     decisions: int = Field(ge=0)
     judged: int = Field(ge=0)
     correct: int = Field(ge=0)
@@ -65,6 +60,14 @@ class Accuracy(Record):
     wilson_low: float | None = Field(ge=0, le=1)
     wilson_high: float | None = Field(ge=0, le=1)
     situations: int | None = Field(ge=1)
+
+
+class Accuracy(Rights):
+    """How often a contestant was right on one scenario and database."""
+
+    scenario: str
+    database: str
+    kind: Kind
     mean_relative_regret: float | None
     mean_tokens: float | None
     mean_steps: float | None
@@ -80,13 +83,11 @@ class Reference(Record):
     chance: float | None
 
 
-class Total(Record):
-    """A contestant over everything that it decided.
+class Total(Rights):
+    """A contestant over everything that it decided, on all scenarios and databases.
 
     Attributes
     ----------
-    accuracy, low, high, wilson_low, wilson_high, situations
-        As in `Accuracy`, over all scenarios and databases.
     relative_regret, rank
         Means over the decisions that chose something, with intervals of the same kind; 1 is the
         best rank.
@@ -96,16 +97,6 @@ class Total(Record):
         All that the judged decisions cost, a right one of them.
     """
 
-    contestant: int = Field(ge=0)
-    decisions: int = Field(ge=0)
-    judged: int = Field(ge=0)
-    correct: int = Field(ge=0)
-    accuracy: float | None = Field(ge=0, le=1)
-    low: float | None = Field(ge=0, le=1)
-    high: float | None = Field(ge=0, le=1)
-    wilson_low: float | None = Field(ge=0, le=1)
-    wilson_high: float | None = Field(ge=0, le=1)
-    situations: int | None = Field(ge=1)
     relative_regret: Estimate | None
     rank: Estimate | None
     tokens: float | None
@@ -113,7 +104,9 @@ class Total(Record):
     cost: float | None
     tokens_per_right: float | None
     cost_per_right: float | None
-    pareto: bool = Field(description="whether no other is as right for less, or more for as much")
+    pareto: bool = Field(
+        default=False, description="whether no other is as right for less, or more for as much"
+    )
 
 
 class Pair(Record):

@@ -19,7 +19,7 @@ from dqa.evaluation.statistics import (
 )
 from dqa.evaluation.statistics.comparing import stand
 from dqa.evaluation.statistics.epochs import pass_all, pass_at
-from dqa.report.run_report.totals import total_of
+from dqa.report.run_report.standings import total_of
 from tests.evaluation.statistics.results import result
 
 

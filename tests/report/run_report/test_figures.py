@@ -387,3 +387,21 @@ def test_a_run_whose_questions_are_gone_says_why_there_is_no_picture(
     report = dqa.write_report(gone, tmp_path / "page.html")
     assert report.pictures is not None
     assert "are others than" in report.pictures
+
+
+def test_questions_of_two_runs_are_the_same_by_their_content(drawn_run: dqa.Run) -> None:
+    """Whatever their names; other data under one name is another question."""
+    results = [one.changed(content=f"{one.question}.rules.all") for one in drawn_run.results]
+    again = [one.changed(question=f"{one.question}-again") for one in results]
+    report = dqa.read_report(dqa.Run(tuple(results)), dqa.Run(tuple(again)))
+    assert len(report.questions) == 40
+    assert {len(row.decisions) for row in report.questions} == {24}
+    assert len(report.pairs) == 15
+    other = [one.changed(situation="other data") for one in results]
+    report = dqa.read_report(dqa.Run(tuple(results)), dqa.Run(tuple(other)))
+    assert len(report.questions) == 80
+    runs = [
+        {report.contestants[place].run for place in (pair.first, pair.second)}
+        for pair in report.pairs
+    ]
+    assert sorted(map(tuple, runs)) == [(0,)] * 3 + [(1,)] * 3

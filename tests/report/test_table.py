@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import pytest
-from rich.table import Table
-from rich.text import Text
 
-from dqa.report.widths import PIPED_WIDTH, as_text, fitted, piped_width
+from dqa.evaluation.statistics import Estimate
+from dqa.report.table import PIPED_WIDTH, Table, estimate_text, piped_width
 
 
 def _table(scenarios: int, databases: int) -> Table:
     """A decider a row, a scenario and database a column, as an evaluation has them."""
-    table = Table()
-    table.add_column("Decider", no_wrap=True)
-    for scenario in range(scenarios):
-        for database in range(databases):
-            title = Text(f"Scenario{scenario}\nRDB (database{database})")
-            table.add_column(title, justify="right", no_wrap=True)
-    for name in ("first", "planrag"):
-        cells = [f"{name[0]}{number}" for number in range(scenarios * databases)]
-        table.add_row(name, *cells, end_section=name == "first")
-    return table
+    columns = {
+        (scenario, database): f"Scenario{scenario}\nRDB (database{database})"
+        for scenario in range(scenarios)
+        for database in range(databases)
+    }
+    cells = {
+        (name, column): f"{name[0]}{number}"
+        for name in ("first", "planrag")
+        for number, column in enumerate(columns)
+    }
+    return Table.grid("", "Decider", cells, columns, {1})
 
 
 def _widest(text: str) -> int:
@@ -28,22 +28,21 @@ def _widest(text: str) -> int:
 
 
 def test_what_fits_is_one_block() -> None:
-    """As it was made, at its own width."""
-    table = _table(1, 3)
-    assert fitted(table, 100) == [table]
-    assert _widest(as_text(table)) < 100
+    """At its own width."""
+    assert len(list(_table(1, 3).blocks(100))) == 1
+    assert _widest(_table(1, 3).to_text()) < 100
 
 
 @pytest.mark.parametrize("width", [60, 100])
 def test_a_wide_table_is_split_by_scenario_and_loses_nothing(width: int) -> None:
     """Four scenarios on three databases: no line is too wide, every cell and heading is there."""
     table = _table(4, 3)
-    assert _widest(as_text(table, 1_000)) > 193
-    text = as_text(table, width)
+    assert _widest(table.to_text(1_000)) > 193
+    text = table.to_text(width)
     assert _widest(text) <= width
     for cell in [f"{who}{number}" for who in "fp" for number in range(12)]:
         assert text.split().count(cell) == 1
-    blocks = fitted(table, width)
+    blocks = list(table.blocks(width))
     assert text.count("Decider") == text.count("planrag") == len(blocks)
     for block in blocks:
         assert [row.end_section for row in block.rows] == [True, False]
@@ -55,9 +54,27 @@ def test_a_wide_table_is_split_by_scenario_and_loses_nothing(width: int) -> None
 
 def test_a_column_that_is_too_wide_alone_is_not_shortened() -> None:
     """It stands in a block of its own, whole."""
-    text = as_text(_table(2, 1), 12)
+    text = _table(2, 1).to_text(12)
     assert "RDB (database0)" in text
     assert "…" not in text
+
+
+def test_missing_cells_are_dashes_and_empty_columns_are_left_out() -> None:
+    """A grid keeps its columns; a list shows those that have a figure."""
+    grid = Table.grid("", "Decider", {("a", 1): "x", ("b", 2): "y"}, {1: "One", 2: "Two"})
+    assert grid.rows == [["a", "x", "-"], ["b", "-", "y"]]
+    found = Table.listing(
+        "", "Name", {"a": 1}, {"Twice": lambda n: str(2 * n), "None": lambda _: "-"}
+    )
+    assert (found.figures, found.rows) == (["Twice"], [["a", "2"]])
+
+
+def test_figures_stand_above_their_intervals() -> None:
+    """A dash for nothing; no minus before zero."""
+    found = Estimate(value=-0.0001, low=-0.5, high=0.25, observations=3, clusters=2)
+    assert estimate_text(found) == "0.00\n[-0.50, 0.25]"
+    assert estimate_text(found, 100.0, "+.1f", between=" ") == "+0.0 [-50.0, +25.0]"
+    assert estimate_text(None) == "-"
 
 
 def test_in_a_pipe_the_width_is_fixed_unless_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:

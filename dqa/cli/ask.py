@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,12 +17,12 @@ from dqa.cli.completion import by_name, by_target
 from dqa.cli.fields import DECIDING, RuleSet, with_options
 from dqa.cli.help import MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import option
-from dqa.cli.output import echo, echo_json
+from dqa.cli.output import echo, show
 from dqa.cli.reviewing import ReviewOptions
 from dqa.cli.steps import Steps
 from dqa.core.distribution import own_command
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
-from dqa.core.files import open_to_add, problem_of_path, require_new_file, write_private
+from dqa.core.files import require_new_file, write_private
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions
 
@@ -159,48 +159,43 @@ def ask(  # noqa: PLR0913  (one parameter per option)
 
     reviewer = reviewing.reviewer()
     question = asked.asked()
+    for file in filter(None, (trace, page)):
+        require_new_file(file)
+    with Steps(calling.prices) as steps:
+        if reviewer is not None:
+            reviewer.steps = steps
+        decided = ask_one(
+            database,
+            question,
+            decider=decider,
+            calls=calling,
+            policy=policy,
+            audit=audit,
+            tables=options.names_in("--tables", tables),
+            watcher=steps,
+            reviewer=reviewer,
+            review=reviewing.kinds,
+            debug=debug,
+            allow_no_evidence=allow_no_evidence,
+            record=trace is None and not no_record,
+            rule_set=rule_set,
+            **deciding,
+        )
+    interrupted = reviewer is not None and reviewer.was_interrupted
+    if not interrupted:  # the record is stored anyway
+        _print(decided, as_json=as_json)
+    if trace is not None:  # after the answer, which was paid for, is printed
+        write_private(trace, json.dumps(decided.to_json(), indent=2, ensure_ascii=False) + "\n")
     if page is not None:
-        require_new_file(page)
-    with _new_file(trace):
-        with Steps(calling.prices) as steps:
-            if reviewer is not None:
-                reviewer.steps = steps
-            decided = ask_one(
-                database,
-                question,
-                decider=decider,
-                calls=calling,
-                policy=policy,
-                audit=audit,
-                tables=options.names_in("--tables", tables),
-                watcher=steps,
-                reviewer=reviewer,
-                review=reviewing.kinds,
-                debug=debug,
-                allow_no_evidence=allow_no_evidence,
-                record=trace is None and not no_record,
-                rule_set=rule_set,
-                **deciding,
-            )
-        written = decided.to_json()
-        interrupted = reviewer is not None and reviewer.was_interrupted
-        if not interrupted:  # the record is stored anyway
-            _print(decided, written if as_json else None)
-        if trace is not None:  # after the answer, which was paid for, is printed
-            _write_trace(trace, written)
-        if page is not None:
-            write_decision_page(decided, page)
+        write_decision_page(decided, page)
     if interrupted:
         raise KeyboardInterrupt
     _fail(decided, trace or (None if no_record else record_file(decided)))
 
 
-def _print(decided: Trace, written: object | None) -> None:
-    """Print a decision, or its JSON, and its warnings."""
-    if written is None:
-        echo(*_as_text(decided).split("\n"))
-    else:
-        echo_json(written)
+def _print(decided: Trace, *, as_json: bool) -> None:
+    """Print a decision and its warnings."""
+    show(decided, _lines(decided), as_json=as_json)
     for warning in decided.warnings:
         echo(f"warning: {warning}", err=True)
     problem = None if decided.asked is None else decided.asked.problem
@@ -230,59 +225,33 @@ def _fail(decided: Trace, record: Path | None) -> None:
         raise typer.Exit(1)
 
 
-@contextmanager
-def _new_file(path: Path | None) -> Iterator[None]:
-    """Create the trace's file before anything is asked; remove it if nothing was decided."""
-    if path is None:
-        yield
-        return
-    require_new_file(path)
-    open_to_add(path, new=True).close()
-    try:
-        yield
-    except BaseException:
-        path.unlink()
-        raise
-
-
-def _write_trace(path: Path, written: object) -> None:
-    try:
-        write_private(path, json.dumps(written, indent=2, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(path, error, writing=True)}.") from error
-
-
 _RAISED = ("infrastructure", "budget", "crashed")
 """Endings whose error is printed by the command's end, on standard error."""
 
 
-def _as_text(decided: Trace) -> str:
+def _lines(decided: Trace) -> Iterator[str]:
     from dqa.report.reviews import reviews_line
     from dqa.report.spending import Spending
     from dqa.report.tables import model_line
 
-    lines = [f"Answer: {decided.answer or '(none)'}"]
+    yield f"Answer: {decided.answer or '(none)'}"
     if decided.choice is not None:
-        lines.append(f"Choice: {decided.choice}")
+        yield f"Choice: {decided.choice}"
     ending = f"Ended: {decided.ending} after {counted(decided.steps, 'reply', 'replies')}"
     if decided.ended_by is not None:
         ending += f", by its {decided.ended_by}"
         ending += "" if decided.choice is None else ": the best by what it had seen"
-    shown = decided.error is not None and decided.ending not in _RAISED
-    lines.append(f"{ending}. {decided.error}" if shown else ending)
+    printed = decided.error is not None and decided.ending not in _RAISED
+    yield f"{ending}. {decided.error}" if printed else ending
     for number, plan in enumerate(decided.plans, start=1):
-        lines += [f"Plan {number}:" if len(decided.plans) > 1 else "Plan:"]
-        lines += [f"  {line}" for line in plan.strip().splitlines()]
-    lines.append(f"Evidence: {counted(len(decided.evidence), 'statement')}")
+        yield f"Plan {number}:" if len(decided.plans) > 1 else "Plan:"
+        yield indent(plan.strip(), "  ")
+    yield f"Evidence: {counted(len(decided.evidence), 'statement')}"
     for evidence in decided.evidence:
-        lines += [f"  {line}" for line in evidence.statement.strip().splitlines()]
-        if evidence.error:
-            lines.append(f"    -> {evidence.error}")
-        else:
-            cut = f", cut by the limit on {evidence.cut}" if evidence.cut else ""
-            lines.append(f"    -> {counted(evidence.row_count, 'row')}{cut}")
-    reviewed = reviews_line(decided.events)
-    lines += [] if reviewed is None else [reviewed]
-    lines.append(model_line(decided.model))
-    lines.append(str(Spending.of(decided.usage, decided.cost)))
-    return "\n".join(lines)
+        yield indent(evidence.statement.strip(), "  ")
+        cut = f", cut by the limit on {evidence.cut}" if evidence.cut else ""
+        yield f"    -> {evidence.error or counted(evidence.row_count, 'row') + cut}"
+    if reviewed := reviews_line(decided.events):
+        yield reviewed
+    yield model_line(decided.model)
+    yield str(Spending.of(decided.usage, decided.cost))

@@ -12,11 +12,10 @@ import typer
 
 from dqa.cli import options, output
 from dqa.cli.completion import by_name
-from dqa.cli.fields import GENERATING, RuleSet, Seed, with_options
+from dqa.cli.fields import GENERATING, RuleSet, with_options
 from dqa.cli.help import DATABASES, OUTPUT, QUESTIONS
 from dqa.cli.options import argument, option
-from dqa.cli.output import report_defects
-from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, set_in
+from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions, set_in
 from dqa.cli.running import given_by
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import require_new_folder
@@ -206,16 +205,12 @@ def _sizes(given: Sequence[str]) -> dict[str, dict[str, str]]:
     return numbers
 
 
-@with_options(questions=AnyQuestionOptions)
-def show(  # noqa: PLR0913  (one parameter per option)
+@with_options(questions=AnyQuestionOptions, reading=ReadOptions)
+def show(
     *,
     question: Annotated[str, options.argument("QUESTION")],
     questions: AnyQuestionOptions,
-    scenarios: options.Scenarios = None,
-    seed: Seed = 0,
-    form: options.Form = "relational",
-    strict: options.Strict = False,
-    verbose: options.Verbose = False,
+    reading: ReadOptions,
     as_json: options.AsJson = False,
 ) -> None:
     """Print a question, its rules, its database's schema and its answer.
@@ -227,32 +222,23 @@ def show(  # noqa: PLR0913  (one parameter per option)
     """
     from dqa.api.questions import show as show_one
 
-    named = options.scenarios_in(scenarios) or options.scenario_in(question)
-    read = questions.source(seed, named, form=form, strict=strict).read_for(question)
-    shown = show_one(read, question)
-    report_defects(read.defects, verbose)
+    shown = show_one(reading.read(questions, question), question)
     output.show(shown, [shown.to_text()], as_json=as_json)
 
 
-@with_options(questions=AnyQuestionOptions, working=EngineOptions)
-def annotate(  # noqa: PLR0913  (one parameter per option)
+@with_options(questions=AnyQuestionOptions, reading=ReadOptions, working=EngineOptions)
+def annotate(
     *,
     questions: AnyQuestionOptions,
-    scenarios: options.Scenarios = None,
-    seed: Seed = 0,
-    form: options.Form = "relational",
+    reading: ReadOptions,
     rule_set: RuleSet = None,
     working: EngineOptions,
-    strict: options.Strict = False,
-    verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Simulate every candidate of every question, and print the best and the label."""
     from dqa.evaluation.annotate import annotate as annotate_all
 
-    read = questions.source(seed, options.scenarios_in(scenarios), form=form, strict=strict).read()
-    report_defects(read.defects, verbose)
-    annotations = annotate_all(read, rule_set, options=working)
+    annotations = annotate_all(reading.read(questions), rule_set, options=working)
     lines = [*map(_annotation, annotations), *_agreement(annotations)]
     output.show(annotations, lines, as_json=as_json)
 
@@ -278,16 +264,12 @@ def _agreement(annotations: Sequence[Annotation]) -> list[str]:
     return lines
 
 
-@with_options(questions=AnyQuestionOptions)
-def audit(  # noqa: PLR0913  (one parameter per option)
+@with_options(questions=AnyQuestionOptions, reading=ReadOptions)
+def audit(
     *,
     questions: AnyQuestionOptions,
-    scenarios: options.Scenarios = None,
-    seed: Seed = 0,
-    form: options.Form = "relational",
-    strict: options.Strict = False,
+    reading: ReadOptions,
     html: Annotated[Path | None, option("--html FILE", OUTPUT)] = None,
-    verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Judge every official label under every rule set, and explain the verdict.
@@ -307,10 +289,7 @@ def audit(  # noqa: PLR0913  (one parameter per option)
 
     if html is not None:
         require_new_file(html)
-    named = options.scenarios_in(scenarios)
-    read = questions.source(seed, named, form=form, strict=strict).read()
-    report_defects(read.defects, verbose)
-    audited = audit_all(read)
+    audited = audit_all(reading.read(questions))
     if html is not None:
         write_audit_page(audited, html)
     if html is None:
@@ -337,18 +316,14 @@ def _verdicts(audited: ReleaseAudit) -> list[str]:
     return lines
 
 
-@with_options(questions=QuestionOptions)
+@with_options(questions=QuestionOptions, reading=ReadOptions)
 def load(  # noqa: PLR0913  (one parameter per option)
     *,
     database: options.DatabaseLocation,
     questions: QuestionOptions,
-    seed: Seed = 0,
-    scenarios: options.Scenarios = None,
+    reading: ReadOptions,
     question: Annotated[str | None, option("--question KEY", QUESTIONS)] = None,
     replace: Annotated[str | None, option("--replace NAMESPACE", DATABASES)] = None,
-    form: options.Form = "relational",
-    strict: options.Strict = False,
-    verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Load the databases of questions, each into its own namespace.
@@ -366,13 +341,8 @@ def load(  # noqa: PLR0913  (one parameter per option)
     from dqa.api.databases import load as load_all
     from dqa.cli.progress import track
 
-    names = options.scenarios_in(scenarios)
-    if question is not None and names is None:
-        names = options.scenario_in(question)
-    source = questions.source(seed, names, form=form, strict=strict)
     plugins.backend_for(database)  # a wrong name is refused before anything is read
-    read = source.read()
-    report_defects(read.defects, verbose)
+    read = reading.read(questions, question)
     done = load_all(read, database, question=question, replace=replace, shown=track)
     output.show(done, (f"{_placed(one)}, {one.done}" for one in done), as_json=as_json)
 

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from dqa.cli import options
 from dqa.cli.completion import by_name
+from dqa.cli.fields import Seed
 from dqa.cli.help import DATABASES, MODELS, QUESTIONS
 from dqa.cli.options import FormName, option, pairs_in
+from dqa.cli.output import report_defects
 from dqa.core.errors import UsageError
 from dqa.core.secrets import redact
 
 if TYPE_CHECKING:
+    from dqa.core.question_set import QuestionSet
     from dqa.loaders.sources import OwnQuestions, QuestionSource
 
 _NO_FILE = {
@@ -127,6 +131,27 @@ class AnyQuestionOptions(QuestionOptions):
             )
         databases = located(self.database)
         return [OwnQuestions(file=self.own, databases=databases, scenario=self.scenario)]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Which questions are read, and how."""
+
+    scenarios: options.Scenarios = None
+    seed: Seed = 0
+    form: options.Form = "relational"
+    strict: options.Strict = False
+    verbose: options.Verbose = False
+
+    def read(self, questions: QuestionOptions, key: str | None = None) -> QuestionSet:
+        """Read the questions of a source, or what one question needs; report their defects."""
+        named = options.scenarios_in(self.scenarios)
+        if named is None and key is not None:
+            named = options.scenario_in(key)
+        source = questions.source(self.seed, named, form=self.form, strict=self.strict)
+        read = source.read() if key is None else source.read_for(key)
+        report_defects(read.defects, self.verbose)
+        return read
 
 
 def set_in(given: Iterable[str] | None, others: int = 0) -> str | None:

@@ -10,7 +10,6 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
-from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -65,12 +64,9 @@ _METAVARS: Mapping[str, str] = {
     "settings": "NAME[=VALUE]",
     **dict.fromkeys(("rule_set", "reasoning_effort", "world", "reference"), "NAME"),
     "extra_body": "JSON",
-    "protocol": "react|tools",
-    "isolation": "WHERE",
-    "engine": "NAME",
     "ray_address": "HOST:PORT",
 }
-_METAVARS_OF: Mapping[object, str] = {int: "N", float: "X", Path: "FILE"}
+_METAVARS_OF: Mapping[object, str] = {int: "N", float: "X", Path: "FILE", bool: ""}
 _SPELLINGS = {"settings": "set"}
 _TYPES: Mapping[str, object] = {
     **dict.fromkeys(("deciders", "models", "databases", "extra_body"), str | None),
@@ -83,7 +79,6 @@ _COMPLETIONS: Mapping[str, Completion] = {
     "deciders": by_name("decider", listed=True),
     "databases": by_name("database", listed=True),
     "settings": by_name("set"),
-    "protocol": one_of(("react", "tools")),
     "world": by_name("world"),
 }
 _FIELDS = RunSpec.model_fields.keys() | PlaySpec.model_fields.keys()
@@ -146,10 +141,11 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
 
         @functools.wraps(command)
         def taking(**given: Any) -> None:  # noqa: ANN401  (the values of the options)
-            made = {
-                name: _made(bundle, {one.name: given[one.name] for one in options[name]})
-                for name, bundle in bundles.items()
-            }
+            made: dict[str, Any] = {}
+            for name, bundle in bundles.items():
+                values = {one.name: given[one.name] for one in options[name]}
+                is_spec = isinstance(bundle, SpecFields)
+                made[name] = spec_fields(values, sets=bundle.sets) if is_spec else bundle(**values)
             command(**{name: given[name] for name in own}, **made)
 
         spread: dict[str, inspect.Parameter] = {}
@@ -162,12 +158,6 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
     return given_to
 
 
-def _made(bundle: Any, values: dict[str, Any]) -> Any:  # noqa: ANN401  (as in `with_options`)
-    if isinstance(bundle, SpecFields):
-        return spec_fields(values, sets=bundle.sets)
-    return bundle(**values)
-
-
 def _options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in `with_options`)
     if isinstance(bundle, SpecFields):
         return [_parameter(name, *spec_option(name, bundle.spec)) for name in bundle.names]
@@ -178,20 +168,13 @@ def _options_of(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401  (as in
     for part in bundle.__mro__:
         for name, text in descriptions(part, "Attributes").items():
             describe(hints.get(name), text)
-    return [
-        _parameter(
-            one.name,
-            hints[one.name],
-            inspect.Parameter.empty if one.default is MISSING else one.default,
-        )
-        for one in fields(bundle)
-    ]
+    return [_parameter(one.name, hints[one.name], one.default) for one in fields(bundle)]
 
 
 def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
+    default = inspect.Parameter.empty if default is MISSING else default
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
 def spec_option(name: str, spec: type[Deciding] = RunSpec) -> tuple[Any, Any]:
@@ -222,23 +205,18 @@ def _annotated(name: str, info: FieldInfo, text: str | None = None, kind: object
         bound: next((getattr(one, bound) for one in info.metadata if hasattr(one, bound)), None)
         for bound in ("ge", "le")
     }
-    metavar = "" if kind is bool else _METAVARS.get(name) or _METAVARS_OF[_plain(kind)]
+    choices = [str(one) for one in get_args(kind)] if get_origin(kind) is Literal else []
+    known = (_METAVARS_OF[part] for part in (kind, *get_args(kind)) if part in _METAVARS_OF)
+    metavar = _METAVARS.get(name) or "|".join(choices) or next(known)
     declared = option(
         f"--{_SPELLINGS.get(name, name).replace('_', '-')} {metavar}",
         _GROUPS.get(name, LIMITS),
         text or info.description or "",
-        complete=_COMPLETIONS.get(name),
+        complete=one_of(choices) if choices else _COMPLETIONS.get(name),
         least=bounds["ge"],
         most=bounds["le"],
     )
     return Annotated[kind, declared]
-
-
-def _plain(kind: Any) -> object:  # noqa: ANN401  (an annotation)
-    """Return the type in an optional one."""
-    if get_origin(kind) in (UnionType, Literal):
-        return next(one for one in get_args(kind) if one is not NoneType)
-    return kind
 
 
 def spec_fields(
@@ -278,8 +256,6 @@ def spec_fields(
         elif name != "models":
             found[name] = value
         elif value is not None:
-            if "model" in given and given["model"] != base.model.name:
-                raise UsageError("Give --model or --models, not both.")
             like = found.get("model", base.model)
             names = names_in("--models", value, once=False)
             found[name] = tuple(like.changed(name=one, label=None) for one in names)

@@ -203,26 +203,19 @@ def scoring_lines(
         return found.with_ties if strict_official else found.by_label
 
     counts, other = (_LABEL, _WITH_TIES) if strict_official else (_TIES, _BY_LABEL)
-    judged = [summary for summary in summaries if summary.judged]
-    means = kind_means(summaries)
-    others = kind_means([s.changed(accuracy=otherwise(s) / s.judged) for s in judged])
     best = best_shortcuts(shortcuts)
+    judged = [s for s in summaries if s.judged]
+    shares = [(_where(s), s.correct, otherwise(s), s.judged) for s in judged]
+    recounted = kind_means([s.changed(accuracy=otherwise(s) / s.judged) for s in judged])
+    means = [mean for mean in recounted if mean not in kind_means(summaries)]
+    of_best = [
+        (f"{BEST.lower()} {name}", found.right, otherwise(found), found.questions)
+        for name, found in best.items()
+    ]
     differing = [
-        *(
-            f"{_where(s)} {share_text(otherwise(s), s.judged)}"
-            for s in judged
-            if otherwise(s) != s.correct
-        ),
-        *(
-            f"{mean.decider} {mean.scenario} mean {100 * mean.accuracy:.1f}"
-            for mean in others
-            if mean not in means
-        ),
-        *(
-            f"{BEST.lower()} {scenario} {share_text(otherwise(found), found.questions)}"
-            for scenario, found in best.items()
-            if otherwise(found) != found.right
-        ),
+        *(f"{who} {share_text(count, of)}" for who, right, count, of in shares if count != right),
+        *(f"{mean.decider} {mean.scenario} mean {100 * mean.accuracy:.1f}" for mean in means),
+        *(f"{who} {share_text(count, of)}" for who, right, count, of in of_best if count != right),
     ]
     lines = [f"{counts}; {other}: {', '.join(differing) or 'the same figures'}."]
     if best:
@@ -244,18 +237,19 @@ def _match_lines(summaries: Sequence[Summary]) -> list[str]:
 
 def interval_lines(summaries: Sequence[Summary]) -> list[str]:
     """Return what the intervals of a table allow for, where that is more than chance."""
-    clustered = [summary for summary in summaries if summary.is_clustered]
     lines = []
+    clustered = [summary for summary in summaries if summary.is_clustered]
     if clustered:
-        told = {s.scenario: s.situations for s in clustered if s.situations is not None}
-        of = ", ".join(f"{scenario} {count}" for scenario, count in told.items())
-        of = f" ({of})" if of else ""
-        shared = "situations that questions share" if told else "questions asked several times"
-        rough = [s for s in clustered if (s.degrees_of_freedom or _SOLID) < _SOLID]
-        few = ", roughly where these are few" if rough else ""
+        situations = {s.scenario: s.situations for s in clustered if s.situations is not None}
+        counts = ", ".join(f"{scenario} {count}" for scenario, count in situations.items())
+        shared = "questions asked several times"
+        if situations:
+            shared = f"situations that questions share ({counts})"
+        if any((summary.degrees_of_freedom or _SOLID) < _SOLID for summary in clustered):
+            shared += ", roughly where these are few"
         lines.append(
-            f"Intervals allow for the {shared}{of}{few}; those that take questions for "
-            "independent are in --json."
+            f"Intervals allow for the {shared}; those that take questions for independent are in "
+            "--json."
         )
     alone = dict.fromkeys(s.scenario for s in summaries if s.situations == 1 and s.judged > 1)
     if alone:
@@ -271,27 +265,23 @@ _SOLID = 4.0
 
 
 def notes(summaries: Sequence[Summary]) -> list[str]:
-    """Return what the table does not say, a line each.
+    """Return what the table does not show, a line each.
 
     These are the outcomes that are neither right nor wrong and did happen, and the share of the
     best outcome that was reached, where outcomes count from nothing.
     """
-    noted = [
-        (what, words, {_where(s): s.counts[outcome] for s in summaries})
-        for outcome, (what, words) in _NOTED.items()
-    ]
-    noted.append(("run", "ended by the budget", {_where(s): s.ended_by_budget for s in summaries}))
+    noted = {
+        said: {_where(s): s.counts[outcome] for s in summaries} for outcome, said in _NOTED.items()
+    }
+    noted["run", "ended by the budget"] = {_where(s): s.ended_by_budget for s in summaries}
     lines = []
-    for what, words, counts in noted:
-        found = {name: count for name, count in counts.items() if count}
-        if found:
-            where = ", ".join(f"{name} {count}" for name, count in found.items())
-            lines.append(f"{counted(sum(found.values()), what)} {words}: {where}.")
-    shares = [(s, s.normalised_utility) for s in summaries if s.normalised_utility is not None]
-    if shares:
-        reached = ", ".join(f"{_where(s)} {100 * share:.1f}" for s, share in shares)
-        lines.append(f"Normalised utility in %: {reached}.")
-    return lines
+    for (what, words), counts in noted.items():
+        if total := sum(counts.values()):
+            where = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
+            lines.append(f"{counted(total, what)} {words}: {where}.")
+    shares = {_where(s): s.normalised_utility for s in summaries}
+    reached = [f"{who} {100 * share:.1f}" for who, share in shares.items() if share is not None]
+    return [*lines, *([f"Normalised utility in %: {', '.join(reached)}."] if reached else [])]
 
 
 def _where(summary: Summary) -> str:
@@ -309,27 +299,24 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
     return [f"Tag {tag}: {', '.join(told)}." for tag, told in by_tag.items()]
 
 
-def _percent(right: int, questions: int) -> str:
-    return share_text(right, questions).replace(" ", " % ", 1)
-
-
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
     """Return how often each heuristic is right, a line each, with the same by difficulty.
 
-    They are counted by the official label; the figure where every tie of the best counts stands
-    beside it where it is another.
+    The official label counts; the figure where every tie of the best counts follows if it differs.
     """
     lines = [f"Shortcuts, one query each. {_LABEL}."] if shortcuts else []
     for found in shortcuts:
+        right, ties = (
+            share_text(count, found.questions).replace(" ", " % ", 1)
+            for count in (found.right, found.with_ties)
+        )
+        line = f"{found.scenario}: shortcut {found.name} is right in {right}"
+        line += f", {_WITH_TIES} in {ties}" if ties != right else ""
         by = ", ".join(
             f"{'no way' if count.steps is None else count.steps}: {count.right}/{count.questions}"
             for count in found.by_steps
         )
-        said = f"{found.scenario}: shortcut {found.name} is right in "
-        said += _percent(found.right, found.questions)
-        if found.with_ties != found.right:
-            said += f", {_WITH_TIES} in {_percent(found.with_ties, found.questions)}"
-        lines.append(f"{said}; by steps to the answer {by}" if by else said)
+        lines.append(f"{line}; by steps to the answer {by}" if by else line)
     return lines
 
 
@@ -347,15 +334,13 @@ def model_line(model: str) -> str:
 
 
 def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
-    """Return what a run says below its table: who answered, what is not in it, what it took."""
-    lines: list[str] = []
-    models = tuple(dict.fromkeys(summary.model for summary in summaries))
-    lines += map(model_line, models)
-    if any(map(is_scripted, models)):
-        lines.append(
-            "The script sets how far each decider searches; differences say nothing about "
-            "language models."
-        )
+    """Return the lines below a table: who answered, what is not in it, and its cost."""
+    models = dict.fromkeys(summary.model for summary in summaries)
+    scripted = (
+        "The script sets how far each decider searches; differences say nothing about language "
+        "models."
+    )
+    lines = [*map(model_line, models), *([scripted] if any(map(is_scripted, models)) else [])]
     return [*lines, *notes(summaries), str(spent)]
 
 
@@ -363,11 +348,8 @@ def failures(results: Iterable[Result], most: int = 5) -> list[str]:
     """Return what failing servers and providers said, most frequent first, a line each."""
     said = Counter(r.error or "" for r in results if r.outcome is Outcome.INFRASTRUCTURE)
     lines = [f"{counted(count, 'run')}: {error}" for error, count in said.most_common(most)]
-    return (
-        lines
-        if len(said) <= most
-        else [*lines, f"and {counted(len(said) - most, 'other failure')}"]
-    )
+    more = len(said) - most
+    return [*lines, f"and {counted(more, 'other failure')}"] if more > 0 else lines
 
 
 def crash_lines(
@@ -377,16 +359,12 @@ def crash_lines(
     said: dict[tuple[str, str], list[Trace]] = {}
     for trace in crashed:
         said.setdefault((trace.decider, trace.error or ""), []).append(trace)
-    lines = [
-        f"{decider} at {first.question} on {first.database}"
-        f"{f', epoch {first.epoch}' if repeated else ''}{_more(len(rest))}: {error}"
-        for (decider, error), (first, *rest) in sorted(said.items(), key=lambda one: -len(one[1]))
-    ]
+    lines = []
+    for (decider, error), (first, *rest) in sorted(said.items(), key=lambda one: -len(one[1])):
+        epoch = f", epoch {first.epoch}" if repeated else ""
+        more = f" and {counted(len(rest), 'more decision')}" if rest else ""
+        lines.append(f"{decider} at {first.question} on {first.database}{epoch}{more}: {error}")
     return [*lines, how_to_report(crashed[0], place, repeated=repeated)] if crashed else []
-
-
-def _more(others: int) -> str:
-    return f" and {others} more decision{'s' if others > 1 else ''}" if others else ""
 
 
 def how_to_report(crashed: Trace, place: RunLocation | None, *, repeated: bool = False) -> str:

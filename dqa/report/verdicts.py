@@ -1,10 +1,9 @@
-"""What a decision is worth, and why, in sentences."""
+"""The value of a decision, and why, in sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from dqa.core.question import Candidate
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import Passage, Tone
@@ -14,10 +13,16 @@ _WITHOUT_CHOICE = {
     Outcome.NO_CANDIDATE: "no candidate",
     Outcome.AMBIGUOUS: "more than one candidate",
 }
+_ENDED = {
+    "infrastructure": "A failure of {who} ended the run, which says nothing.",
+    "budget": "The budget was spent before the run could end.",
+    "stopped": "A person ended the run.",
+    "crashed": "A bug ended the run, which says nothing of the decision.",
+}
 
 
 def verdict_passage(trace: Trace, result: Result | None, unit: str) -> Passage:
-    """Return whether a decision was right, which one is best, and what each leads to.
+    """Return whether a decision was right, which one is best, and the outcome of each.
 
     Parameters
     ----------
@@ -28,28 +33,28 @@ def verdict_passage(trace: Trace, result: Result | None, unit: str) -> Passage:
     unit
         The unit of the scenario's values.
     """
-    lines = tuple(_lines(trace, result, unit))
+    text = "\n".join(_lines(trace, result, unit))
     if result is None or not result.outcome.judged:
-        return Passage("unjudged", "Not judged", tone="warning", text="\n".join(lines))
+        return Passage("unjudged", "Not judged", tone="warning", text=text)
     tone: Tone = "good" if result.outcome is Outcome.CORRECT else "bad"
-    return Passage("verdict", "Verdict", tone=tone, text="\n".join(lines))
+    return Passage("verdict", "Verdict", tone=tone, text=text)
 
 
 def _lines(trace: Trace, result: Result | None, unit: str) -> Iterator[str]:
     if result is None:
-        yield _not_judged(trace, trace.error)
+        yield _not_judged(trace, None)
     elif result.match is not None:
-        yield _statement_line(trace, result)
+        yield _statement(trace, result)
         if result.ties:
             yield f"Gold statement: {result.ties[0]}"
     else:
-        yield _outcome(result) if result.outcome.judged else _not_judged(trace, trace.error, result)
+        yield _outcome(result) if result.outcome.judged else _not_judged(trace, result)
         yield from _best(result, unit)
         if result.outcome.judged:
             yield from _given_away(result, unit)
 
 
-def _statement_line(trace: Trace, result: Result) -> str:
+def _statement(trace: Trace, result: Result) -> str:
     if result.outcome is Outcome.CORRECT:
         return "Right: the statement's rows match those of the gold statement."
     if result.outcome is Outcome.WRONG:
@@ -57,7 +62,7 @@ def _statement_line(trace: Trace, result: Result) -> str:
     if result.outcome.judged:
         return _outcome(result)
     if result.outcome.repeated:
-        return _not_judged(trace, trace.error, result)
+        return _not_judged(trace, result)
     return f"Not judged: {result.error or 'No gold statement is known.'}"
 
 
@@ -75,23 +80,15 @@ def _outcome(result: Result) -> str:
         return f"Wrong: {choice} is not the best decision{rank}."
     if result.outcome in _WITHOUT_CHOICE:
         return f"No decision: the answer names {_WITHOUT_CHOICE[result.outcome]}."
-    why = result.error or "the run ended without one."
-    return f"No decision ({result.outcome.value}): {why}"
+    return f"No decision ({result.outcome.value}): {result.error or 'the run ended without one.'}"
 
 
-def _not_judged(trace: Trace, problem: str | None, result: Result | None = None) -> str:
-    problem = f" {problem}" if problem else ""
-    match trace.ending.value:
-        case "infrastructure":
-            failed = {"database": "the database", "model": "the model"}.get(str(trace.outage))
-            who = failed or "a server"
-            return f"A failure of {who} ended the run, which says nothing.{problem}"
-        case "budget":
-            return f"The budget was spent before the run could end.{problem}"
-        case "stopped":
-            return f"A person ended the run.{problem}"
-        case "crashed":
-            return f"A bug ended the run, which says nothing of the decision.{problem}"
+def _not_judged(trace: Trace, result: Result | None) -> str:
+    problem = f" {trace.error}" if trace.error else ""
+    if trace.ending.value in _ENDED:
+        servers = {"database": "the database", "model": "the model"}
+        who = servers.get(str(trace.outage), "a server")
+        return _ENDED[trace.ending.value].format(who=who) + problem
     if result is not None and not result.outcome.repeated:
         return "Nothing tells whether it is right: the question has no known answer."
     return f"No result was recorded for this decision.{problem}"
@@ -100,16 +97,17 @@ def _not_judged(trace: Trace, problem: str | None, result: Result | None = None)
 def _best(result: Result, unit: str) -> Iterator[str]:
     if not result.ties:
         return
-    several = len(result.ties) > 1
-    line = f"Best {'decisions' if several else 'decision'}: {_listed(result.ties)}"
+    several, hidden = len(result.ties) > 1, len(result.ties) - _TIES_SHOWN
+    line = ", ".join(map(str, result.ties[:_TIES_SHOWN]))
+    line += f" and {hidden} more" if hidden > 0 else ""
     if result.best_value is not None:
-        line += f", {'each with' if several else 'with'} a {unit} of {_number(result.best_value)}"
+        line += f", {'each with' if several else 'with'} a {unit} of {result.best_value:.6g}"
         if result.goal is not None:
             line += f" (a {'higher' if result.goal == 'maximise' else 'lower'} one is better)"
-    yield f"{line}."
+    yield f"Best {'decisions' if several else 'decision'}: {line}."
     if result.baseline is not None and result.best_value is not None:
-        gain = _number(abs(result.best_value - result.baseline))
-        yield f"Deciding nothing leads to {_number(result.baseline)}: the best gains {gain}."
+        gain = abs(result.best_value - result.baseline)
+        yield f"Deciding nothing leads to {result.baseline:.6g}: the best gains {gain:.6g}."
     official = result.official
     if official is not None and (several or official not in result.ties):
         yield f"Official answer: {official}."
@@ -121,10 +119,8 @@ def _given_away(result: Result, unit: str) -> Iterator[str]:
     if not result.regret:
         yield "The decision gives nothing away."
         return
-    yield (
-        f"{result.choice} leads to {_number(result.value)} and gives away "
-        f"{_number(result.regret)} of {unit}."
-    )
+    leads = f"{result.choice} leads to {result.value:.6g}"
+    yield f"{leads} and gives away {result.regret:.6g} of {unit}."
     if result.baseline is None:
         return
     if result.relative_regret is None:
@@ -132,13 +128,3 @@ def _given_away(result: Result, unit: str) -> Iterator[str]:
     else:
         share = 100.0 * result.relative_regret
         yield f"That is {share:.1f} % of what the best decision gains over deciding nothing."
-
-
-def _listed(candidates: Iterable[Candidate]) -> str:
-    names = [str(candidate) for candidate in candidates]
-    hidden = len(names) - _TIES_SHOWN
-    return ", ".join(names[:_TIES_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")
-
-
-def _number(value: float) -> str:
-    return f"{value:.6g}"

@@ -1,19 +1,25 @@
-"""A trace as a page unfolds it: its passages, shortened where they are very long."""
+"""What a page unfolds of a question: its ground truth, and every trace as passages."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
 from dqa import plugins
 from dqa.core.errors import DqaError
 from dqa.core.events import CORE_EVENTS
+from dqa.core.pictures import Picture
+from dqa.core.question import Candidate, Question
+from dqa.core.simulator import Outcomes
+from dqa.core.situation import Situation
 from dqa.core.text import counted
 from dqa.evaluation.results import Result
 from dqa.evaluation.traces import Trace
 from dqa.report.passages import Passage
 from dqa.report.reading import read
 from dqa.report.run_report.layout import laid_out
+from dqa.report.run_report.records import CandidateOutcome, QuestionTruth
 from dqa.report.statements import lay_out
 
 _laid_out = lru_cache(maxsize=4_096)(lay_out)
@@ -21,18 +27,20 @@ _laid_out = lru_cache(maxsize=4_096)(lay_out)
 
 _ROWS, _COLUMNS, _CELL, _TEXT = 20, 24, 120, 6_000
 """The most rows, columns, and characters of a cell and of a text in a page."""
+_BEST, _WORST, _VALUES = 24, 3, 160
+"""Candidates that are named, and outcomes that the strip of all of them shows."""
 
 
 def trace_details(trace: Trace, result: Result | None, unit: str) -> dict[str, Any]:
     """Return a trace as a page shows it: `passages`, and a `picture` of its own method."""
     passages = [passage for passage in read(trace, result, unit) if passage.kind != "heading"]
-    found: dict[str, Any] = {"passages": [passage_details(passage) for passage in passages]}
-    picture = _picture(trace)
-    return found if picture is None else found | {"picture": picture}
+    found: dict[str, Any] = {"passages": [_shortened(passage) for passage in passages]}
+    picture = _trace_picture(trace)
+    return found if picture is None else found | {"picture": picture.to_json()}
 
 
-def passage_details(passage: Passage) -> dict[str, Any]:
-    """Return a passage as a page shows it; notes say what is left out."""
+def _shortened(passage: Passage) -> dict[str, Any]:
+    """Return a passage as a page shows it; notes count what is left out."""
     shown = passage.to_json()
     for name in ("statement", "translated"):
         if name in shown:
@@ -51,19 +59,6 @@ def passage_details(passage: Passage) -> dict[str, Any]:
     return shown
 
 
-def _picture(trace: Trace) -> dict[str, Any] | None:
-    if all(type(event) in CORE_EVENTS for event in trace.events):
-        return None  # no method draws it, so none is imported
-    for draws in plugins.trace_pictures():
-        try:
-            picture = draws(trace)
-        except DqaError:  # the passages describe what cannot be drawn
-            continue
-        if picture is not None:
-            return laid_out(picture).to_json()
-    return None
-
-
 def _cell(value: object) -> object:
     text = str(value) if isinstance(value, str | dict | list) else ""
     if len(text) > _CELL:
@@ -75,3 +70,80 @@ def _cut(text: str) -> str:
     if len(text) <= _TEXT:
         return text
     return f"{text[:_TEXT]}… ({len(text) - _TEXT:,} more characters in the trace)"
+
+
+def _trace_picture(trace: Trace) -> Picture | None:
+    if all(type(event) in CORE_EVENTS for event in trace.events):
+        return None  # no method draws it, so none is imported
+    for draws in plugins.trace_pictures():
+        try:
+            picture = draws(trace)
+        except DqaError:  # the passages describe what cannot be drawn
+            continue
+        if picture is not None:
+            return laid_out(picture)
+    return None
+
+
+def truth_of(
+    question: Question,
+    outcomes: Outcomes | None,
+    situation: Situation | None,
+    chosen: Collection[Candidate] = (),
+) -> QuestionTruth:
+    """Return what a report shows of a question's ground truth.
+
+    Parameters
+    ----------
+    question
+        The question.
+    outcomes
+        The outcomes of its candidates; None where they are not known.
+    situation
+        Its situation; None where that is in a database alone.
+    chosen
+        What deciders chose.
+    """
+    if outcomes is None:
+        return QuestionTruth(text=question.text, rules=question.rules)
+    picked = tuple(one for one in dict.fromkeys(chosen) if one in outcomes)
+    named = ranked = outcomes.best_first()
+    if len(ranked) > _BEST + _WORST:
+        named = list(dict.fromkeys((*ranked[:_BEST], *picked, *ranked[-_WORST:])))
+    rows = [
+        CandidateOutcome(candidate=one, value=outcomes.value(one), rank=outcomes.rank(one))
+        for one in named
+    ]
+    return QuestionTruth(
+        text=question.text,
+        rules=question.rules,
+        outcomes=tuple(sorted(rows, key=lambda row: row.rank)),
+        total=len(outcomes.candidates),
+        values=_spread(outcomes),
+        picture=_question_picture(question, outcomes, situation, picked),
+    )
+
+
+def _spread(outcomes: Outcomes) -> tuple[float, ...]:
+    """Return the values of all candidates, best first; of very many, evenly picked ones."""
+    values = sorted(outcomes.values.tolist(), reverse=outcomes.goal == "maximise")
+    if len(values) > _VALUES:
+        step = (len(values) - 1) / (_VALUES - 1)
+        values = [values[round(place * step)] for place in range(_VALUES)]
+    return tuple(values)
+
+
+def _question_picture(
+    question: Question,
+    outcomes: Outcomes,
+    situation: Situation | None,
+    chosen: tuple[Candidate, ...],
+) -> Picture | None:
+    if situation is None:
+        return None
+    try:
+        draws = plugins.question_pictures(question.scenario)
+        found = None if draws is None else draws(situation, question, outcomes, chosen)
+    except DqaError:  # the figures describe what cannot be drawn
+        return None
+    return None if found is None else laid_out(found)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import typer
 
 from dqa.core.text import spelt_out, visible
+from dqa.report.plain import plain
 from dqa.report.table import Table, piped_width
 
 if TYPE_CHECKING:
@@ -47,22 +46,8 @@ def echo_json(value: object) -> None:
 
     Invisible characters are escaped as in JSON, so the value stays as it is.
     """
-    text = json.dumps(_plain(value), indent=2, ensure_ascii=False, default=str)
+    text = json.dumps(plain(value), indent=2, ensure_ascii=False, default=str)
     typer.echo(spelt_out(text, kept="\n", spell=lambda character: json.dumps(character)[1:-1]))
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401  (any value)
-    if hasattr(value, "to_json"):
-        value = value.to_json()
-    elif is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
-    return value
 
 
 def echo_table(table: Table) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
@@ -18,6 +17,7 @@ from pydantic import Field
 from dqa.core.question import Candidate
 from dqa.core.text import well_formed
 from dqa.evaluation.results import Result
+from dqa.report.plain import plain
 from dqa.report.spending import cost_of
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def encode_rows(
         They are no longer exactly what was said.
     """
     if as_format == "jsonl":
-        return b"".join(map(_json_line, rows))
+        return b"".join(json_bytes(row) + b"\n" for row in rows)
     lists = as_format == "parquet"
     table = _table([row.to_json() for row in rows], lists=lists, defused=for_spreadsheets)
     written = io.BytesIO()
@@ -115,18 +115,9 @@ def encode_rows(
     return written.getvalue()
 
 
-def _json_line(row: ExportedDecision) -> bytes:
-    return json_bytes({name: finite(value) for name, value in row.to_json().items()}) + b"\n"
-
-
-def finite(value: object) -> object:
-    """Return a value as JSON has it: an infinite share is null, for there is no other word."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def json_bytes(value: object) -> bytes:
     """Return a value as JSON in UTF-8, with a replacement for halves of characters."""
-    return well_formed(json.dumps(value, ensure_ascii=False, allow_nan=False)).encode()
+    return well_formed(json.dumps(plain(value), ensure_ascii=False, allow_nan=False)).encode()
 
 
 def _table(lines: Sequence[Mapping[str, Any]], *, lists: bool, defused: bool) -> pa.Table:

@@ -23,7 +23,7 @@ from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.record import AnySpec
 from dqa.evaluation.results import NO_MODEL, Outcome
 from dqa.evaluation.traces import Trace
-from dqa.report.export_rows import ExportedDecision, finite, json_bytes
+from dqa.report.export_rows import ExportedDecision, json_bytes
 from dqa.report.inspect_events import Conversation, assistant_message, usage_of
 
 Json: TypeAlias = dict[str, Any]
@@ -218,7 +218,7 @@ def _scores(row: ExportedDecision) -> Json:
     value = "C" if row.outcome is Outcome.CORRECT else "I"
     answer = None if row.choice is None else str(row.choice)
     found: Json = {_SCORER: {"value": value, "answer": answer, "explanation": row.outcome.value}}
-    if finite(row.regret) is not None:
+    if row.regret is not None and isfinite(row.regret):
         found["regret"] = {"value": row.regret, "explanation": "value given away"}
     return found
 
@@ -237,7 +237,7 @@ _METADATA = (
 
 def _metadata(row: ExportedDecision) -> Json:
     line = row.to_json()
-    return {name: finite(line[name]) for name in _METADATA} | {"tags": list(row.tags)}
+    return {name: line[name] for name in _METADATA} | {"tags": list(row.tags)}
 
 
 def _usage(rows: Sequence[ExportedDecision]) -> Json:

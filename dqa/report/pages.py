@@ -19,6 +19,7 @@ from markupsafe import Markup
 from dqa.core.errors import UsageError
 from dqa.core.files import problem_of_path, write_private
 from dqa.core.text import spelt_out
+from dqa.report.plain import plain
 from dqa.report.statements import lay_out
 
 _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
@@ -66,7 +67,9 @@ def write_page(page: str, file: Path) -> None:
 
 def page_json(value: Any) -> str:  # noqa: ANN401  (any JSON value)
     """Return a value as JSON for a page: finite numbers, and texts in which nothing acts unseen."""
-    return json.dumps(_shown(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return json.dumps(
+        plain(value, _visible), ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    )
 
 
 def stored_once(value: Any, texts: dict[str, int]) -> Any:  # noqa: ANN401  (any JSON value)
@@ -89,16 +92,8 @@ def percent(probability: float) -> str:
     return f"{probability:.0%}".replace("%", " %")
 
 
-def _shown(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
-    if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) else spelt_out(value, kept="\n\t")
-    if isinstance(value, float):
-        return value if value - value == 0.0 else None
-    if isinstance(value, Mapping):
-        return {str(name): _shown(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_shown(one) for one in value]
-    return value
+def _visible(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else spelt_out(text, kept="\n\t")
 
 
 @cache
@@ -126,7 +121,7 @@ def _figure(number: float | None) -> str:
 
 def _finalized(value: object) -> object:
     # Markup that is safe already is a subclass of str.
-    return spelt_out(value, kept="\n\t") if type(value) is str else value
+    return _visible(value) if type(value) is str else value
 
 
 @cache

@@ -251,10 +251,10 @@ def spec_fields(
             pairs = [one for one in value or () if not sets or "=" in one]
             if pairs or value is None:
                 found[name] = pairs_in("--set", pairs, "NAME=VALUE")
-        elif name in _LISTS and value is not None:
-            found[name] = names_in(f"--{name}", value)
-        elif name != "models":
+        elif name not in (*_LISTS, "models"):
             found[name] = value
+        elif name != "models" and value is not None:
+            found[name] = names_in(f"--{name}", value)
         elif value is not None:
             like = found.get("model", base.model)
             names = names_in("--models", value, once=False)

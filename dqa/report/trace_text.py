@@ -119,7 +119,8 @@ class _Writer:
 
     def _items(self, passage: Passage) -> list[_Line]:
         """Return the steps of a plan, numbered; a later plan marks new and dropped ones."""
-        lines, number = [], 0
+        lines: list[_Line] = []
+        number = 0
         for change, text in passage.items:
             mark, style = _CHANGES[change]
             number += change != "gone"
@@ -134,7 +135,7 @@ class _Writer:
         shown = passage.rows if self._full else passage.rows[:_ROWS]
         cells = [[self._cell(cell) for cell in row] for row in (passage.columns, *shown)]
         widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-        lines = []
+        lines: list[_Line] = []
         for row in cells:
             padded = (c + " " * (w - cell_len(c)) for c, w in zip(row, widths, strict=True))
             lines.append(_Line("  ".join(padded).rstrip(), "" if lines else "bold", table=True))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AskedOptions:
-    """What is asked.
+    """The options of a question.
 
     Attributes
     ----------
@@ -43,13 +43,13 @@ class AskedOptions:
         Scenario of the database: its question is asked, by its rules, and its simulator is
         available.
     target
-        What the scenario's question is about; may be given several times.
+        What the scenario's question is about; may be repeated.
     rules
         Text file of the business rules; - reads standard input.
     rules_text
         The business rules themselves.
     candidate
-        A candidate; given once for each. May contain commas.
+        A candidate; one option for each. May contain commas.
     candidates_from
         File of the candidates: one per line, a .csv or .tsv file's column, or a .json list.
     candidates_column
@@ -141,7 +141,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     Parameters
     ----------
     decider
-        Who decides; by default the one that a package names for it.
+        The decider; by default the one that a package names for it.
     allow_no_evidence
         Accept an answer although no statement succeeded.
     trace

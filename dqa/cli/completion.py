@@ -1,4 +1,4 @@
-"""What a shell completes by name; nothing is imported for it that the names do not need."""
+"""Completion of names in a shell; only the modules that the names need are imported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PATIENCE = 3.0
 """Seconds to wait for values of a database."""
 
 Completion: TypeAlias = Callable[[str], list[str]]
-"""Returns what a word may become, by its beginning."""
+"""Returns the words that begin so."""
 
 
 def by_name(kind: str, *, listed: bool = False) -> Completion:
@@ -64,7 +64,7 @@ def by_target(context: typer.Context, incomplete: str) -> list[str]:
         except (DqaError, OSError):
             return  # a shell has nowhere to say it
 
-    # A database that does not answer keeps its thread, and nobody who types.
+    # A database that does not answer keeps its thread, but does not block the shell.
     worker = Thread(target=complete, daemon=True)
     worker.start()
     worker.join(_PATIENCE)

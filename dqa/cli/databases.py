@@ -266,7 +266,7 @@ def doctor(
     Parameters
     ----------
     database
-        A database to examine next to the configured ones; may be given several times.
+        A database to examine next to the configured ones; may be repeated.
     scenario
         Folder of a scenario: every line of it is checked against --database instead.
     target

@@ -72,9 +72,9 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     hops
         The answer lies at least this many steps away.
     min_margin
-        Least share by which the runner-up is worse.
+        Least distance of the runner-up, as a share.
     max_margin
-        Largest share by which the runner-up is worse.
+        Largest distance of the runner-up, as a share.
     rivals
         Least candidates that are better than nothing.
     distractors
@@ -87,7 +87,7 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     per_database
         Most questions about one world.
     size
-        A size of a scenario's worlds, e.g. their rows; may be given several times.
+        A size of a scenario's worlds, e.g. their rows; may be repeated.
     """
     from dqa.loaders import generator
 
@@ -170,7 +170,7 @@ def _report(out: Path, as_json: bool) -> None:
 
 
 def _known(listed: str) -> tuple[str, ...]:
-    """Return the names of scenarios, of which some may be told by their folders."""
+    """Return the names of scenarios, some of which may be folders."""
     from dqa.loaders.sources import GeneratedQuestions
 
     return GeneratedQuestions(scenarios=options.names_in("--scenarios", listed)).names or ()
@@ -194,7 +194,7 @@ def _mix(given: str | None) -> Mix | None:
 
 
 def _sizes(given: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the numbers of each scenario that one is given of."""
+    """Return the sizes of each scenario."""
     example = "SCENARIO.NAME=NUMBER"
     numbers: dict[str, dict[str, str]] = {}
     for name, value in options.pairs_in("--size", given, example).items():

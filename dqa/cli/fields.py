@@ -129,9 +129,9 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
     Parameters
     ----------
     **bundles
-        By parameter: some `SpecFields`, which the command gets as fields of a spec; a `Record`,
-        which it gets; or a dataclass of annotated options, likewise. An option of two bundles is
-        one option, and a parameter of the command replaces that of a bundle.
+        By parameter: some `SpecFields`, which the command gets as fields of a spec; or a `Record`
+        or a dataclass of annotated options, which it gets. An option of two bundles is one option,
+        and a parameter of the command replaces that of a bundle.
     """
     options = {name: _options_of(bundle) for name, bundle in bundles.items()}
 

@@ -11,15 +11,15 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 QUESTIONS: Final = "Questions"
-"""What is decided: the source of questions, and what is right."""
+"""The source of questions, and their right answers."""
 MODELS: Final = "Deciders and models"
-"""Who decides, by which model, and what it is shown."""
+"""The deciders, their models, and the data shown to them."""
 DATABASES: Final = "Databases"
-"""What is decided on, and what may be read of it."""
+"""The databases, and the readable part of them."""
 LIMITS: Final = "Limits"
 """Time, number, parallelism and cost."""
 OUTPUT: Final = "Output"
-"""What is written, and where; also what belongs to no other group."""
+"""Files and formats; also options of no other group."""
 GROUPS: Final = (QUESTIONS, MODELS, DATABASES, LIMITS, OUTPUT)
 """The groups of options (`rich_help_panel`), in the order of the help."""
 

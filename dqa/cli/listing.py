@@ -1,4 +1,4 @@
-"""``dqa list`` and ``dqa formats``: what is registered, what a database holds, and formats."""
+"""``dqa list`` and ``dqa formats``: plug-ins, the contents of a database, and formats."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     Parameters
     ----------
     database
-        Database that agents may read; may be given several times, by names.
+        Database that agents may read; may be repeated, by names.
     transport
         How clients connect: by standard input and output, or by streamable HTTP.
     host
@@ -52,14 +52,14 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     port
         Port, with --transport http; 0 for any free one.
     allow_host
-        Another name by which clients may call it, next to --host; may be given several times.
+        Another name by which clients may call it, next to --host; may be repeated.
         Needed if it listens at every address.
     model
         Chat model with which the tool 'ask' decides; without --model and --decider it refuses.
     decider
-        Who decides; by default the one that a package names for it.
+        The decider; by default the one that a package names for it.
     scenario
-        Scenario whose question 'ask' may be asked; may be given several times.
+        Scenario whose question 'ask' may be asked; may be repeated.
     """
     from dqa.api.deciding import Decisions
     from dqa.api.mcp_server import serve_mcp

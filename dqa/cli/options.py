@@ -46,7 +46,7 @@ def option(  # noqa: PLR0913  (one parameter per property)
 
 
 def argument(name: str, text: str | None = None, complete: Completion | None = None) -> Any:  # noqa: ANN401
-    """Return an argument, described likewise."""
+    """Return an argument, described in the same way."""
     return typer.Argument(metavar=name, help=text, autocompletion=complete)
 
 
@@ -179,7 +179,7 @@ AsJson = Annotated[bool, option("--json", OUTPUT, "Print JSON instead of text.")
 
 
 def pairs_in(name: str, given: Iterable[str], example: str = "KEY=VALUE") -> dict[str, str]:
-    """Return values by name, in order; `UsageError` for a name without one or given twice."""
+    """Return values by name, in order; `UsageError` for a repeated name or one without a value."""
     found: dict[str, str] = {}
     for pair in given:
         key, equals, value = pair.partition("=")

@@ -65,7 +65,7 @@ def echo_table(table: Table) -> None:
 
 
 def report_defects(defects: Sequence[Defect], verbose: bool = False) -> None:
-    """Report on stderr what is wrong in the data; equal defects share a line."""
+    """Report the defects of the data on stderr; equal ones share a line."""
     from dqa.core.question_set import said_once
 
     listed = defects if verbose else said_once(defects)

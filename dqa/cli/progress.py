@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.results import Result
 
 _REPAIRED = frozenset({"after_stop", "unsupported"})
-"""Faults that cost nothing: the reply is there."""
+"""Faults that cost nothing: the reply arrived."""
 _Item = TypeVar("_Item")
 
 
@@ -95,7 +95,7 @@ class Bar:
 
 
 class Progress(Watcher):
-    """Reports what is wrong in the data of a run, then shows its progress.
+    """Reports the defects of the data of a run, then shows its progress.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class Progress(Watcher):
         self._bar.close()
 
     def started(self, built: BuiltRun, done: int) -> None:
-        """Print what is wrong in the data, and show the bar."""
+        """Print the defects of the data, and show the bar."""
         for warning in built.warnings:
             self._bar.warn(warning)
         report_defects(built.setup.questions.defects, self._verbose)

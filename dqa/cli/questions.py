@@ -30,7 +30,7 @@ _NO_FILE = {
 
 @dataclass(frozen=True, slots=True)
 class QuestionOptions:
-    """Where questions come from; exactly one source is given.
+    """The source of questions; exactly one is required.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class QuestionOptions:
         strict: bool = False,
         decides: bool = False,
     ) -> QuestionSource:
-        """Return the source; `UsageError` if not exactly one is given.
+        """Return the source; `UsageError` unless there is exactly one.
 
         Settings of deciders are allowed only in a command that `decides`.
         """
@@ -107,7 +107,7 @@ class AnyQuestionOptions(QuestionOptions):
     scenario
         Default scenario for lines of --questions without one: these lines need only their target.
     database
-        Database of --questions, read-only; may be given several times, by the names that the
+        Database of --questions, read-only; may be repeated, by the names that the
         questions use.
     """
 
@@ -144,7 +144,7 @@ class ReadOptions:
     verbose: options.Verbose = False
 
     def read(self, questions: QuestionOptions, key: str | None = None) -> QuestionSet:
-        """Read the questions of a source, or what one question needs; report their defects."""
+        """Read the questions of a source, or those that one needs; report their defects."""
         named = options.scenarios_in(self.scenarios)
         if named is None and key is not None:
             named = options.scenario_in(key)

@@ -31,7 +31,7 @@ _EDITORS = ("VISUAL", "EDITOR")
 
 @dataclass(frozen=True, slots=True)
 class ReviewOptions:
-    """What is approved on the terminal, and by whom.
+    """Reviews on the terminal, and the reviewer.
 
     Attributes
     ----------
@@ -50,16 +50,16 @@ class ReviewOptions:
 
     @property
     def kinds(self) -> tuple[ReviewKind, ...]:
-        """What is asked about."""
+        """The kinds of reviews."""
         return () if self.approve is None else review_kinds(names_in("--approve", self.approve))
 
     def reviewer(self) -> TerminalReviewer | None:
-        """Return who is asked; None where nobody is.
+        """Return the reviewer; None if nothing is reviewed.
 
         Raises
         ------
         UsageError
-            Nobody can be asked here.
+            Standard input or standard error is not a terminal.
         """
         if not self.kinds:
             if self.approved_by is not None:
@@ -74,12 +74,12 @@ class ReviewOptions:
 
 
 class TerminalReviewer:
-    """Shows what is to be approved on stderr, and reads what the person says.
+    """Shows a review on stderr, and reads the answer.
 
     Parameters
     ----------
     by
-        What the record calls the person.
+        The name of the person in the record.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ def _line(console: Console, prompt: str) -> str | None:
 
 
 def _edited(console: Console, review: Review) -> str:
-    """Return what the person makes of a text, in their editor or line by line; may be empty."""
+    """Return the person's edit of a text, in an editor or line by line; may be empty."""
     editor = next(filter(None, map(os.environ.get, _EDITORS)), None)
     if editor is None:
         return _typed(console)

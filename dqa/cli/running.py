@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended."""
 _TOGETHER = (("budget_tokens", "budget_cost"), ("record", "replay"))
-"""Options of which one replaces the other."""
+"""Options that replace each other."""
 
 
 def given_by(context: typer.Context) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _leave(progress: Progress, out: str | None, *, games: bool) -> NoReturn:
 
 
 def finish(run: Run, *, as_json: bool, games: bool = False) -> None:
-    """Print the results of a run, what failed, and what can be done next."""
+    """Print the results of a run, its failures, and the next steps."""
     if run.made == 0 and run.place is not None:
         done = "played already: nothing is played" if games else "made already: nothing is asked"
         echo(f"{run.place} was {done} again.", err=True)
@@ -145,7 +145,7 @@ def complain(run: Run) -> None:
 
 
 def _print_next_steps(run: Run) -> None:
-    """Print on stderr what can be done with a stored run that has no failures."""
+    """Print the next steps for a stored run without failures on stderr."""
     from dqa.cli.questions import options_of
     from dqa.evaluation.spec import RunSpec
     from dqa.report.hints import next_steps

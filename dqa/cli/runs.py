@@ -96,7 +96,7 @@ def copy(
 ) -> None:
     """Copy a run from a folder into a store, from a store into a folder, or into another one.
 
-    Results, traces, prompts and settings are the same there, and the copy can be gone on with.
+    Results, traces, prompts and settings are the same there, and the copy can be resumed.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:
 
 
 def _worth(result: Result) -> str:
-    """Return the choice and what is right; without a choice, why there is none."""
+    """Return the choice and the right answer; without a choice, the reason."""
     error = "" if result.error is None else f". {result.error}"
     if result.match is not None:
         gold = result.ties[0] if result.ties else None

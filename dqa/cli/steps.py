@@ -64,7 +64,7 @@ class Steps(DecisionWatcher):
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leave the terminal to a person who is asked there."""
+        """Leave the terminal to a reviewer."""
         if self._status is not None:
             self._status.stop()
         try:
@@ -94,7 +94,7 @@ class Steps(DecisionWatcher):
 
 
 def step_line(event: Event) -> str | None:
-    """Return an event in one line; None for what is not worth one."""
+    """Return an event in one line; None for an unimportant one."""
     match event:
         case ToolEvent():
             text = f"{shortened(event.statement, _LONGEST)} -> {_outcome(event)}"

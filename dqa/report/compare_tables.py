@@ -15,7 +15,7 @@ STANDINGS = "Each by itself, with 95 % intervals below"
 PAIRS = "First minus second, accuracy in points; p-values corrected for all pairs (Holm)"
 _ROUGH, _LEVEL = 4.0, 0.05
 _FEW = 3
-"""Pairs whose power is told each by itself."""
+"""The most pairs whose power has a line each."""
 _PAIR, _PAIRS = "pair of question and database", "pairs of question and database"
 
 
@@ -91,7 +91,7 @@ def p_value(found: float | None) -> str:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """Return what the figures rest on and leave out, a line each."""
+    """Return the basis of the figures and the questions left out, a line each."""
     lines = [_rests_on(comparison)]
     if comparison.only_shared:
         lines.append(
@@ -139,7 +139,7 @@ def _named(pair: PairComparison) -> str:
 
 
 def _power_lines(pairs: Sequence[PairComparison]) -> list[str]:
-    """Return what it takes to tell pairs apart: of many, the one that needs most."""
+    """Return the questions needed to tell pairs apart; of many pairs, the largest number."""
     if len(pairs) <= _FEW:
         return [_power_line(pair) for pair in pairs]
     most = max(pairs, key=lambda pair: pair.power.questions)

@@ -45,7 +45,7 @@ def render_decision(trace: Trace) -> str:
 
 
 def _facts(trace: Trace) -> Iterator[tuple[str, str]]:
-    """Yield what the record says about itself."""
+    """Yield the facts of the record."""
     if trace.provenance is not None:
         for name, title in _PROVENANCE.items():
             yield title, str(getattr(trace.provenance, name))

@@ -1,7 +1,7 @@
-"""A run as rows: one a decision, and what they are as JSON lines, CSV and Parquet.
+"""A run as rows, one for each decision, in JSON lines, CSV and Parquet.
 
-Tables have the columns of `ExportedDecision`, in this order, in every run. What may be a text or a
-number, such as a choice, is a text in a table; in JSON lines it stays what it is.
+Tables have the columns of `ExportedDecision`, in this order, in every run. A value that is
+a text or a number, such as a choice, is a text in a table; JSON lines keep its type.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ RowFormat: TypeAlias = Literal["jsonl", "csv", "parquet"]
 """What rows may be written as."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a cell begins with that a spreadsheet takes for a formula."""
+"""Beginnings of cells that a spreadsheet takes for a formula."""
 
 
 class ExportedDecision(Result):
-    """A decision as a row: its result, and what the table of a run is worked out from besides.
+    """A decision as a row: its result, and the other data behind the table of a run.
 
     Attributes
     ----------
     judged
-        Whether it says anything about the decider: what a server, a budget or a bug ended, and a
-        question without a known answer, is in no share.
+        Whether it says anything about the decider: decisions that a server, a budget or a bug
+        ended, and questions without a known answer, are in no share.
     seconds
         How long it took; None where nothing was kept.
     cost
         What its tokens cost, where the run has prices.
     candidates
-        How many could be chosen; None where the question lists none, or nobody counted them.
+        How many could be chosen; None if the question lists none, or they were not counted.
     shortcuts
-        What the heuristics of the scenario answer to the question, by their names.
+        The answers of the scenario's heuristics, by their names.
     """
 
     judged: bool
@@ -73,7 +73,7 @@ class ExportedDecision(Result):
         prices: Prices | None,
         chosen: ShortcutChoices | None,
     ) -> Self:
-        """Put together what is known of one decision."""
+        """Join all data of one decision."""
         return cls(
             **{name: getattr(result, name) for name in Result.model_fields},
             judged=result.outcome.judged,
@@ -97,7 +97,7 @@ def encode_rows(
         Of CSV, null is an empty cell and an empty text is ``""``; lists and objects are JSON.
     for_spreadsheets
         Whether texts of a CSV that a spreadsheet would run as a formula begin with an apostrophe.
-        They are no longer exactly what was said.
+        These texts are no longer exact.
     """
     if as_format == "jsonl":
         return b"".join(json_bytes(row) + b"\n" for row in rows)

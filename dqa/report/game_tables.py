@@ -13,7 +13,7 @@ from dqa.report.table import Table, estimate_text, in_percent
 from dqa.report.tables import model_line
 
 _MOST_ACTIONS = 8
-"""Actions whose shares a table has; more are proposals, of which no share says anything."""
+"""Actions whose shares a table has; more are proposals, whose shares mean nothing."""
 
 
 def game_tables(found: PlayFigures) -> list[Table]:
@@ -115,7 +115,7 @@ def _actions(found: PlayFigures) -> Table:
 
 
 def game_lines(found: PlayFigures, spent: Spending, models: Mapping[str, str]) -> list[str]:
-    """Return what is said below the tables: what counts, who answered, and what it took."""
+    """Return the lines below the tables: the unit of intervals, the models and the cost."""
     if found.alone:
         games = max((one.games for one in found.pairs), default=0)
         how = ", the same ones for every player; a game is the unit of every interval"
@@ -135,7 +135,7 @@ def game_lines(found: PlayFigures, spent: Spending, models: Mapping[str, str]) -
 
 
 def _warnings(found: PlayFigures) -> list[str]:
-    """Return how many moves and games are not what was decided, by contestant."""
+    """Return how many moves and games do not show a decision, by contestant."""
     fallbacks: dict[str, list[int]] = {}
     for one in found.pairs:
         by_seat = (one.player, one.fallbacks, one.moves)

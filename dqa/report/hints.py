@@ -31,7 +31,7 @@ def resume_command(place: RunLocation | str, *, games: bool = False) -> str:
 def next_steps(
     place: RunLocation, results: Sequence[Result], questions: Sequence[str] | None
 ) -> list[str]:
-    """Return what can be done after a run, each step with its command below it.
+    """Return the next steps after a run, each with its command below it.
 
     Parameters
     ----------

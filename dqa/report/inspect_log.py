@@ -51,11 +51,11 @@ class InspectRun:
     name
         The name of the run.
     spec
-        What was evaluated; None where that is not known.
+        The spec; None where it is not known.
     began
         When it began.
     questions
-        The known questions by key; of others a log has what the model was shown.
+        The known questions by key; of others a log has the prompt of the model.
     complete
         Whether every decision was made.
     versions
@@ -241,7 +241,7 @@ def _metadata(row: ExportedDecision) -> Json:
 
 
 def _usage(rows: Sequence[ExportedDecision]) -> Json:
-    """Return what a log's model used, by its name; nothing without a model."""
+    """Return the usage of a log's model, by its name; nothing without a model."""
     if rows[0].model == NO_MODEL:
         return {}
     used = usage_of(sum(r.input_tokens for r in rows), sum(r.output_tokens for r in rows))

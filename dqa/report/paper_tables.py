@@ -32,12 +32,12 @@ _WIDEST = 7
 
 
 def paper_tables(view: PaperView) -> list[Table]:
-    """Return every table for which the paper or the run has a figure."""
+    """Return every table that has a figure of the paper or the run."""
     return [_paper_table(table) for table in view.tables if any(row.cells for row in table.rows)]
 
 
 def paper_notes(view: PaperView) -> list[str]:
-    """Return what the printed figures are, and what is compared with them, a line each."""
+    """Return the source of the printed figures, and how ours differ, a line each."""
     lines = [f"Printed: {view.citation} {view.setting}"]
     if not view.same_scoring:
         lines.append(
@@ -83,7 +83,7 @@ def game_view_tables(view: GameView) -> list[Table]:
 
 
 def game_view_notes(view: GameView) -> list[str]:
-    """Return what the printed figures are, and what is compared with them, a line each."""
+    """Return the source of the printed figures, and how ours differ, a line each."""
     lines = [f"Printed: {view.citation} {view.setting}"]
     for one in view.tables:
         if one.note:
@@ -107,7 +107,7 @@ def _game_table(one: GameTable) -> Table:
 
 
 def _game_cell(cell: GameCell, parts: Sequence[tuple[float, str]]) -> str:
-    """Return what is printed, and below it each of our figures with its interval."""
+    """Return the printed figures, and below them ours with their intervals."""
     printed = [
         f"{value * scale:{digits}}"
         for value, (scale, digits) in zip(cell.published, parts, strict=False)

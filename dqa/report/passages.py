@@ -35,7 +35,7 @@ class Passage:
     statement, translated
         A statement or request, and the statement that ran where it differs.
     status
-        What a call returned, in a few words.
+        The result of a call, in a few words.
     text
         The text.
     items

@@ -35,7 +35,7 @@ class Spending(Record):
 
     @classmethod
     def of(cls, used: Usage, cost: float | None, *, reported: bool = True) -> Self:
-        """Return what was used; the cost is unknown unless servers reported all tokens."""
+        """Return the spending; the cost is unknown unless servers reported all tokens."""
         unknown = cost is not None and not (reported and reports_tokens(used))
         return cls(
             input_tokens=used.input_tokens,

@@ -236,7 +236,7 @@ def _match_lines(summaries: Sequence[Summary]) -> list[str]:
 
 
 def interval_lines(summaries: Sequence[Summary]) -> list[str]:
-    """Return what the intervals of a table allow for, where that is more than chance."""
+    """Return the clusters that the intervals of a table allow for, if any."""
     lines = []
     clustered = [summary for summary in summaries if summary.is_clustered]
     if clustered:
@@ -265,7 +265,7 @@ _SOLID = 4.0
 
 
 def notes(summaries: Sequence[Summary]) -> list[str]:
-    """Return what the table does not show, a line each.
+    """Return the figures that the table lacks, a line each.
 
     These are the outcomes that are neither right nor wrong and did happen, and the share of the
     best outcome that was reached, where outcomes count from nothing.
@@ -334,7 +334,7 @@ def model_line(model: str) -> str:
 
 
 def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
-    """Return the lines below a table: who answered, what is not in it, and its cost."""
+    """Return the lines below a table: the models, further figures, and the cost."""
     models = dict.fromkeys(summary.model for summary in summaries)
     scripted = (
         "The script sets how far each decider searches; differences say nothing about language "

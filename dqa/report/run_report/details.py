@@ -1,4 +1,4 @@
-"""What a page unfolds of a question: its ground truth, and every trace as passages."""
+"""The details of a question in a page: its ground truth, and every trace as passages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def trace_details(trace: Trace, result: Result | None, unit: str) -> dict[str, A
 
 
 def _shortened(passage: Passage) -> dict[str, Any]:
-    """Return a passage as a page shows it; notes count what is left out."""
+    """Return a passage as a page shows it; notes count the rest."""
     shown = passage.to_json()
     for name in ("statement", "translated"):
         if name in shown:
@@ -91,7 +91,7 @@ def truth_of(
     situation: Situation | None,
     chosen: Collection[Candidate] = (),
 ) -> QuestionTruth:
-    """Return what a report shows of a question's ground truth.
+    """Return the ground truth of a question for a report.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class ReportedRun:
     epochs
         The statistics of repeated questions.
     intervals
-        What its intervals allow for, in words.
+        The clusters that its intervals allow for, in words.
     questions
         The questions by key, where they can be read.
     classes

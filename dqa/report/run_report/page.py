@@ -14,7 +14,7 @@ _SCRIPTS = ("shell", "dom", "format", "passages", "charts", "pictures", "questio
 
 @dataclass(frozen=True)
 class QuestionDetails:
-    """What a page unfolds of a question.
+    """The details of a question in a page.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ def render_report(report: Report, details: Mapping[str, QuestionDetails]) -> str
     report
         Its figures.
     details
-        What it unfolds, by the questions' ids.
+        The details of questions, by their ids.
     """
     texts: dict[str, int] = {}
     items = {name: stored_once(one.to_json(), texts) for name, one in details.items()}
@@ -60,7 +60,7 @@ def live_report(report: Report) -> bytes:
 
 
 def live_details(details: QuestionDetails) -> bytes:
-    """Return what a live page unfolds of a question."""
+    """Return the details of a question for a live page."""
     return page_json(details.to_json()).encode(errors="replace")
 
 

@@ -1,4 +1,4 @@
-"""What a report says, as data: every number that its page shows is a field of one of these."""
+"""A report as data: every number of its page is a field of one of these records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Contestant(Record):
     Attributes
     ----------
     name
-        What the report calls it: the decider, and of several runs with one of that name its run.
+        Its name in the report: the decider, and its run if several runs have one of that name.
     run
         The place of its run in `Report.runs`.
     model, scripted
@@ -74,7 +74,7 @@ class Accuracy(Rights):
 
 
 class Reference(Record):
-    """What a scenario's best heuristic reaches, and chance, in the same run's questions."""
+    """The accuracy of a scenario's best heuristic, and of chance, on the questions of a run."""
 
     run: int = Field(ge=0)
     scenario: str
@@ -124,7 +124,7 @@ class Pair(Record):
 
 
 class Epochs(Record):
-    """What asking every question several times tells of a contestant."""
+    """The figures of a contestant over repeated questions."""
 
     contestant: int = Field(ge=0)
     figures: EpochStatistics
@@ -206,16 +206,16 @@ class QuestionRow(Record):
 
 
 class RunFacts(Record):
-    """A run of the report: what it is called, how far it is, and what it was made with.
+    """A run of the report: its name, its progress and its settings.
 
     Attributes
     ----------
     complete
-        Whether all planned decisions were made and judged; None where nobody knows.
+        Whether all planned decisions were made and judged; None where that is not known.
     facts
-        What belongs to it, by name, in words.
+        Its settings, by name, in words.
     notes
-        What has to be known to read its figures: what counts as right, which models answered.
+        Notes on its figures: how answers were scored, which models answered.
     """
 
     name: str
@@ -231,14 +231,14 @@ class RunFacts(Record):
 
 
 class Report(Record):
-    """What a report says.
+    """A report.
 
     Attributes
     ----------
     headline
         Its result in one or two sentences; empty where nothing was judged.
     intervals
-        What the intervals allow for, in words.
+        The clusters that the intervals allow for, in words.
     pairs
         Every two contestants that were judged by one measure on questions that they share; their
         p-values are corrected for all of them.
@@ -251,7 +251,7 @@ class Report(Record):
     traces
         Why some traces are left out of the page, where some are.
     stamp
-        Changes whenever what the report says does.
+        Changes whenever the report does.
     """
 
     version: Literal[1] = 1
@@ -276,7 +276,7 @@ class Report(Record):
 
 
 class CandidateOutcome(Record):
-    """What a candidate leads to, and its place: 1 for the best."""
+    """The outcome of a candidate, and its rank: 1 for the best."""
 
     candidate: Candidate
     value: float
@@ -284,7 +284,7 @@ class CandidateOutcome(Record):
 
 
 class QuestionTruth(Record):
-    """What every candidate of a question leads to, and a picture of it where somebody draws one.
+    """The outcome of every candidate of a question, and a picture if a plug-in draws one.
 
     Attributes
     ----------

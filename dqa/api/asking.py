@@ -266,7 +266,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     spent = replace(decision, usage=decision.usage + decision.lost)
     trace = Trace.of(key, there.kind, made.models[name], spent).changed(
         asked=alternatives,
-        cost=None if calls.prices is None else calls.prices.cost(spent.usage),
+        cost=None if calls.prices is None else calls.prices.known_cost(spent.usage),
         provenance=Provenance.of(decision, decision_id, time),
     )
     if record is not False:

@@ -83,7 +83,8 @@ class Steps(DecisionWatcher):
         if self._console is None:
             return
         if tokens := usage.input_tokens + usage.output_tokens:
-            cost = "" if self._prices is None else f", cost {self._prices.cost(usage):.4f}"
+            known = None if self._prices is None else self._prices.known_cost(usage)
+            cost = "" if known is None else f", cost {known:.4f}"
             self._spent = f"  ({tokens:,} tokens{cost})"
         if isinstance(event, PromptEvent):
             self._purpose = "" if event.purpose is None else f" about {visible(event.purpose)}"

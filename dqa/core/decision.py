@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
+from operator import add
 from typing import Literal, TypeAlias
 
 from dqa.core.events import Event, WarningEvent
@@ -33,18 +34,27 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and calls of the chat model(s)."""
+    """Tokens and calls of the chat model(s), failed calls included.
+
+    Attributes
+    ----------
+    cached_tokens
+        The part of `input_tokens` that the provider read from its cache.
+    reasoning_tokens
+        The part of `output_tokens` that was reasoning.
+    uncounted
+        Calls whose tokens are unknown: the provider reported none, or the reply was lost.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     calls: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    uncounted: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.calls + other.calls,
-        )
+        return Usage(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,15 +75,21 @@ class ToolUse(BaseModel):
 
 
 class ReplyEvent(Event):
-    """A model's reply; `thought` is None where the reply could not be read."""
+    """A model's reply; `thought` is None where the reply could not be read.
+
+    The provider sends `reasoning` apart from the text, and counts it among the output tokens.
+    """
 
     kind: Literal["reply"] = "reply"
     text: str = ""
     thought: str | None = None
+    reasoning: str = ""
     calls: tuple[ToolUse, ...] = ()
     role: Role = "agent"
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
 
 
 class FaultEvent(Event):

@@ -43,7 +43,6 @@ from dqa.core.question import Candidate, Question
 from dqa.core.secrets import redact
 from dqa.deciders.base import Settings
 from dqa.deciders.reviewing import settle_statement, told_correction, told_refusal
-from dqa.models.unwatched import is_watched
 
 if TYPE_CHECKING:
     from dqa.deciders.simulation import Simulation
@@ -349,8 +348,6 @@ def use_tool(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
 
 
 def _used(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
-    if isinstance(tool, EvidenceTool) and not is_watched(tool.callbacks, verbose=tool.verbose):
-        return tool.gather(**arguments)
     started = perf_counter()
     asked = json.dumps(arguments, ensure_ascii=False, default=str)
     call = {"type": "tool_call", "id": tool.name, "name": tool.name, "args": dict(arguments)}

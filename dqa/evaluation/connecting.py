@@ -132,7 +132,7 @@ class Connected:
             Nobody is where a model should be.
         """
         if self.chats[0]:  # else nothing that talks to one is imported
-            from dqa.models.reaching import check_reachable
+            from dqa.models.registry import check_reachable
 
             for model, chat in self.chats[0].items():
                 check_reachable(model.called, chat)

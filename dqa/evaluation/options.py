@@ -88,7 +88,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
     retries: Annotated[int, Field(ge=0)] = 6
     """Most further attempts at one reply."""
     timeout: Annotated[float, Field(ge=0.1)] = 120.0
-    """How long a provider may be silent."""
+    """Longest time of one attempt at a reply."""
     reply_limit: Annotated[int, Field(ge=1000)] = 1000000
     """Most bytes of one reply; a larger one is a failure."""
     max_concurrency: Annotated[int | None, Field(ge=1)] = None
@@ -105,6 +105,10 @@ class CallOptions(Record, use_attribute_docstrings=True):
     """Price of a million tokens in."""
     price_output: Annotated[float | None, Field(ge=0.0)] = None
     """Price of a million tokens out."""
+    price_cached: Annotated[float | None, Field(ge=0.0)] = None
+    """Price of a million tokens in that the provider had cached."""
+    price_reasoning: Annotated[float | None, Field(ge=0.0)] = None
+    """Price of a million tokens out that are reasoning."""
 
     @model_validator(mode="after")
     def _agree(self) -> Self:
@@ -120,6 +124,12 @@ class CallOptions(Record, use_attribute_docstrings=True):
             raise UsageError(
                 "Give both price_input (--price-input) and price_output (--price-output), "
                 "or neither."
+            )
+        details = (self.price_cached, self.price_reasoning)
+        if self.price_input is None and details != (None, None):
+            raise UsageError(
+                "price_cached (--price-cached) and price_reasoning (--price-reasoning) need "
+                "price_input (--price-input) and price_output (--price-output)."
             )
         if self.budget_cost is not None and self.prices is None:
             raise UsageError(
@@ -140,7 +150,8 @@ class CallOptions(Record, use_attribute_docstrings=True):
 
         if self.price_input is None or self.price_output is None:
             return None
-        return Prices(self.price_input, self.price_output)
+        more = (self.price_cached, self.price_reasoning)
+        return Prices(self.price_input, self.price_output, *more)
 
     def cassette(self, models: Sequence[str], *, resume: bool) -> Cassette | None:
         """Open the cassette for `models`; None where nothing is recorded or replayed."""
@@ -166,6 +177,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
             if self.limits_spending
             else None,
             self.reply_limit,
+            timeout=self.timeout,
         )
 
 

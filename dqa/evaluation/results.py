@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
@@ -122,6 +123,10 @@ class Result(Record):
     input_tokens: int = Field(ge=0, default=0)
     output_tokens: int = Field(ge=0, default=0)
     calls: int = Field(ge=0, default=0)
+    cached_tokens: int = Field(ge=0, default=0, description="of input_tokens, from a cache")
+    reasoning_tokens: int = Field(ge=0, default=0, description="of output_tokens, reasoning")
+    uncounted: int = Field(ge=0, default=0, description="calls whose tokens are unknown")
+    failed_calls: int = Field(ge=0, default=0, description="calls that gave no reply")
     tags: tuple[str, ...] = Field(default=(), description="the question's, where it has any")
     match: MatchRule | None = Field(
         default=None,
@@ -174,9 +179,8 @@ class Result(Record):
             statements=len(decision.evidence),
             plans=len(decision.plans),
             error=decision.error or assessed.problem,
-            input_tokens=decision.usage.input_tokens,
-            output_tokens=decision.usage.output_tokens,
-            calls=decision.usage.calls,
+            **asdict(decision.usage),
+            failed_calls=decision.lost.calls,
             tags=task.question.tags,
             match=assessed.match,
             ended_by=decision.ended_by,
@@ -192,7 +196,7 @@ class Result(Record):
     @property
     def usage(self) -> Usage:
         """Tokens and calls of the chat models."""
-        return Usage(self.input_tokens, self.output_tokens, self.calls)
+        return Usage(**{part.name: getattr(self, part.name) for part in fields(Usage)})
 
     def to_json(self) -> dict[str, Any]:
         """Return the line's object, without secrets in what a model or a server said.

@@ -41,6 +41,7 @@ from dqa.evaluation.stored_runs import (
     LOST,
     RESULTS,
     RUNS,
+    USAGE,
     RunReader,
     create_tables,
     has_key,
@@ -163,7 +164,7 @@ class RunStore:
         self._lock_run(connection)
         here = RESULTS.c.run_id == self._run
         failed = here & RESULTS.c.outcome.in_(again)
-        usage = [RESULTS.c[name] for name in ("input_tokens", "output_tokens", "calls", "trace")]
+        usage = [RESULTS.c[name] for name in (*USAGE, "trace")]
         lost = select(RESULTS.c.run_id, *usage).where(failed)
         connection.execute(insert(LOST).from_select(["run_id", *(c.name for c in usage)], lost))
         connection.execute(delete(RESULTS).where(failed))

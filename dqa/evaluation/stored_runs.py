@@ -10,6 +10,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,6 +65,8 @@ _SHOWN: Final = 5
 
 METADATA = MetaData()
 STORE = Table(VERSION_TABLE, METADATA, Column("version_num", String(32), primary_key=True))
+USAGE: Final = tuple(part.name for part in fields(Usage))
+"""The columns of tokens and calls."""
 RUNS = Table(
     f"{TABLE_PREFIX}runs",
     METADATA,
@@ -88,9 +91,7 @@ RESULTS = Table(
     Column("outcome", String(40), nullable=False, index=True),
     Column("regret", Double),
     Column("value", Double),
-    Column("input_tokens", BigInteger, nullable=False),
-    Column("output_tokens", BigInteger, nullable=False),
-    Column("calls", BigInteger, nullable=False),
+    *(Column(part, BigInteger, nullable=False) for part in USAGE),
     Column("seconds", Double, nullable=False),
     Column("result", LONG_TEXT, nullable=False),
     Column("trace", LONG_BLOB, nullable=False),
@@ -101,9 +102,7 @@ LOST = Table(
     METADATA,
     Column("id", NUMBER, primary_key=True, autoincrement=True),
     Column("run_id", NUMBER, nullable=False, index=True),
-    Column("input_tokens", BigInteger, nullable=False),
-    Column("output_tokens", BigInteger, nullable=False),
-    Column("calls", BigInteger, nullable=False),
+    *(Column(part, BigInteger, nullable=False) for part in USAGE),
     Column("trace", LONG_BLOB),  # of a decision that was made again
     **TABLE_OPTIONS,
 )
@@ -338,7 +337,7 @@ class RunReader:
 
     def lost_rows(self) -> list[tuple[Usage, bytes | None]]:
         """Return each usage that led to no decision, with the trace of a decision made again."""
-        usage = (LOST.c.input_tokens, LOST.c.output_tokens, LOST.c.calls)
+        usage = [LOST.c[part] for part in USAGE]
         found = select(*usage, LOST.c.trace).where(LOST.c.run_id == self._id).order_by(LOST.c.id)
         with reading(self.location) as connection:
             return [(Usage(*used), body) for *used, body in connection.execute(found)]
@@ -380,8 +379,7 @@ def read_results(connection: Connection, run: int) -> list[Result]:
 
 def sum_usage(connection: Connection, table: Table, run: int, *only: ColumnElement[bool]) -> Usage:
     """Return the sum of the usage columns of a run's rows."""
-    columns = (table.c.input_tokens, table.c.output_tokens, table.c.calls)
-    sums = select(*(func.coalesce(func.sum(column), 0) for column in columns))
+    sums = select(*(func.coalesce(func.sum(table.c[part]), 0) for part in USAGE))
     return Usage(*map(int, connection.execute(sums.where(table.c.run_id == run, *only)).one()))
 
 

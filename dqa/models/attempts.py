@@ -1,24 +1,19 @@
-"""Who asks a model, and how far they have come with what is recorded for them.
+"""The requester of a model's replies.
 
-Two questions may be put in the same words, so a request alone does not say whose reply it needs.
-`attempt_by` names who asks, for all that a decision asks of its models; `Recordings` keeps the
-answers of each requester apart.
+Two questions may have the same words, so a request alone does not say which recorded reply it
+needs. `attempt_by` names the requester of all that a decision asks of its models.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Generic, TypeAlias, TypeVar
-from weakref import WeakKeyDictionary
+from typing import TypeAlias
 
 Requester: TypeAlias = tuple[str, ...]
 """Names that say who asks, such as a question's, its database's and its decider's."""
-
-_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -68,47 +63,3 @@ def attempt_by(*names: str) -> Iterator[Attempt]:
         yield attempt
     finally:
         _attempt.reset(token)
-
-
-class Recordings(Generic[_Answer]):
-    """Answers by requester and request, in their order, and how far each attempt has come.
-
-    Not safe to use from several threads: whoever shares it locks it.
-    """
-
-    def __init__(self) -> None:
-        self._answers: dict[tuple[Requester, str], list[_Answer]] = {}
-        # Attempts that nothing refers to any more ask for nothing, so they may be forgotten.
-        self._positions: WeakKeyDictionary[Attempt, Counter[tuple[Requester, str]]] = (
-            WeakKeyDictionary()
-        )
-
-    def answers(self, requester: Requester, request: str) -> list[_Answer]:
-        """Return what a requester was answered to a request; the list must not be changed."""
-        return self._answers.get((requester, request), [])
-
-    def position(self, attempt: Attempt, requester: Requester, request: str) -> int:
-        """Return how many answers to a request an attempt has had."""
-        counted = self._positions.get(attempt)
-        return 0 if counted is None else counted[requester, request]
-
-    def move(self, attempt: Attempt, requester: Requester, request: str, position: int) -> None:
-        """Set how many answers to a request an attempt has had."""
-        self._positions.setdefault(attempt, Counter())[requester, request] = position
-
-    def put(self, requester: Requester, request: str, position: int, answer: _Answer) -> None:
-        """Add an answer at a position, in place of the one that is there.
-
-        Raises
-        ------
-        ValueError
-            An answer before it is missing.
-        """
-        answers = self._answers.setdefault((requester, request), [])
-        if not 0 <= position <= len(answers):
-            raise ValueError(f"position {position} follows {len(answers)} replies")
-        answers[position : position + 1] = [answer]
-
-    def requesters(self, request: str) -> list[Requester]:
-        """Return who has made a request."""
-        return [requester for requester, made in self._answers if made == request]

@@ -14,14 +14,36 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens of requests and of replies cost, in one currency."""
+    """What a million tokens cost, in one currency.
+
+    Attributes
+    ----------
+    input, output
+        Of requests and of replies.
+    cached
+        Of the tokens of requests that the provider had cached; None for the price `input`.
+    reasoning
+        Of the tokens of replies that are reasoning; None for the price `output`.
+    """
 
     input: float = 0.0
     output: float = 0.0
+    cached: float | None = None
+    reasoning: float | None = None
 
     def cost(self, usage: Usage) -> float:
         """Return what `usage` costs."""
-        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / _MILLION
+        cost = usage.input_tokens * self.input + usage.output_tokens * self.output
+        if self.cached is not None:
+            cost += usage.cached_tokens * (self.cached - self.input)
+        if self.reasoning is not None:
+            cost += usage.reasoning_tokens * (self.reasoning - self.output)
+        return cost / _MILLION
+
+    def known_cost(self, usage: Usage) -> float | None:
+        """Return what `usage` costs; None where a server has not counted all tokens."""
+        tokens = usage.input_tokens + usage.output_tokens
+        return None if usage.uncounted or (usage.calls and not tokens) else self.cost(usage)
 
 
 class Budget:

@@ -1,25 +1,16 @@
-"""Cassettes: every reply of a run's models, recorded to be played again without them.
+"""Cassettes: every reply of a run's models, recorded and replayed without them.
 
-A cassette is LangChain's cache (`BaseCache`), with what that interface alone does not give:
+- A reply is found by the whole request (model, parameters, tools, stop sequences and messages), so
+  a replay needs neither a key nor a provider's package.
+- Replies belong to the requester (`dqa.models.attempts`): two questions in the same words, about
+  other data, have their own replies. Equal requests of one requester are replayed in their order,
+  and each attempt at a decision begins with the first.
+- A request that failed after all retries fails again when it is replayed.
 
-- It is keyed by the whole request: model, parameters, tools, stop sequences and messages, in a form
-  of our own, so that neither a key nor a provider's package is needed to ask for it again
-  (`dqa.models.recorded.RecordedModel` sees to that).
-- Replies belong to who asked (`dqa.models.attempts`): two questions in the same words, about other
-  data, keep their replies apart, whichever thread is faster.
-- A request that was made twice has two replies, and they are played in their order; a cache would
-  give the first one twice. Each attempt at a decision plays them from the first one on.
-- A reply is kept whole: text, tool calls, token counts, and how it ended.
-- A request that ended in failure, after all retries, fails again when it is played.
-- What was not recorded is an error that says what was asked and what comes nearest to it. A run
-  that its budget stopped is recorded as far as it went, and can be replayed once it was resumed.
-
-The file is JSON lines, each flushed as it comes, so that a crash costs the last one at most: first
-a header, then messages, each once and named by its hash, and the requests made of them, with who
-asked and how many replies they had before. Lines stand in the order in which replies came, so a run
-with one worker makes the same file every time. It holds no times and no secrets: what looks like a
-secret is redacted before the request is looked up and before the reply is used, so a run sees the
-same while it is recorded and when it is played.
+The file is JSON lines, each flushed at once: a header, then messages, each once and named by its
+hash, and the requests with their requesters and replies. It contains no times and no secrets: they
+are redacted before a request is looked up and before a reply is used, so recording and replay see
+the same.
 """
 
 from __future__ import annotations
@@ -29,15 +20,23 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from io import BufferedReader, FileIO
+from io import FileIO
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Self
 
-from langchain_core.caches import RETURN_VAL_TYPE, BaseCache
-from langchain_core.messages import message_to_dict, messages_from_dict
-from langchain_core.outputs import ChatGeneration, Generation
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage, message_to_dict, messages_from_dict
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import Field
 
 from dqa.core.distribution import find_versions
 from dqa.core.errors import (
@@ -48,52 +47,49 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.files import (
-    LINE_BYTES,
     add_line,
     describe_file_error,
-    open_regular,
     open_to_add,
     parse_json,
     problem_of_path,
     whole_lines,
 )
 from dqa.core.secrets import redact, redacted
-from dqa.models.attempts import Attempt, Recordings, Requester, current_attempt
-from dqa.models.faults import told_too_long
-from dqa.models.unrecorded import Request, difference, exhausted, of_others
+from dqa.core.text import shortened
+from dqa.models.attempts import Attempt, Requester, current_attempt
+from dqa.models.faults import is_too_long
+from dqa.models.policy import REPLY_LIMIT
+from dqa.models.replies import ask_once
 
 FORMAT = 2
 """Version of the file's format."""
+_SHOWN = 60
+_SHOWN_NAMES = ("name", "tool_calls", "invalid_tool_calls", "tool_call_id")
+_Key = tuple[Requester, str]
+_Answer = Mapping[str, Any]
+"""``replies``, messages in LangChain's form, or the words of a ``failure``."""
 
 
 @dataclass(frozen=True, slots=True)
-class _RecordedAnswer:
-    """What one request was answered: replies in LangChain's own form of messages, or a failure."""
+class _Request:
+    """A request without its secrets: hash, settings, and messages by hash."""
 
-    replies: tuple[dict[str, Any], ...] = ()
-    failure: str | None = None
+    key: str
+    settings: str
+    messages: Mapping[str, dict[str, Any]]
+    names: tuple[str, ...]
 
     @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Self:
-        failed = "failure" in entry
-        return cls(failure=entry["failure"]) if failed else cls(tuple(entry["replies"]))
-
-    def to_json(self) -> dict[str, Any]:
-        return {"replies": self.replies} if self.failure is None else {"failure": self.failure}
-
-
-@dataclass(frozen=True, slots=True)
-class _PendingRequest:
-    """A request that is being made: by whom, in which attempt, and its messages."""
-
-    attempt: Attempt
-    requester: Requester
-    request: Request
-    messages: list[dict[str, Any]]
+    def of(cls, settings: str, messages: Sequence[BaseMessage]) -> Self:
+        shown = [redacted(_shown(message)) for message in messages]
+        names = tuple(_hash(json.dumps(message, sort_keys=True)) for message in shown)
+        settings = redact(settings)
+        key = _hash("\n".join([settings, *names]))
+        return cls(key, settings, dict(zip(names, shown, strict=True)), names)
 
 
-class Cassette(BaseCache):
-    """Recorded replies, and, while recording, the file that more are written to.
+class Cassette:
+    """Recorded replies and, while recording, the file that more are written to.
 
     Made by `record` and `replay`. Safe to use from several threads.
 
@@ -102,9 +98,9 @@ class Cassette(BaseCache):
     path
         The file.
     models
-        The models whose replies it holds.
+        The models whose replies it contains.
     warnings
-        How the versions that made it differ from those that play it.
+        How the versions that recorded it differ from the present ones.
     """
 
     def __init__(self, path: Path, models: Sequence[str]) -> None:
@@ -112,41 +108,42 @@ class Cassette(BaseCache):
         self.models = tuple(models)
         self.warnings: tuple[str, ...] = ()
         self._messages: dict[str, dict[str, Any]] = {}
-        self._requests: dict[tuple[Requester, str], Request] = {}
-        self._recordings: Recordings[_RecordedAnswer] = Recordings()
+        self._answers: dict[_Key, list[_Answer]] = {}
+        self._asked: dict[_Key, tuple[str, ...]] = {}
+        # Attempts that nothing refers to any more ask for nothing.
+        self._positions: weakref.WeakKeyDictionary[Attempt, Counter[_Key]] = (
+            weakref.WeakKeyDictionary()
+        )
         self._file: FileIO | None = None
         self._lock = threading.Lock()
-        # Not a context variable: between `lookup` and the failure a call stays on
-        # its thread, and LangChain's wrappers of models forget what is set inside of them.
-        self._made = threading.local()
 
     @classmethod
     def record(cls, path: Path, models: Sequence[str], *, resume: bool = False) -> Self:
-        """Start a cassette, or go on with one.
+        """Start a cassette, or continue one.
 
-        A run that goes on asks its unfinished questions again: what is already recorded is played,
-        so nothing is paid for twice and the cassette stays one consistent run.
+        A resumed run asks its unfinished questions again: recorded replies are replayed, so
+        nothing is paid for twice.
 
         Parameters
         ----------
         path
             A new file, or one without replies, unless `resume` is set.
         models
-            The models that will be recorded.
+            The models that are recorded.
         resume
-            Whether to go on with a file that is there.
+            Whether to continue an existing file.
 
         Raises
         ------
         UsageError
-            The file exists, holds another model's replies, or cannot be written.
+            The file exists, contains another model's replies, or cannot be written.
         ParseError
-            The file that goes on is no cassette of this format.
+            The file to continue is not a cassette of this format.
         """
         cassette = cls(path, models)
         try:
-            if path.exists() and (resume or _is_unused(path)):
-                cassette._read(mend=True)
+            if path.exists() and (resume or _has_no_reply(path)):
+                cassette._read(repair=True)
                 cassette._check_models(models)
                 cassette._file = open_to_add(path)
             else:
@@ -157,25 +154,24 @@ class Cassette(BaseCache):
             raise UsageError(f"--record: {problem_of_path(path, error, writing=True)}.") from error
         weakref.finalize(cassette, cassette._file.close)
         if not path.stat().st_size:
-            cassette._write(
-                {"cassette": FORMAT, **find_versions("langchain-core"), "models": list(models)}
-            )
+            versions = find_versions("langchain-core")
+            cassette._write({"cassette": FORMAT, **versions, "models": list(models)})
         return cassette
 
     @classmethod
     def replay(cls, path: Path, models: Sequence[str]) -> Self:
-        """Open a cassette to be played in place of `models`.
+        """Open a cassette to be replayed in place of `models`.
 
         Raises
         ------
         UsageError
-            The file cannot be read, or holds other models' replies.
+            The file cannot be read, or contains other models' replies.
         ParseError
-            The file is no cassette, or one of a format that this version does not read.
+            The file is not a cassette, or one of another format.
         """
         cassette = cls(path, models)
         try:
-            cassette._read(mend=False)
+            cassette._read(repair=False)
         except OSError as error:
             problem = problem_of_path(path, error)
             raise UsageError(
@@ -186,100 +182,119 @@ class Cassette(BaseCache):
 
     @property
     def replays(self) -> bool:
-        """Whether it only plays, and asks no model."""
+        """Whether it only replays, and asks no model."""
         return self._file is None
 
-    def lookup(self, prompt: str, llm_string: str) -> RETURN_VAL_TYPE | None:
-        """Return the next recorded reply to a request, or None where one has to be recorded.
+    def find(self, request: _Request) -> _Answer | None:
+        """Return the next recorded answer to a request; None if it has to be recorded.
 
         Raises
         ------
         UnrecordedRequestError
-            The cassette is played and holds no further reply to this request by who makes it.
-        ModelUnavailableError
-            The request failed when it was recorded.
+            The cassette is replayed and has no further answer to this request of this requester.
         """
-        asked = self._made.last = _pending(prompt, llm_string)
-        key = asked.request.key
+        attempt, key = _requester(request)
         with self._lock:
-            answers = self._recordings.answers(asked.requester, key)
-            position = self._recordings.position(asked.attempt, asked.requester, key)
+            answers, position = self._answers.get(key, []), self._position(attempt, key)
             found = answers[position] if position < len(answers) else None
-            if self._file is not None and (found is None or found.failure is not None):
+            if self._file is not None and (found is None or "failure" in found):
                 return None
             if found is None:
-                raise UnrecordedRequestError(f"{self.path}: {self._missing(asked)}")
-            self._recordings.move(asked.attempt, asked.requester, key, position + 1)
-        asked.attempt.played.add(key)
-        return _played(found)
+                raise UnrecordedRequestError(f"{self.path}: {self._missing(key, request)}")
+            self._move(attempt, key, position + 1)
+        attempt.played.add(request.key)
+        return found
 
-    def update(self, prompt: str, llm_string: str, return_val: RETURN_VAL_TYPE) -> None:
-        """Record a reply, right behind the messages that it answers."""
-        replies = tuple(_kept(generation) for generation in return_val)
-        self._record_answer(_pending(prompt, llm_string), _RecordedAnswer(replies))
-
-    def record_failure(self, words: str) -> None:
-        """Record that the request which this thread made last has failed for good."""
-        if self._file is not None:
-            self._record_answer(self._made.last, _RecordedAnswer(failure=redact(words)))
-
-    def clear(self, **kwargs: Any) -> None:  # noqa: ANN401, ARG002  (the base class's signature)
-        """Refuse: a cassette is a record, and is deleted as a file."""
-        raise UsageError(f"{self.path} is a record and cannot be cleared: delete the file.")
-
-    def close(self) -> None:
-        """Close the file; everything that was recorded stays."""
-        if self._file is not None:
-            self._file.close()
-
-    def _record_answer(self, asked: _PendingRequest, answer: _RecordedAnswer) -> None:
-        request = asked.request
+    def add(self, request: _Request, answer: _Answer) -> None:
+        """Record the answer to a request, behind the messages that it answers."""
+        if self._file is None:
+            return
+        attempt, key = _requester(request)
         with self._lock:
-            answers = self._recordings.answers(asked.requester, request.key)
-            position = self._recordings.position(asked.attempt, asked.requester, request.key)
-            if position < len(answers) and answers[position].failure is None:
+            answers, position = self._answers.get(key, []), self._position(attempt, key)
+            if position < len(answers) and "failure" not in answers[position]:
                 position = len(answers)  # another attempt of the same requester was faster
-            self._recordings.put(asked.requester, request.key, position, answer)
-            self._recordings.move(asked.attempt, asked.requester, request.key, position + 1)
-            for name, message in zip(request.messages, asked.messages, strict=True):
+            self._put(key, position, answer)
+            self._move(attempt, key, position + 1)
+            for name in request.names:
                 if name not in self._messages:
-                    self._messages[name] = message
-                    self._write({"message": name, **message})
+                    self._messages[name] = request.messages[name]
+                    self._write({"message": name, **request.messages[name]})
             self._write(
                 {
                     "request": request.key,
-                    "asker": asked.requester,
+                    "asker": key[0],
                     "position": position,
                     "settings": request.settings,
-                    "messages": request.messages,
-                    **answer.to_json(),
+                    "messages": request.names,
+                    **answer,
                 }
             )
 
-    def _missing(self, asked: _PendingRequest) -> str:
-        """Say which request has no recorded reply."""
-        requester, request = asked.requester, asked.request
-        had = len(self._recordings.answers(requester, request.key))
-        if had:
-            return exhausted(requester, had)
-        others = self._recordings.requesters(request.key)
+    def close(self) -> None:
+        """Close the file; all records stay."""
+        if self._file is not None:
+            self._file.close()
+
+    def _position(self, attempt: Attempt, key: _Key) -> int:
+        positions = self._positions.get(attempt)
+        return 0 if positions is None else positions[key]
+
+    def _move(self, attempt: Attempt, key: _Key, position: int) -> None:
+        self._positions.setdefault(attempt, Counter())[key] = position
+
+    def _put(self, key: _Key, position: int, answer: _Answer) -> None:
+        answers = self._answers.setdefault(key, [])
+        if not 0 <= position <= len(answers):
+            raise ValueError(f"position {position} follows {len(answers)} replies")
+        answers[position : position + 1] = [answer]
+
+    def _missing(self, key: _Key, request: _Request) -> str:
+        """Return which request has no recorded reply, and what differs from the nearest one."""
+        requester, settings = key[0], "Replay it with the settings it was recorded with"
+        if had := len(self._answers.get(key, [])):
+            times = "once" if had == 1 else f"{had} times"
+            by = _by(requester)
+            return f"a request{by} was recorded {times} and is now made once more. {settings}."
+        step = 1 + sum(request.messages[name]["role"] == "ai" for name in request.names)
+        opening = f"no reply to request {step}{_by(requester)} is recorded."
+        others = [other for other, same in self._answers if same == request.key]
         if others:
-            return of_others(requester, asked.messages, others[0])
-        # Of requests that come equally near, the same requester's own go first.
-        near = sorted(self._requests, key=lambda known: known[0] != requester)
-        requests = [self._requests[name] for name in near]
-        return difference(requester, request, asked.messages, requests, self._messages)
+            by = _by(others[0]) or " without a requester"
+            return (
+                f"{opening} The same request was recorded{by}. Replay it with the questions, "
+                "databases and deciders it was recorded with."
+            )
+        if not self._asked:
+            return f"{opening} The cassette is empty."
+        near = max(
+            self._asked,
+            key=lambda known: (_shared(self._asked[known], request.names), known[0] == requester),
+        )
+        same = _shared(self._asked[near], request.names)
+        if same == len(request.names):
+            return f"{opening} The nearest one has other settings, or more messages. {settings}."
+        recorded = self._asked[near][same : same + 1]
+        there = _text(self._messages[recorded[0]]) if recorded else ""
+        message = request.messages[request.names[same]]
+        here = _text(message)
+        start = max(0, _shared(there, here) - _SHOWN // 3)
+        was, now = (shortened(text[start:], _SHOWN) for text in (there, here))
+        return (
+            f"{opening} The nearest one differs at message {same + 1} ({message['role']}): "
+            f"recorded '{was}', asked '{now}'. {settings}, or record it again."
+        )
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._file is None:
-            raise AssertionError("a cassette that is played records nothing")
+            raise AssertionError("a cassette that is replayed records nothing")
         try:
             add_line(self._file, json.dumps(line, ensure_ascii=False))
         except OSError as error:
             problem = describe_file_error(error, self.path)
             raise UsageError(f"--record: {problem} What was recorded is kept.") from error
 
-    def _read(self, *, mend: bool) -> None:
+    def _read(self, *, repair: bool) -> None:
         size, read = self.path.stat().st_size, 0
         for number, line in enumerate(whole_lines(self.path), start=1):
             read += len(line)
@@ -287,16 +302,14 @@ class Cassette(BaseCache):
                 entry = parse_json(line)
                 self._read_header(entry) if number == 1 else self._read_entry(entry)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
-                why = repr(error) if line.strip().startswith(b"{") else "it is no JSON object"
-                raise self._no_line(number, why) from error
-        if not read and not mend:
-            raise self._no_line(1, "it is no JSON object")
-        if mend and read < size:
+                raise self._broken(number, repr(error)) from error
+        if not read and not repair:
+            raise self._broken(1, "it is empty")
+        if repair and read < size:
             os.truncate(self.path, read)
 
-    def _no_line(self, number: int, why: str) -> ParseError:
-        problem = f"no line of a cassette ({why}): record it again."
-        return ParseError(self.path, number, problem)
+    def _broken(self, number: int, why: str) -> ParseError:
+        return ParseError(self.path, number, f"not a line of a cassette ({why}): record it again.")
 
     def _read_header(self, header: dict[str, Any]) -> None:
         if header["cassette"] != FORMAT:
@@ -315,19 +328,19 @@ class Cassette(BaseCache):
         ]
         if differing:
             made = f"{self.path} was made by {', '.join(differing)}"
-            self.warnings = (
-                f"{made}: where prompts have changed in between, their replies are not found.",
-            )
+            changed = "where prompts have changed in between, their replies are not found."
+            self.warnings = (f"{made}: {changed}",)
 
     def _read_entry(self, entry: dict[str, Any]) -> None:
         if "message" in entry:
             self._messages[entry.pop("message")] = entry
             return
-        request = Request(entry["request"], entry["settings"], tuple(entry["messages"]))
-        requester, answer = tuple(entry["asker"]), _RecordedAnswer.from_json(entry)
+        key = (tuple(entry["asker"]), entry["request"])
+        self._asked[key] = tuple(entry["messages"])
+        str(entry["settings"])  # a damaged line has none
+        name = "failure" if "failure" in entry else "replies"
         # A request that failed and was made again by a later attempt did not fail in the end.
-        self._recordings.put(requester, request.key, entry["position"], answer)
-        self._requests[requester, request.key] = request
+        self._put(key, entry["position"], {name: entry[name]})
 
     def _check_models(self, models: Sequence[str]) -> None:
         missing = [name for name in models if name not in self.models]
@@ -338,49 +351,144 @@ class Cassette(BaseCache):
             )
 
 
-def _is_unused(path: Path) -> bool:
+class RecordedModel(BaseChatModel):
+    """A chat model that records another one on a cassette, or replays it in its place.
+
+    The requests on the cassette are made of this model's own fields, so a replay needs neither the
+    recorded model's package nor its key nor its address.
+
+    Attributes
+    ----------
+    model
+        The recorded model's name, ``provider:model``.
+    cassette
+        The cassette.
+    parameters
+        What else the replies depend on, e.g. ``{"temperature": 0}``.
+    inner
+        The recorded model; None if the cassette is replayed.
+    reply_limit
+        Most bytes of a reply; a larger one is not recorded.
+    """
+
+    model: str
+    cassette: Any = Field(exclude=True)
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    inner: BaseChatModel | None = None
+    reply_limit: int = REPLY_LIMIT
+    cache: Any = False
+
+    def bind_tools(
+        self,
+        tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool],
+        *,
+        tool_choice: str | None = None,
+        **kwargs: Any,  # noqa: ANN401  (the base class's signature)
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Bind tools, in the form that all providers' packages read."""
+        if tool_choice is not None:
+            kwargs["tool_choice"] = tool_choice
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+
+    def request(
+        self,
+        messages: Sequence[BaseMessage],
+        stop: list[str] | None,
+        **kwargs: Any,  # noqa: ANN401
+    ) -> _Request:
+        """Return the request as the cassette stores it."""
+        return _Request.of(self._get_llm_string(stop=stop, **kwargs), messages)
+
+    @property
+    def _llm_type(self) -> str:
+        return "recorded"
+
+    @property
+    def _identifying_params(self) -> Mapping[str, Any]:
+        return {"model": self.model, **self.parameters}
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,  # noqa: ANN401  (the base class's signature)
+    ) -> ChatResult:
+        del run_manager
+        request, cassette = self.request(messages, stop, **kwargs), self.cassette
+        answer = cassette.find(request)
+        if answer is None:
+            reply = ask_once(lambda: self._ask(messages, stop, kwargs), self.reply_limit)
+            answer = {"replies": [_stored(reply)]}
+            cassette.add(request, answer)
+        if "failure" in answer:
+            failure = answer["failure"]
+            raise (RequestTooLongError if is_too_long(failure) else ModelUnavailableError)(failure)
+        replies = messages_from_dict(list(answer["replies"]))
+        return ChatResult(generations=[ChatGeneration(message=reply) for reply in replies])
+
+    def _ask(
+        self, messages: list[BaseMessage], stop: list[str] | None, settings: dict[str, Any]
+    ) -> AIMessage:
+        if self.inner is None:
+            raise AssertionError("a cassette that is replayed answers or raises before this")
+        if "tools" in settings:
+            return self.inner.bind_tools(**settings).invoke(messages, stop=stop)
+        return self.inner.invoke(messages, stop=stop, **settings)
+
+
+def record_failure(
+    model: object, messages: Sequence[BaseMessage], stop: list[str] | None, words: str
+) -> None:
+    """Record that a request has failed after all retries, if the model is recorded."""
+    settings: dict[str, Any] = {}
+    while isinstance(model, RunnableBindingBase):
+        settings, model = {**model.kwargs, **settings}, model.bound
+    if isinstance(model, RecordedModel):
+        request = model.request(messages, stop, **settings)
+        model.cassette.add(request, {"failure": redact(words)})
+
+
+def _has_no_reply(path: Path) -> bool:
     """Whether a run that failed before its first reply left the file behind."""
-    with BufferedReader(open_regular(path, most=None)) as file:
-        header, second = file.readline(LINE_BYTES), file.read(1)
-    return not second and (not header or header.startswith(b'{"cassette"'))
+    header, *others = [*whole_lines(path)][:2] or [b'{"cassette"']
+    return not others and header.startswith(b'{"cassette"')
 
 
-def _pending(prompt: str, llm_string: str) -> _PendingRequest:
-    """Return what LangChain's two texts ask for, and who asks, without secrets."""
-    messages = [redacted(_canonical(message["kwargs"])) for message in json.loads(prompt)]
-    names = tuple(_hash(json.dumps(message, sort_keys=True)) for message in messages)
-    settings = redact(llm_string)
-    request = Request(_hash("\n".join([settings, *names])), settings, names)
+def _requester(request: _Request) -> tuple[Attempt, _Key]:
     attempt = current_attempt()
-    return _PendingRequest(attempt, tuple(map(redact, attempt.requester)), request, messages)
+    return attempt, (tuple(map(redact, attempt.requester)), request.key)
 
 
-def _canonical(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a model is shown of a message, whichever version of LangChain wrote it."""
-    shown = {"role": message["type"], "content": message["content"]}
-    for name in ("name", "tool_calls", "invalid_tool_calls", "tool_call_id"):
-        if message.get(name):
-            shown[name] = message[name]
-    return shown
+def _shown(message: BaseMessage) -> dict[str, Any]:
+    """Return what a model is shown of a message, in every version of LangChain."""
+    found = {name: getattr(message, name, None) for name in _SHOWN_NAMES}
+    named = {name: value for name, value in found.items() if value}
+    return {"role": message.type, "content": message.content, **named}
 
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _kept(generation: Generation) -> dict[str, Any]:
-    if not isinstance(generation, ChatGeneration):
-        raise TypeError("only chat models' replies can be recorded")
-    kept = message_to_dict(generation.message)
-    if str(kept["data"].get("id")).startswith("lc_"):
-        kept["data"]["id"] = None  # LangChain's own, another one in every run
-    return kept
+def _stored(reply: AIMessage) -> dict[str, Any]:
+    stored: dict[str, Any] = redacted(message_to_dict(reply))
+    if str(stored["data"].get("id")).startswith("lc_"):
+        stored["data"]["id"] = None  # LangChain's own, another one in every run
+    return stored
 
 
-def _played(recorded: _RecordedAnswer) -> list[Generation]:
-    if recorded.failure is not None:
-        # The file keeps the words of a failure, and they tell its class.
-        too_long = told_too_long(recorded.failure)
-        raise (RequestTooLongError if too_long else ModelUnavailableError)(recorded.failure)
-    messages = messages_from_dict(list(recorded.replies))
-    return [ChatGeneration(message=message) for message in messages]
+def _by(requester: Sequence[str]) -> str:
+    return f" of ({', '.join(requester)})" if requester else ""
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many items two sequences share at their start."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    content = message["content"]
+    text = content if isinstance(content, str) else json.dumps(content, sort_keys=True)
+    called = {name: value for name, value in message.items() if name not in ("role", "content")}
+    return f"{text}\n{json.dumps(called, sort_keys=True)}" if called else text

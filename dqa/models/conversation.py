@@ -1,74 +1,61 @@
-"""The conversation with a model: ask, say what could not be used, ask again within a bound.
+"""The conversation with a model: ask, report what could not be used, and ask again.
 
-`take_turn` asks for one reply and counts it; an agent whose conversation goes on for many turns
-calls it itself. `Conversation` asks for one thing at a time, each in a conversation of its own.
-Both keep what happened in a `Recorder`; what ends a decision is raised, and
-`dqa.core.endings.ending_of` says how it ends.
+`take_turn` asks for one reply and counts it; agents with a long conversation call it themselves.
+`Conversation` asks for one thing at a time, each in a conversation of its own. Both record what
+happened in a `Recorder`; `dqa.core.endings.ending_of` says how an error ends a decision.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from dqa.core.decision import Usage
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
-from dqa.core.events import (
-    FaultEvent,
-    ParseFailureEvent,
-    PromptEvent,
-    ReplyEvent,
-    Role,
-    WarningEvent,
-)
+from dqa.core.events import FaultEvent, ParseFailureEvent, PromptEvent, ReplyEvent, Role
 from dqa.core.recorder import Recorder
-from dqa.models.calling import ChatRunnable, call_model, estimate_tokens
+from dqa.models.calling import ChatRunnable, ModelReply, call_model, estimate_tokens
 from dqa.models.faults import Fault
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
+from dqa.models.replies import split_thinking
 
 _Read = TypeVar("_Read")
 
 EMPTY_REPLY = "(empty reply)"
-"""What a conversation keeps of a reply without words: providers reject empty messages."""
-
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_OPEN_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-"""A thought whose beginning a provider has put into the request."""
+"""An empty reply in a conversation: providers reject empty messages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(ModelReply):
     """One reply of a model.
 
     Attributes
     ----------
-    message
-        As the model gave it.
     text
-        What it said, without what it thought aloud.
+        The reply without its ``<think>`` part.
     thought
-        What it thought aloud, as it wrote it; None where it did not.
-    usage
-        Tokens that the provider counted.
-    incomplete
-        Why the reply cannot be taken for what the model had to say; see
-        `dqa.models.calling.ModelReply`.
+        The ``<think>`` part; None without one.
     """
 
-    message: AIMessage
-    text: str
-    thought: str | None
-    usage: Usage
-    incomplete: str | None = None
+    text: str = ""
+    thought: str | None = None
 
-    def check(self) -> None:
-        """Raise `UnparsableReplyError`, which tells the model why, where the reply is not whole."""
-        if self.incomplete is not None:
-            raise UnparsableReplyError(self.incomplete)
+    def event(self, step: int, text: str, thought: str | None, **more: Any) -> ReplyEvent:  # noqa: ANN401
+        """Return the trace's event of the reply, as its reader understood it."""
+        return ReplyEvent(
+            step=step,
+            text=text,
+            thought=thought,
+            reasoning=self.reasoning,
+            input_tokens=self.usage.input_tokens,
+            output_tokens=self.usage.output_tokens,
+            cached_tokens=self.usage.cached_tokens,
+            reasoning_tokens=self.usage.reasoning_tokens,
+            **more,
+        )
 
 
 def take_turn(
@@ -80,17 +67,16 @@ def take_turn(
 ) -> Turn:
     """Ask a model for its next reply, and record faults and tokens.
 
-    The reply itself is recorded by who reads it, since only the reader knows what it says, and
-    whether it counts as a step.
+    The reader of the reply records it, because only the reader knows what it says.
 
     Parameters
     ----------
     model
-        Who is asked.
+        The chat model.
     messages
         The conversation so far.
     recorder
-        Keeps faults and tokens.
+        Records faults and tokens.
     calls
         Retries, limits and budget.
     stop
@@ -105,41 +91,21 @@ def take_turn(
 
     def note(fault: Fault) -> None:
         recorder.lost += fault.usage
+        if fault.usage.uncounted:
+            recorder.uncounted += Usage(estimate_tokens(messages))
         recorder.note(FaultEvent(step=recorder.steps + 1, **fault.to_data()))
 
     called = call_model(model, messages, stop, calls, note)
     recorder.usage += called.usage
     if not called.usage.input_tokens:
-        # Who counts nothing, such as a scripted model, must not make a budget endless.
+        # The decision's budget must also end with models that count nothing, such as scripted ones.
         recorder.uncounted += Usage(estimate_tokens(messages), estimate_tokens([called.reply]))
-    if called.miscounted:
-        recorder.warn_once(_miscounted(recorder))
     thought, text = split_thinking(called.reply.text)
-    return Turn(called.reply, text, thought, called.usage, called.incomplete)
-
-
-def _miscounted(recorder: Recorder) -> WarningEvent:
-    return WarningEvent(
-        step=recorder.steps + 1,
-        about="tokens",
-        text="The provider's count of tokens is none: not whole numbers from 0 on. They count as "
-        "unknown: what was spent leaves them out, and a budget goes by an estimate.",
-        considered=0,
-        total=1,
-    )
-
-
-def split_thinking(text: str) -> tuple[str | None, str]:
-    """Return what a model thought aloud (``<think>``), None where it did not, and what it said."""
-    thoughts, said = _THOUGHT.findall(text), _THOUGHT.sub("", text)
-    opened = _OPEN_THOUGHT.match(said)
-    if opened is not None:
-        thoughts, said = [opened.group(), *thoughts], said[opened.end() :]
-    return "\n".join(thoughts).strip() or None, said.strip()
+    return Turn(called.reply, called.usage, called.incomplete, called.reasoning, text, thought)
 
 
 def correction(problem: str) -> HumanMessage:
-    """Return the message that asks again, with what was wrong with the last reply."""
+    """Return the message that asks again, with the problem of the last reply."""
     return HumanMessage(f"The reply could not be used. {problem}")
 
 
@@ -155,13 +121,13 @@ class Conversation:
     Attributes
     ----------
     model
-        Who is asked.
+        The chat model.
     max_failures
-        Most replies to one question that may not be readable.
+        Most replies to one question that may be unreadable.
     calls
         Retries, limits and budget.
     recorder
-        Keeps what is asked and said.
+        Records what is asked and said.
     """
 
     model: ChatRunnable
@@ -178,18 +144,18 @@ class Conversation:
         model: ChatRunnable | None = None,
         role: Role = "agent",
     ) -> _Read:
-        """Ask, and ask again with what was wrong, up to `max_failures` times.
+        """Ask, and ask again with the problem of the reply, up to `max_failures` times.
 
         Parameters
         ----------
         prompt
-            What is asked.
+            The request.
         read
-            Reads what the model said; `UnparsableReplyError` tells the model what to write instead.
+            Reads the reply; its `UnparsableReplyError` tells the model what to write instead.
         purpose
-            What it is for, for the trace.
+            The purpose, for the trace.
         model
-            Who is asked, where it is not the usual one.
+            Another model than the usual one.
         role
             Which of a decider's models it is, for the trace.
 
@@ -198,7 +164,7 @@ class Conversation:
         UnparsableReplyError
             No reply could be read.
         OutOfBudgetError
-            What the decision may cost is spent, but for a last request once the run is closed.
+            The decision's budget is spent, but for a last request once the run is closed.
         InfrastructureError, BudgetSpentError, UsageError
             As `dqa.models.calling.call_model` raises them.
         """
@@ -206,25 +172,13 @@ class Conversation:
         record = self.recorder
         if record.ended_by is None and record.over_budget(reads=False) is not None:
             raise OutOfBudgetError(f"The budget of {record.spent} is spent.")
-        record.note(
-            PromptEvent(
-                step=record.steps, messages=(("human", prompt),), role=role, purpose=purpose
-            )
-        )
+        asked = (("human", prompt),)
+        record.note(PromptEvent(step=record.steps, messages=asked, role=role, purpose=purpose))
         problem = ""
         for _ in range(self.max_failures):
             turn = take_turn(model or self.model, messages, record, self.calls)
             record.steps += 1
-            record.note(
-                ReplyEvent(
-                    step=record.steps,
-                    text=turn.text,
-                    thought=turn.thought,
-                    role=role,
-                    input_tokens=turn.usage.input_tokens,
-                    output_tokens=turn.usage.output_tokens,
-                )
-            )
+            record.note(turn.event(record.steps, turn.text, turn.thought, role=role))
             try:
                 turn.check()
                 return read(turn.text)

@@ -1,15 +1,12 @@
-"""What goes wrong between here and a model's provider, and what each fault calls for.
+"""The faults of models' providers, and what each one calls for.
 
-Providers' packages share no base class. A fault is told by its HTTP status where there is one, and
-by the names of its classes where there is none: the packages that OpenAI, Anthropic and others
-generate from one template, httpx, requests and Python itself agree on those.
+Providers' packages have no common base class. A fault is classified by its HTTP status or, without
+one, by the names of its classes, on which the generated packages, httpx, requests and Python agree.
 """
 
 from __future__ import annotations
 
 import re
-import socket
-import ssl
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
@@ -44,6 +41,7 @@ class FaultKind(StrEnum):
     QUOTA = "quota"
     KEY = "key"
     NOT_FOUND = "not_found"
+    REDIRECT = "redirect"
     UNKNOWN_MODEL = "unknown_model"
     REQUEST = "request"
     TOO_LONG = "too_long"
@@ -57,42 +55,37 @@ class FaultKind(StrEnum):
         return self in _RETRYABLE
 
     def to_error(self, words: str) -> DqaError:
-        """Return the error that says what to mend, for a fault that asking again cannot help."""
+        """Return the error of a fault that asking again cannot fix, with a hint."""
         hint = _HINTS.get(self)
         if hint is None:
             return ModelUnavailableError(f"The model failed: {words}")
-        if self is FaultKind.TOO_LONG:
-            return RequestTooLongError(f"{hint} It says: {words}")
-        if self is FaultKind.REQUEST:
-            return ModelUnavailableError(f"{hint} It says: {words}")
-        return UsageError(f"{hint} It says: {words}")
+        kinds = {self.TOO_LONG: RequestTooLongError, self.REQUEST: ModelUnavailableError}
+        return kinds.get(self, UsageError)(f"{hint} It says: {words}")
 
 
-_RETRYABLE = frozenset(
-    {
-        FaultKind.RATE_LIMIT,
-        FaultKind.SERVER,
-        FaultKind.TIMEOUT,
-        FaultKind.CONNECTION,
-        FaultKind.MALFORMED,
-    }
-)
-_LONGER_THAN_TAKEN = "The request is longer than the model takes"
+_LOST = frozenset({FaultKind.TIMEOUT, FaultKind.CONNECTION, FaultKind.MALFORMED})
+"""The provider may have charged for the reply that did not arrive."""
+_RETRYABLE = _LOST | {FaultKind.RATE_LIMIT, FaultKind.SERVER}
+_TOO_LONG_HINT = "The request is longer than the model takes"
 _HINTS = {
     FaultKind.KEY: "The provider refuses the key: check the variable that holds it, and that the "
     "account may use this model.",
     FaultKind.NOT_FOUND: "The server has nothing at this address: check --base-url, which mostly "
     "ends in /v1 (and --model).",
+    FaultKind.REDIRECT: "The server sends requests on to another address. Nothing was sent there, "
+    "because the request contains the key and the question: name the right --base-url.",
     FaultKind.UNKNOWN_MODEL: "The provider knows no such model: check --model; many servers list "
     "theirs at BASE-URL/models.",
-    FaultKind.QUOTA: "The account has no quota left: add to it, or use another key.",
+    FaultKind.QUOTA: "Quota exhausted: the account has no credit left; add to it, or use another "
+    "key.",
     FaultKind.REQUEST: "The provider rejects the request; where it is too long, lower --row-limit "
     "or --max-steps, or what a setting of the decider's own has it read (--set).",
-    FaultKind.TOO_LONG: f"{_LONGER_THAN_TAKEN}: lower --row-limit or --max-steps, or what a "
+    FaultKind.TOO_LONG: f"{_TOO_LONG_HINT}: lower --row-limit or --max-steps, or what a "
     "setting of the decider's own has it read (--set).",
 }
 _BY_STATUS = {
     401: FaultKind.KEY,
+    402: FaultKind.QUOTA,
     403: FaultKind.KEY,
     404: FaultKind.NOT_FOUND,
     408: FaultKind.TIMEOUT,
@@ -101,18 +94,36 @@ _BY_STATUS = {
     425: FaultKind.SERVER,
     429: FaultKind.RATE_LIMIT,
 }
+_BY_NAME = (
+    ({"ContextOverflowError"}, FaultKind.TOO_LONG),
+    ({"APIResponseValidationError"}, FaultKind.MALFORMED),
+    ({"APITimeoutError", "Timeout", "TimeoutError", "TimeoutException"}, FaultKind.TIMEOUT),
+    ({"APIConnectionError", "ConnectionError", "TransportError"}, FaultKind.CONNECTION),
+    ({"IncompleteRead"}, FaultKind.CONNECTION),
+    ({"APIError"}, FaultKind.SERVER),  # of OpenAI's package: an error event of a stream
+)
 _MALFORMED = (MalformedReplyError, JSONDecodeError, RecursionError, UnicodeDecodeError)
 _DIGITS = re.compile(r"limit \(\d+ digits\) for integer string conversion")
-"""What Python says of a number in a reply that is too long for it."""
-_TIMEOUTS = {"APITimeoutError", "Timeout", "TimeoutError", "TimeoutException"}
-_CONNECTIONS = {"APIConnectionError", "ConnectionError", "TransportError", "IncompleteRead"}
-_SERVER = {"APIError"}
-"""Base class of OpenAI's errors: alone, it is an error told in the middle of a stream."""
+
+
+class ServedError(MalformedReplyError):
+    """An error that a server sent in place of a reply, with status 200.
+
+    Parameters
+    ----------
+    error
+        The protocol's ``error``: an object with ``message`` and ``code``, or a text.
+    """
+
+    def __init__(self, error: object) -> None:
+        told = error if isinstance(error, dict) else {"message": error}
+        super().__init__(f"The server sent an error in place of a reply: {told.get('message')}")
+        self.code = told.get("code") or told.get("type")
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One attempt to get a reply that failed, or a reply that had to be mended.
+    """A failed attempt to get a reply, or a reply that had to be repaired.
 
     Attributes
     ----------
@@ -125,9 +136,9 @@ class Fault:
     attempt
         Which attempt at this reply it was, from 1.
     wait
-        Seconds until the request is made again, or None where it is not.
+        Seconds until the next attempt; None without one.
     usage
-        What the attempt may have cost; nothing of one that never was under way.
+        The attempt as a call; `uncounted` where the provider may have charged for it.
     """
 
     kind: FaultKind
@@ -136,6 +147,14 @@ class Fault:
     attempt: int
     wait: float | None
     usage: Usage = Usage()  # noqa: RUF009  (frozen)
+
+    @classmethod
+    def of(cls, kind: FaultKind, error: Exception, attempt: int, wait: float | None) -> Fault:
+        """Return the fault of a failed attempt."""
+        lost = kind in _LOST and unreached(error) is None
+        counted = getattr(error, "usage", None)
+        usage = counted if isinstance(counted, Usage) else Usage(calls=1, uncounted=int(lost))
+        return cls(kind, type(error).__name__, words_of(error), attempt, wait, usage)
 
     def to_data(self) -> dict[str, Any]:
         """Return the data of the trace's event ``fault``."""
@@ -149,67 +168,70 @@ class Fault:
 
 
 def diagnose(error: Exception) -> FaultKind:
-    """Return what kind of fault an exception of a provider's package is."""
-    if isinstance(error, _MALFORMED) or _DIGITS.search(str(error)):
-        return FaultKind.MALFORMED
-    status = _status(error)
+    """Return the kind of an exception of any provider's package."""
+    status, words = _status(error), str(error)
+    if _is_quota(error, status, words):
+        return FaultKind.QUOTA
     if status is not None:
-        if _tells_too_long(error, status):
-            return FaultKind.TOO_LONG
-        if status == 404 and _tells_unknown_model(error):
-            return FaultKind.UNKNOWN_MODEL
-        return _by_status(status, getattr(error, "code", None))
+        return _by_status(error, status, words)
+    if isinstance(error, ServedError):
+        return FaultKind.TOO_LONG if _is_too_long(error, words) else FaultKind.SERVER
+    if isinstance(error, _MALFORMED) or _DIGITS.search(words):
+        return FaultKind.MALFORMED
     names = {kind.__name__ for kind in type(error).__mro__}
-    for known, kind in (
-        ({"ContextOverflowError"}, FaultKind.TOO_LONG),
-        ({"APIResponseValidationError"}, FaultKind.MALFORMED),
-        (_TIMEOUTS, FaultKind.TIMEOUT),
-        (_CONNECTIONS, FaultKind.CONNECTION),
-        (_SERVER, FaultKind.SERVER),
-    ):
+    for known, kind in _BY_NAME:
         if names & known:
             return kind
-    return FaultKind.TOO_LONG if _TOO_LONG.search(str(error)) else FaultKind.UNKNOWN
+    return FaultKind.TOO_LONG if _TOO_LONG.search(words) else FaultKind.UNKNOWN
 
 
-def _by_status(status: int, code: object) -> FaultKind:
-    if code == "insufficient_quota":
-        return FaultKind.QUOTA
+def _by_status(error: Exception, status: int, words: str) -> FaultKind:
     if status >= 500:
         return FaultKind.SERVER
+    if status < 400:
+        return FaultKind.REDIRECT
+    # Of rate limits, only a request beyond the tokens of a whole minute can never pass.
+    if status == 429 and _BEYOND_A_MINUTE.search(words):
+        return FaultKind.TOO_LONG
+    if status in _REFUSING and _is_too_long(error, words):
+        return FaultKind.TOO_LONG
+    if status == 404 and (
+        getattr(error, "code", None) == "model_not_found" or _UNKNOWN_MODEL.search(words)
+    ):
+        return FaultKind.UNKNOWN_MODEL
     return _BY_STATUS.get(status, FaultKind.REQUEST)
 
 
-def _tells_too_long(error: Exception, status: int) -> bool:
-    """Whether an error response says that the request is longer than its model takes.
-
-    OpenAI has a code for it; others say it in their words alone, each in their own.
-    """
-    if status == 429:
-        # All other requests may pass after a while; this one is beyond what a minute allows.
-        return bool(_BEYOND_A_MINUTE.search(str(error)))
-    if status not in _REFUSING:
-        return False
-    return getattr(error, "code", None) in _LENGTHS or bool(_TOO_LONG.search(str(error)))
+def _is_too_long(error: Exception, words: str) -> bool:
+    return getattr(error, "code", None) in _LENGTHS or bool(_TOO_LONG.search(words))
 
 
-def _tells_unknown_model(error: Exception) -> bool:
-    code = getattr(error, "code", None)
-    return code == "model_not_found" or bool(_UNKNOWN_MODEL.search(str(error)))
+def _is_quota(error: Exception, status: int | None, words: str) -> bool:
+    """Whether the account has nothing left; a limit that says when to retry is a rate limit."""
+    codes = {getattr(error, "code", None), getattr(error, "type", None)}
+    if codes & _QUOTAS:
+        return True
+    told = status in {400, 403, 429} or isinstance(error, ServedError)
+    return told and bool(_NO_QUOTA.search(words)) and not _RETRY_WORDS.search(words)
 
 
+_QUOTAS = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached", "insufficient_credits", "billing_error"}
+)
+_NO_QUOTA = re.compile(
+    r"\b(?:insufficient|out of|no (?:more|remaining)?|exceeded (?:your|the) current) ?"
+    r"(?:account )?(?:quota|credits?|balance|funds)\b"
+    r"|credit balance is too low|billing hard limit|payment required",
+    re.IGNORECASE,
+)
+_RETRY_WORDS = re.compile(
+    r"\b(?:retry|try again) (?:in|after)\b|retryDelay|per (?:minute|day)", re.IGNORECASE
+)
 _UNKNOWN_MODEL = re.compile(
     r"\bmodel\b.{0,200}\b(?:not found|does not exist|doesn't exist|unknown|not available)"
     r"|\b(?:no such|unknown|unsupported) model\b",
     re.IGNORECASE | re.DOTALL,
 )
-
-
-def told_too_long(words: str) -> bool:
-    """Whether words are of `RequestTooLongError`: a cassette keeps nothing else of a failure."""
-    return words.startswith(_LONGER_THAN_TAKEN)
-
-
 _LENGTHS = frozenset({"context_length_exceeded", "string_above_max_length"})
 _BEYOND_A_MINUTE = re.compile(r"request too large", re.IGNORECASE)
 _TOO_LONG = re.compile(
@@ -218,10 +240,36 @@ _TOO_LONG = re.compile(
     r"|input token count|tokens in the prompt|reduce the length of|model token limit",
     re.IGNORECASE,
 )
+_REFUSING = frozenset({400, 422})
 
 
-def _status(error: Exception) -> int | None:
-    """Return the HTTP status of an error response, wherever the package keeps it."""
+def is_too_long(words: str) -> bool:
+    """Whether these are the words of a `RequestTooLongError`: a cassette stores only the words."""
+    return words.startswith(_TOO_LONG_HINT)
+
+
+def content_refusal(error: Exception) -> str | None:
+    """Return the words of a content filter that refused the request; None for other errors."""
+    status, words = _status(error), str(error)
+    if status not in {400, 403, 422, 451} and not isinstance(error, ServedError):
+        return None
+    is_filter = getattr(error, "code", None) in _FILTERS or _FILTERED.search(words)
+    return words_of(error) if is_filter else None
+
+
+_FILTERS = frozenset(
+    {"content_filter", "content_policy_violation", "data_inspection_failed", "moderation_blocked"}
+)
+_FILTERED = re.compile(
+    r"content[ _-](?:management|filter|policy|safety)|ResponsibleAIPolicyViolation"
+    r"|data_inspection_failed|(?:flagged|blocked|rejected) (?:by|as|for|due to)"
+    r" (?:\w+ ){0,3}(?:moderation|safety|polic)|safety system|requires moderation",
+    re.IGNORECASE,
+)
+
+
+def _status(error: BaseException) -> int | None:
+    """Return the HTTP status of an error response, wherever the package has it."""
     response = getattr(error, "response", None)
     for holder, name in (
         (error, "status_code"),
@@ -230,29 +278,38 @@ def _status(error: Exception) -> int | None:
         (error, "code"),
     ):
         status = getattr(holder, name, None)
-        if isinstance(status, int) and 400 <= status < 600:
-            return status
+        if str(status).isdecimal() and 300 <= int(str(status)) < 600:
+            return int(str(status))
     return None
 
 
 def refused_setting(error: Exception) -> str | None:
-    """Return which setting a provider's error says its model does not take, or None.
+    """Return the setting that a model refuses and a request can do without, or None.
 
-    Only settings that a request can do without are told: ``stop``, because what follows a stop
-    sequence can be cut off here as well, and ``temperature``.
+    These are ``stop`` (text after a stop sequence is cut here as well), ``temperature``, and
+    ``stream``: whole replies, of a server that only streams.
     """
+    body = str(error) if isinstance(error, MalformedReplyError) else getattr(error, "doc", "")
+    if _EVENTS.search(body[:200]):
+        return "stream"
     if _status(error) not in _REFUSING:
         return None
-    named = getattr(error, "param", None)
+    named, words = getattr(error, "param", None), str(error)
+    if _ONLY_STREAMS.search(words):
+        return "stream"
     if named in _DISPENSABLE and getattr(error, "code", None) in _UNSUPPORTED:
         return str(named)
-    words = str(error)
     found = _NAMED.search(words) if _REFUSED.search(words) else None
     return found[found.lastindex or 0] if found else None
 
 
-_REFUSING = frozenset({400, 422})
-_DISPENSABLE = ("stop", "temperature")
+_EVENTS = re.compile(r"(?:^|: ['\"]?)(?:data|event): ?\S")
+"""A stream of events in place of a whole reply, or the message that quotes it."""
+_ONLY_STREAMS = re.compile(
+    r"(?:only|must|requires?|enable|non)\b.{0,40}\bstream|\bstream\w*\b.{0,40}\b(?:only|required|must)",
+    re.IGNORECASE,
+)
+_DISPENSABLE = ("stop", "temperature", "stream_options")
 _UNSUPPORTED = frozenset({"unsupported_parameter", "unsupported_value"})
 _REFUSED = re.compile(
     r"unsupported|unrecogni[sz]ed|unknown|unexpected|deprecated|does not support"
@@ -268,91 +325,90 @@ _NAMED = re.compile(
 
 
 def retry_after(error: Exception, now: float) -> float | None:
-    """Return how many seconds the provider asks to wait, or None where it does not say.
+    """Return the seconds that the provider asks to wait, or None.
 
     Parameters
     ----------
     error
         The exception of an error response.
     now
-        Seconds since 1970, for a ``Retry-After`` that is a date.
+        Seconds since 1970, for a date from a server that does not send its own time.
     """
-    headers = getattr(getattr(error, "response", None), "headers", None)
-    said = None if headers is None else headers.get("retry-after")
-    if said is None:
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    asked = headers.get("retry-after")
+    if asked is None:
         return None
     try:
-        seconds = float(said)
+        seconds = float(asked)
     except ValueError:
-        try:
-            seconds = parsedate_to_datetime(said).timestamp() - now
-        except ValueError:
+        until = _timestamp(asked)
+        if until is None:
             return None
+        sent = _timestamp(headers.get("date", ""))
+        seconds = until - (now if sent is None else sent)
     return max(0.0, seconds) if seconds - seconds == 0.0 else None
 
 
-def words_of(error: Exception) -> str:
-    """Return an exception's words on one line, without secrets and of bounded length.
+def _timestamp(date: str) -> float | None:
+    try:
+        return parsedate_to_datetime(date).timestamp()
+    except ValueError:
+        return None
 
-    They name the address that was asked, where the exception knows it, and what kept the connection
-    from being made, which the packages leave to the exceptions beneath.
-    """
+
+def words_of(error: Exception) -> str:
+    """Return an exception's class, words and address on one short line, without secrets."""
     words = shortened(redact(" ".join(str(error).split())), _LONGEST_WORDS)
-    about = [part for part in (address_of(error), unreached(error)) if part]
+    about = [part for part in (_address(error), unreached(error)) if part]
     where = f" ({': '.join(about)})" if about else ""
     name = type(error).__name__
     return f"{name}: {words}{where}" if words else f"{name}{where}"
 
 
-def address_of(error: Exception) -> str | None:
-    """Return the URL that a request went to, without secrets; None where nobody says it."""
+def _address(error: Exception) -> str | None:
+    """Return the URL of a request, without secrets; None where it is unknown."""
     for holder in (error, getattr(error, "response", None)):
         try:
             url = getattr(getattr(holder, "request", None), "url", None)
         except RuntimeError:  # httpx's own, where no request was made
             continue
         if url:
-            return redact(str(url))
+            headers = getattr(getattr(error, "response", None), "headers", None) or {}
+            onward = f" to {headers['location']}" if "location" in headers else ""
+            return redact(f"{url}{onward}")
     return None
 
 
 def unreached(error: BaseException) -> str | None:
-    """Return why no connection was made, and how to mend it; None where one was.
-
-    Packages wrap one another's exceptions, so what is beneath is looked at too.
-    """
-    seen: BaseException | None = error
-    while seen is not None:
-        words = f"{type(seen).__name__}: {seen}"
-        for kinds, pattern, told in _UNREACHED:
-            if isinstance(seen, kinds) or pattern.search(words):
-                return told
-        seen = seen.__cause__ or seen.__context__
+    """Return why no connection was made, and how to fix it; None where there was one."""
+    cause: BaseException | None = error
+    while cause is not None:
+        words = f"{type(cause).__name__}: {cause}"
+        for pattern, problem in _UNREACHED:
+            if pattern.search(words):
+                return problem
+        cause = cause.__cause__ or cause.__context__
     return None
 
 
-_UNREACHED: tuple[tuple[tuple[type[BaseException], ...], re.Pattern[str], str], ...] = (
+_UNREACHED = (
     (
-        (ConnectionRefusedError,),
-        re.compile(r"connection refused|actively refused|\[Errno (?:111|61)\]", re.IGNORECASE),
-        "connection refused: nothing listens there; start the server, or mend --base-url",
+        re.compile(r"^ConnectionRefused|connection refused|actively refused", re.IGNORECASE),
+        "connection refused: nothing listens there; start the server, or correct --base-url",
     ),
     (
-        (socket.gaierror,),
         re.compile(
-            r"name or service not known|nodename nor servname|getaddrinfo failed"
+            r"^gaierror|name or service not known|nodename nor servname|getaddrinfo failed"
             r"|name resolution|no address associated",
             re.IGNORECASE,
         ),
         "no such host: the name cannot be resolved; check --base-url's spelling and the network",
     ),
     (
-        (ssl.SSLError,),
-        re.compile(r"CERTIFICATE_VERIFY_FAILED|WRONG_VERSION_NUMBER|\[SSL"),
+        re.compile(r"^SSL|CERTIFICATE_VERIFY_FAILED|WRONG_VERSION_NUMBER|\[SSL"),
         "no TLS connection: check the certificate, and whether --base-url should begin with http://",
     ),
     (
-        (),
         re.compile(
             r"network is unreachable|no route to host|host is unreachable|^ConnectTimeout",
             re.IGNORECASE,

@@ -1,92 +1,99 @@
-"""OpenAI's chat model, telling half a reply from a whole one, and yielding to its server."""
+"""The chat model of OpenAI's protocol, strict about replies and adaptable to its server."""
 
 from __future__ import annotations
 
 import atexit
 import json
-import os
-from collections.abc import Iterator
-from typing import Any
+import time
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+import openai
 from langchain_core.language_models import LanguageModelInput
+from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
-from openai.types import CompletionUsage
 from pydantic import Field, PrivateAttr, model_validator
 
 from dqa.core.errors import MalformedReplyError
-from dqa.models.bounded_http import bounded_client, close_clients
-from dqa.models.bounds import REPLY_LIMIT, UNKNOWN, is_count
+from dqa.models.faults import ServedError
+from dqa.models.policy import REPLY_LIMIT
+from dqa.models.replies import is_count, reasoning_text
 
-atexit.register(close_clients)  # while that still can be done
-
+if TYPE_CHECKING:
+    import httpx2 as httpx
+else:  # or httpx, whichever the installed client is made of
+    httpx = import_module(openai.DefaultHttpxClient.__base__.__module__.partition(".")[0])
 
 _SILENCE = 600.0
-"""Seconds that OpenAI's client waits for a server where nobody says how long."""
+"""Seconds that OpenAI's client waits for a server, unless the user sets a timeout."""
+_EVENTS = 16
+"""A stream may be so many times larger than its reply, because of the frame of each event."""
+_REASONING = ("reasoning_content", "reasoning", "reasoning_details")
+_COUNTS = ("prompt_tokens", "completion_tokens")
 
 
 class OpenAIChat(ChatOpenAI):
-    """A `ChatOpenAI` that raises `MalformedReplyError` for what is no whole reply.
+    """A `ChatOpenAI` for any server of the protocol.
 
-    LangChain's own raises ``KeyError``, ``TypeError`` and others for a body that is no completion
-    (an error page with status 200, a body without choices), which look like bugs, and takes a
-    stream that was cut off between two events for a whole reply.
-
-    It also leaves out what its server refuses. LangChain's own leaves ``temperature`` out for names
-    that begin with ``gpt-5`` and ``stop`` where it takes the Responses API, and sends both to
-    everybody else, OpenAI's other reasoning models among them, which answer with status 400.
+    It raises `MalformedReplyError` for everything that is not a whole reply, stores reasoning in
+    ``additional_kwargs["reasoning_content"]``, and leaves out settings that its server refuses.
     """
 
     reply_limit: int = Field(default=REPLY_LIMIT, exclude=True)
-    """Most bytes of a reply, unpacked."""
+    """Most bytes of a reply."""
 
-    # Replaced as a whole, never changed, so that threads may read it at any time.
-    _left_out: frozenset[str] = PrivateAttr(default=frozenset())
+    _left_out: frozenset[str] = PrivateAttr(default=frozenset())  # replaced, never changed
 
     @model_validator(mode="before")
     @classmethod
-    def _bound_client(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Have replies read by a client that bounds them, where the user gives no other one."""
+    def _set_client(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Use a client with bounds, unless the user brings one."""
         if given.get("http_client") is not None:
             return given
-        silence = given.get("timeout", given.get("request_timeout"))
-        client = bounded_client(
-            given.get("reply_limit", REPLY_LIMIT),
-            float(silence) if isinstance(silence, int | float) else _SILENCE,
-            given.get("openai_proxy", os.environ.get("OPENAI_PROXY")),
-        )
-        # What else LangChain has for its own client would be of no use, or an error.
+        timeout = given.get("timeout", given.get("request_timeout"))
+        seconds = float(timeout) if isinstance(timeout, int | float) else _SILENCE
+        client = _client(given.get("reply_limit", REPLY_LIMIT), seconds, given.get("openai_proxy"))
         own = {"http_client": client, "openai_proxy": None}
         return {"http_socket_options": (), **given, **own}
 
     def leave_out(self, setting: str) -> None:
-        """Send no request with `setting` from now on."""
-        self._left_out |= {setting}
+        """Send no request with `setting` from now on; without ``stream``, whole replies."""
+        if setting == "stream":
+            self.streaming = self.stream_usage = True
+        else:
+            self._left_out |= {setting}
 
     def _get_request_payload(
         self,
         input_: LanguageModelInput,
         *,
         stop: list[str] | None = None,
-        **kwargs: Any,  # noqa: ANN401  (handed on)
+        **kwargs: Any,  # noqa: ANN401  (the base class's signature)
     ) -> dict[str, Any]:
         payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **kwargs)
-        kept = {name: value for name, value in payload.items() if name not in self._left_out}
-        return _as_it_is(kept)
+        return {name: value for name, value in payload.items() if name not in self._left_out}
 
     def _create_chat_result(
         self,
-        response: Any,  # noqa: ANN401  (the base class takes any of the package's models)
+        response: Any,  # noqa: ANN401  (the base class's signature)
         generation_info: dict[str, Any] | None = None,
     ) -> ChatResult:
         try:
-            _mark_arguments(response)
-            response.usage = _known_counts(response.usage)
-            result = super()._create_chat_result(response, generation_info)
+            body = _body(response)
+            choices = [_choice(choice) for choice in body["choices"]]
+            body = {**body, "choices": choices, "usage": _usage(body.get("usage"))}
+            result = super()._create_chat_result(body, generation_info)
+            for choice, generation in zip(choices, result.generations, strict=True):
+                _add_reasoning(generation.message, choice["message"])
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-            raise MalformedReplyError(f"The server's answer is no reply: {error}") from error
-        if not result.generations:
+            raise MalformedReplyError(f"The server's answer is not a reply: {error}") from error
+        if not choices:
             raise MalformedReplyError("The server's answer holds no reply: 'choices' is empty.")
+        if not choices[0].get("finish_reason"):
+            raise MalformedReplyError("The server's answer has no finish reason.")
         return result
 
     def _convert_chunk_to_generation_chunk(
@@ -95,85 +102,139 @@ class OpenAIChat(ChatOpenAI):
         default_chunk_class: type,
         base_generation_info: dict[str, Any] | None,
     ) -> ChatGenerationChunk | None:
-        told = {**chunk, "usage": _known_counts(chunk.get("usage"))}
-        return super()._convert_chunk_to_generation_chunk(
-            told, default_chunk_class, base_generation_info
+        choices = chunk.get("choices") or ()
+        for told in (chunk, *choices):
+            if told.get("error"):
+                raise ServedError(told["error"])
+        found = super()._convert_chunk_to_generation_chunk(
+            {**chunk, "choices": choices, "usage": _usage(chunk.get("usage"))},
+            default_chunk_class,
+            base_generation_info,
         )
+        if found is not None and choices:
+            _add_reasoning(found.message, choices[0]["delta"])
+        return found
 
     def _stream(
         self,
-        *args: Any,  # noqa: ANN401  (handed on)
-        **kwargs: Any,  # noqa: ANN401  (handed on)
+        *args: Any,  # noqa: ANN401  (the base class's signature)
+        **kwargs: Any,  # noqa: ANN401  (the base class's signature)
     ) -> Iterator[ChatGenerationChunk]:
         finished = False
         for chunk in super()._stream(*args, **kwargs):
-            finished = finished or bool((chunk.generation_info or {}).get("finish_reason"))
+            about = chunk.generation_info or {}
+            if finished:
+                about.pop("finish_reason", None)  # LangChain would join the two
+            finished = finished or bool(about.get("finish_reason"))
             yield chunk
         if not finished:
             raise MalformedReplyError("The stream ended before the reply did.")
 
 
-def _known_counts(usage: Any) -> Any:  # noqa: ANN401  (whatever a server sends)
-    """Return a server's count of tokens, with `UNKNOWN` in the place of what is no count.
+def _body(response: object) -> dict[str, Any]:
+    """Return the object of a completion."""
+    if isinstance(response, str):
+        if response.lstrip()[:1] != "{":
+            raise MalformedReplyError(f"The server's answer is not JSON: {response[:200]}")
+        response = json.loads(response)  # with the content type of a text
+    body = response if isinstance(response, dict) else response.model_dump(warnings=False)  # type: ignore[attr-defined]
+    if body.get("error"):
+        raise ServedError(body["error"])
+    return dict(body)
 
-    LangChain adds the counts up, whatever they are; a reply is worth more than what is said of it.
+
+def _choice(choice: dict[str, Any]) -> dict[str, Any]:
+    """Return a choice with tool calls that LangChain can read."""
+    if choice.get("error"):
+        raise ServedError(choice["error"])
+    message = choice["message"]
+    calls = [{**call, "function": _function(call)} for call in message.get("tool_calls") or ()]
+    return {**choice, "message": {**message, "role": "assistant", "tool_calls": calls}}
+
+
+def _function(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the function of a tool call, with its arguments as the text of an object.
+
+    Arguments of another type are marked: the model is asked again, since nothing else failed.
     """
-    told = vars(usage) if hasattr(usage, "__dict__") else usage
-    if told is None or (isinstance(told, dict) and all(map(_is_known, told.items()))):
-        return usage
-    named = told if isinstance(told, dict) else {}
-    found = [named.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    asked, said = (count if is_count(count) else UNKNOWN for count in found)
-    known = CompletionUsage(prompt_tokens=asked, completion_tokens=said, total_tokens=asked + said)
-    return known.model_dump() if isinstance(usage, dict) else known
-
-
-def _is_known(told: tuple[str, Any]) -> bool:
-    """Whether a part of a count is one, or says more of it."""
-    name, value = told
-    if not name.endswith("_tokens"):
-        more = vars(value) if hasattr(value, "__dict__") else value
-        return not isinstance(more, dict) or all(map(_is_known, more.items()))
-    return is_count(value) or (value is None and name not in {"prompt_tokens", "completion_tokens"})
-
-
-def _as_it_is(payload: dict[str, Any]) -> dict[str, Any]:
-    """Return a payload whose conversation the client sends without rewriting it first.
-
-    The client compares every part of every message with each type that it could be, which takes
-    longer than all the rest of a call. LangChain's messages are JSON already, and what stands in
-    ``extra_body`` goes out as it is, in the place of the parameter of its name.
-    """
-    if "messages" not in payload:  # the Responses API calls them otherwise
-        return payload
-    body = {name: payload[name] for name in ("messages", "tools") if payload.get(name)}
-    emptied: dict[str, Any] = {name: [] for name in body}
-    return {**payload, **emptied, "extra_body": {**body, **(payload.get("extra_body") or {})}}
-
-
-def _mark_arguments(response: Any) -> None:  # noqa: ANN401  (any of the package's models)
-    """Mark arguments of tool calls that are JSON but no object, so that they count as unreadable.
-
-    LangChain's own takes them for readable and then fails on the whole reply, as if the server had
-    sent none: the model has to be told instead. Some servers send JSON where its text belongs, or
-    nothing where there are no arguments.
-    """
-    for choice in response.choices or ():
-        for call in choice.message.tool_calls or ():
-            function = getattr(call, "function", None)
-            if function is None:
-                continue
-            if function.arguments is None:
-                function.arguments = "{}"
-            elif not isinstance(function.arguments, str):
-                function.arguments = json.dumps(function.arguments)
-            if not _may_be_read(function.arguments):
-                function.arguments += " (no object)"
-
-
-def _may_be_read(arguments: str) -> bool:
-    """Whether arguments are an object, or no JSON at all, which LangChain tells by itself."""
+    function = call["function"]
+    arguments = function.get("arguments")
+    if arguments is None:
+        arguments = {}
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     try:
-        return isinstance(json.loads(arguments), dict)
+        is_object = isinstance(json.loads(text), dict)
     except (RecursionError, ValueError):
-        return True
+        is_object = True  # LangChain reports that it is not JSON
+    return {**function, "arguments": text if is_object else f"{text} (not an object)"}
+
+
+def _add_reasoning(message: BaseMessage, told: Mapping[str, Any]) -> None:
+    """Store the reasoning of a reply, or of a part of one."""
+    reasoning = next((text for name in _REASONING if (text := reasoning_text(told.get(name)))), "")
+    if reasoning:
+        message.additional_kwargs["reasoning_content"] = reasoning
+
+
+def _usage(usage: object) -> dict[str, Any] | None:
+    """Return a server's token counts; None where they are not counts."""
+    if not isinstance(usage, dict) or not all(is_count(usage.get(name)) for name in _COUNTS):
+        return None
+    known: dict[str, Any] = {name: usage[name] for name in _COUNTS}
+    total = usage.get("total_tokens")
+    known["total_tokens"] = total if is_count(total) else sum(known.values())
+    for name in ("prompt_tokens_details", "completion_tokens_details"):
+        details = usage.get(name)
+        if isinstance(details, dict):
+            known[name] = {part: count for part, count in details.items() if is_count(count)}
+    return known
+
+
+@cache
+def _client(most: int, seconds: float, proxy: str | None) -> httpx.Client:
+    """Return the client of all models with these bounds.
+
+    It follows no redirects: the key and the question go to the host that the user named.
+    """
+    client: httpx.Client = openai.DefaultHttpxClient(
+        proxy=proxy,
+        follow_redirects=False,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [partial(_bound, most, seconds)]},
+    )
+    atexit.register(client.close)
+    return client
+
+
+def _bound(most: int, seconds: float, response: httpx.Response) -> None:
+    """Bound the size and time of a response whose headers have arrived."""
+    packed = response.headers.get("content-encoding", "identity")
+    if packed != "identity":
+        raise MalformedReplyError(f"The server's answer is packed as '{packed[:40]}'.")
+    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+    stream: Any = response.stream
+    response.stream = _Bounded(stream, most * (_EVENTS if is_stream else 1), seconds)
+
+
+class _Bounded(httpx.SyncByteStream):
+    """Bytes of a response; raises an error if they are too many or too slow."""
+
+    def __init__(self, stream: httpx.SyncByteStream, most: int, seconds: float) -> None:
+        self._stream = stream
+        self._most = most
+        self._until = time.monotonic() + seconds
+
+    def __iter__(self) -> Iterator[bytes]:
+        size = 0
+        for piece in self._stream:
+            size += len(piece)
+            if size > self._most:
+                raise MalformedReplyError(
+                    f"The server's answer is larger than {self._most:,} bytes (--reply-limit)."
+                )
+            if time.monotonic() > self._until:
+                raise httpx.ReadTimeout("The server's answer took too long.")
+            yield piece
+
+    def close(self) -> None:
+        self._stream.close()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from dqa.models.bounds import REPLY_LIMIT
 from dqa.models.budget import Budget
 from dqa.models.limits import CLOCK, Clock, Limiter
+
+REPLY_LIMIT = 1_000_000
+"""Most bytes of a reply, unless the user sets another number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,8 @@ class CallPolicy:
         Most bytes of one reply.
     clock
         Where time comes from.
+    timeout
+        Most seconds of one attempt, from the request to the whole reply; None for any number.
     """
 
     retry: Retry = Retry()
@@ -85,6 +89,7 @@ class CallPolicy:
     budget: Budget | None = None
     reply_limit: int = REPLY_LIMIT
     clock: Clock = CLOCK
+    timeout: float | None = None
 
 
 DEFAULT_POLICY = CallPolicy()

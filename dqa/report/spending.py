@@ -66,7 +66,7 @@ def spending(
 
 def reports_tokens(used: Usage) -> bool:
     """Whether the server reported tokens: without them a cost is unknown."""
-    return bool(used.input_tokens or used.output_tokens or not used.calls)
+    return not used.uncounted and bool(used.input_tokens or used.output_tokens or not used.calls)
 
 
 def cost_of(result: Result, prices: Prices | None) -> float | None:

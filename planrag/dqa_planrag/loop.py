@@ -16,7 +16,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from dqa.core.decision import Decision, Ending
 from dqa.core.endings import EXPECTED_FAILURES
 from dqa.core.errors import NotApprovedError, UnparsableReplyError
-from dqa.core.events import ReplyEvent, ToolUse
+from dqa.core.events import ToolUse
 from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
 from dqa.deciders.reviewing import settle_decision, told_refusal
@@ -69,18 +69,16 @@ class Loop:
         run.reply, run.problem = self._read(turn, run, role, tools)
         if role == "agent":
             recorder.steps = step
-        calls = self._protocol.calls(turn.message, run.reply)
-        event = ReplyEvent(
-            step=step,
-            text=self._protocol.spoken(turn.message),
-            thought=None if run.reply is None else run.reply.thought,
+        calls = self._protocol.calls(turn.reply, run.reply)
+        event = turn.event(
+            step,
+            self._protocol.spoken(turn.reply),
+            None if run.reply is None else run.reply.thought,
             calls=tuple(ToolUse(**call) for call in calls),
             role=role,
-            input_tokens=turn.usage.input_tokens,
-            output_tokens=turn.usage.output_tokens,
         )
         recorder.note(event)
-        run.messages[role] += self._protocol.kept(turn.message, run.reply)
+        run.messages[role] += self._protocol.kept(turn.reply, run.reply)
         if run.reply is None:
             run.failures += 1
             return
@@ -144,9 +142,9 @@ class Loop:
         try:
             turn.check()
             if role == "planner":
-                reply = self._protocol.read_verdict(turn.message, step)
+                reply = self._protocol.read_verdict(turn.reply, step)
             else:
-                reply = self._protocol.read(turn.message, step, tools, run.toolbox)
+                reply = self._protocol.read(turn.reply, step, tools, run.toolbox)
             self._check(reply, run, role)
         except UnparsableReplyError as error:
             return None, str(error)

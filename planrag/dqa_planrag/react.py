@@ -32,7 +32,8 @@ from dqa.core.errors import UnparsableReplyError
 from dqa.core.plans import list_in
 from dqa.deciders.base import ProtocolName
 from dqa.models.calling import ChatRunnable
-from dqa.models.conversation import EMPTY_REPLY, correction, split_thinking
+from dqa.models.conversation import EMPTY_REPLY, correction
+from dqa.models.replies import split_thinking
 from dqa_planrag.reply import THOUGHT_NOTED, Reply, ToolRequest, is_thinking, named, step_in
 from dqa_planrag.toolbox import Toolbox
 from dqa_planrag.verdicts import KEPT, planning_in

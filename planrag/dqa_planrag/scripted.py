@@ -27,7 +27,7 @@ from dqa.core.errors import UsageError
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING
 from dqa.core.plans import steps_of
 from dqa.core.situation import Schema
-from dqa.models.layers import layer_of
+from dqa.models.cassette import RecordedModel
 from dqa.models.scripted import ScriptedModel
 from dqa.models.scripted.steps import (
     Answer,
@@ -137,8 +137,8 @@ def check_script(model: BaseChatModel, schema: Schema) -> None:
     UsageError
         `model` is scripted, itself or under a recorder, and its script knows no such tables.
     """
-    scripted = layer_of(model, ScriptedModel)
-    if scripted is not None:
+    scripted = model.inner if isinstance(model, RecordedModel) else model
+    if isinstance(scripted, ScriptedModel):
         scripted_scenario({table.name for table in schema.tables}, scripted.script)
 
 

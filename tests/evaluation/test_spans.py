@@ -142,7 +142,7 @@ def test_calls_and_statements_have_what_the_conventions_name(
     trace = _ask(shop, troubles=1)
     spans = _by_operation(taken)
     (decision,) = spans["invoke_agent"]
-    assert len(spans["chat"]) == trace.usage.calls == len(STATEMENTS)
+    assert len(spans["chat"]) == trace.usage.calls - 1 == len(STATEMENTS)  # one attempt failed
     told = [_attributes(call) for call in spans["chat"]]
     first = spans["chat"][0]
     assert (first.name, first.kind, _parent(first)) == (

@@ -23,10 +23,9 @@ from dqa.core.errors import (
 )
 from dqa.models.attempts import attempt_by, current_attempt
 from dqa.models.calling import ChatRunnable, call_model
-from dqa.models.cassette import Cassette
+from dqa.models.cassette import Cassette, RecordedModel
 from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
-from dqa.models.recorded import recorded
 from tests.models.scripts import Moody
 
 NAME = "openai:test"
@@ -66,12 +65,19 @@ def mood() -> Moody:
 def recording(tape: Path, mood: Moody, *fails_at: int, resume: bool = False) -> BaseChatModel:
     """A model that is recorded."""
     inner = Failing(mood=mood, fails_at=fails_at)
-    return recorded(NAME, Cassette.record(tape, [NAME], resume=resume), inner, {})
+    return RecordedModel(
+        model=NAME,
+        cassette=Cassette.record(tape, [NAME], resume=resume),
+        inner=inner,
+        parameters={},
+    )
 
 
 def playing(tape: Path) -> BaseChatModel:
     """The same model from its cassette alone."""
-    return recorded(NAME, Cassette.replay(tape, [NAME]), None, {})
+    return RecordedModel(
+        model=NAME, cassette=Cassette.replay(tape, [NAME]), inner=None, parameters={}
+    )
 
 
 def said(model: ChatRunnable, text: str = PROMPT) -> str:

@@ -1,176 +1,376 @@
-"""Calling models whose server misbehaves, over real HTTP on loopback."""
+"""One call of a model: retries, settings that a server refuses, limits, budgets and reasoning."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import formatdate
+from typing import Any
+
 import pytest
-from langchain_core.messages import HumanMessage
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 
 from dqa import plugins
 from dqa.core.decision import Usage
-from dqa.core.errors import BudgetSpentError, DqaError, ModelUnavailableError, UsageError
-from dqa.models.budget import Budget
-from dqa.models.calling import call_model
-from dqa.models.faults import FaultKind
+from dqa.core.errors import BudgetSpentError, ModelUnavailableError, UsageError
+from dqa.core.events import ReplyEvent
+from dqa.core.journal import Journal, use_journal
+from dqa.core.recorder import Recorder
+from dqa.models.budget import Budget, Prices
+from dqa.models.calling import ModelReply, call_model
+from dqa.models.cassette import Cassette
+from dqa.models.conversation import Conversation, take_turn
+from dqa.models.faults import Fault, FaultKind
 from dqa.models.limits import Limiter
 from dqa.models.policy import CallPolicy, Retry
-from dqa.models.registry import Connection, chat_model
+from dqa.models.registry import Connection, chat_model, check_reachable, given_model
 from dqa.models.scripted import scripted_model
 from tests.models.conftest import Hours
-from tests.models.model_server import Trouble
-from tests.models.served import KEY, STOP, TEXT, both_ways, call, model_at, server
+from tests.models.faulty import KEY, Answer, error, listening, ok, raw, send, streamed
 
-KINDS = {
-    Trouble.RATE_LIMIT: FaultKind.RATE_LIMIT,
-    Trouble.RATE_LIMIT_SECONDS: FaultKind.RATE_LIMIT,
-    Trouble.RATE_LIMIT_DATE: FaultKind.RATE_LIMIT,
-    Trouble.SERVER_ERROR: FaultKind.SERVER,
-    Trouble.DROPPED: FaultKind.CONNECTION,
-    Trouble.HALF_BODY: FaultKind.CONNECTION,
-    Trouble.STALL: FaultKind.TIMEOUT,
-    Trouble.INVALID_JSON: FaultKind.MALFORMED,
-    Trouble.WRONG_TYPE: FaultKind.MALFORMED,
-    Trouble.NO_CHOICES: FaultKind.MALFORMED,
-}
+ASKED = [HumanMessage("Where?")]
+STOP = ("\nObservation:",)
 
 
-@both_ways
-@pytest.mark.parametrize("trouble", [trouble for trouble in Trouble if trouble.loses_reply])
-def test_a_lost_reply_is_asked_for_again_and_the_fault_is_named(
-    trouble: Trouble, streaming: bool, hours: Hours
-) -> None:
-    """Once the server has recovered the reply is what it would have been."""
-    # Only a server that says nothing is given up: others are waited for, however busy the machine.
-    patience = 1.0 if trouble is Trouble.STALL else 60.0
-    policy = CallPolicy(clock=hours.clock)
-    with server(trouble, times=2) as served:
-        called, faults = call(served, policy, streaming=streaming, patience=patience)
-    assert called.reply.text == TEXT
-    assert called.usage.output_tokens > 0
-    assert called.incomplete is None
-    assert [fault.attempt for fault in faults] == [1, 2]
+def asked(
+    url: str, hours: Hours, stop: Sequence[str] = (), **policy: Any
+) -> tuple[ModelReply, list[Fault]]:
+    """Ask a new model at an address."""
+    faults: list[Fault] = []
+    calls = CallPolicy(**{"clock": hours.clock, **policy})
+    model = chat_model("openai:m", Connection(url))
+    return call_model(model, ASKED, stop, calls, faults.append), faults
+
+
+class Saying(BaseChatModel):
+    """A model of another package, which always says the same."""
+
+    reply: Any
+
+    @property
+    def _llm_type(self) -> str:
+        return "saying"
+
+    def _generate(self, *_: Any, **__: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration.model_construct(message=self.reply)])
+
+
+def saying(reply: AIMessage) -> BaseChatModel:
+    """Make such a model, of any reply."""
+    return Saying.model_construct(reply=reply, cache=None)
+
+
+def test_a_reply_after_faults_is_the_servers_and_each_fault_is_reported(hours: Hours) -> None:
+    """The attempts count from 1, and the pauses are those that were slept."""
+    with listening(error(500), error(429), ok()) as served:
+        called, faults = asked(served.url, hours)
+    assert (called.reply.text, called.usage) == ("Ghent", Usage(7, 5, 1))
+    assert [(fault.kind, fault.attempt) for fault in faults] == [
+        (FaultKind.SERVER, 1),
+        (FaultKind.RATE_LIMIT, 2),
+    ]
     assert [fault.wait for fault in faults] == hours.slept
-    # The end of a stream is marked, that of a body is counted: half of either is noticed.
-    streamed_half = streaming and trouble is Trouble.HALF_BODY
-    expected = FaultKind.MALFORMED if streamed_half else KINDS[trouble]
-    assert {fault.kind for fault in faults} == {expected}
 
 
-@both_ways
-def test_a_server_in_order_is_asked_once(streaming: bool, hours: Hours) -> None:
-    """No fault, no wait, one request, tokens as counted."""
-    with server() as served:
-        called, faults = call(served, CallPolicy(clock=hours.clock), streaming=streaming)
-        assert len(served.requests) == 1
-        assert served.requests[0]["stop"] == list(STOP)
-    assert (called.reply.text, faults, hours.slept) == (TEXT, [], [])
-    assert called.usage.calls == 1
-
-
-def test_the_packages_own_retries_are_off(hours: Hours) -> None:
-    """One request an attempt: ours alone decide, so the trace tells all of them."""
-    with server(Trouble.SERVER_ERROR, times=99) as served:
-        policy = CallPolicy(Retry(retries=3), clock=hours.clock)
-        with pytest.raises(ModelUnavailableError, match="failed 4 times"):
-            call_model(
-                chat_model("openai:m", Connection(served.url)), [HumanMessage("x")], (), policy
-            )
-        assert len(served.requests) == 4
-
-
-@pytest.mark.parametrize("trouble", [Trouble.RATE_LIMIT_SECONDS, Trouble.RATE_LIMIT_DATE])
-def test_the_wish_to_wait_is_honoured(trouble: Trouble, hours: Hours) -> None:
-    """In seconds or as a date; far beyond what a first pause would be."""
-    import time
-
-    hours.now = time.time()  # the server's dates are real
-    with server(trouble) as served:
-        served.retry_after = 30.0
-        _, (fault,) = call(served, CallPolicy(clock=hours.clock))
+@pytest.mark.parametrize("ahead", [None, 0.0, 3_600.0, -86_400.0])
+def test_a_retry_after_date_is_read_by_the_servers_own_clock(
+    ahead: float | None, hours: Hours
+) -> None:
+    """The clocks of the two need not agree; without a Date header, ours counts."""
+    hours.now = time.time()
+    now = time.time() + (ahead or 0.0)
+    headers = {"Retry_After": formatdate(now + 30, usegmt=True)}
+    if ahead is not None:
+        headers["Date"] = formatdate(now, usegmt=True)
+    with listening(error(429, **headers), ok()) as served:
+        _, (fault,) = asked(served.url, hours)
     assert fault.wait is not None
     assert 28.0 <= fault.wait <= 31.0
 
 
-def test_a_storm_of_rate_limits_ends_after_the_bounded_time(hours: Hours) -> None:
-    """However many attempts are left, and the error names the last fault."""
+def test_a_storm_of_rate_limits_ends_after_a_bounded_time(hours: Hours) -> None:
+    """However many attempts are left."""
     retry = Retry(retries=10_000, longest=60.0, total=300.0)
-    with server(Trouble.RATE_LIMIT_SECONDS, times=10_000) as served:
-        served.retry_after = 3_600.0
-        with pytest.raises(ModelUnavailableError, match="RateLimitError"):
-            call(served, CallPolicy(retry, clock=hours.clock))
+    with (
+        listening(error(429, Retry_After="3600")) as served,
+        pytest.raises(ModelUnavailableError, match="failed 5 times"),
+    ):
+        asked(served.url, hours, retry=retry)
     assert sum(hours.slept) <= 300.0
-    assert len(hours.slept) == 4
 
 
-@pytest.mark.parametrize(
-    ("trouble", "kind", "words"),
-    [
-        (Trouble.BAD_KEY, UsageError, "refuses the key"),
-        (Trouble.UNKNOWN_MODEL, UsageError, "--model"),
-        (Trouble.NO_QUOTA, UsageError, "quota"),
-        (Trouble.BAD_REQUEST, ModelUnavailableError, "rejects the request"),
-    ],
-)
-def test_what_cannot_pass_is_told_at_once_without_the_key(
-    trouble: Trouble, kind: type[DqaError], words: str, hours: Hours
-) -> None:
-    """One request, one line that says what to mend."""
-    with server(trouble) as served:
-        with pytest.raises(kind, match=words) as told:
-            call(served, CallPolicy(clock=hours.clock))
-        assert len(served.requests) == 1
-    assert hours.slept == []
+def test_a_server_that_is_away_is_named_with_what_to_fix(hours: Hours) -> None:
+    """Nothing can have been charged."""
+    with listening(ok()) as served:
+        pass
+    recorder = Recorder()
+    calls = CallPolicy(Retry(2), clock=hours.clock)
+    with pytest.raises(ModelUnavailableError, match=r"3 times.*nothing listens there"):
+        take_turn(chat_model("openai:m", Connection(served.url)), ASKED, recorder, calls)
+    assert recorder.lost == Usage(calls=3)
+    with pytest.raises(ModelUnavailableError, match=r"m cannot be reached.*nothing listens"):
+        check_reachable("m", chat_model("openai:m", Connection(served.url)))
+
+
+@pytest.mark.parametrize("answer", [error(500), raw(b"[" * 90_000), ok(content="x" * 2_000_000)])
+def test_any_answer_shows_that_a_server_is_there(answer: Answer) -> None:
+    """What is wrong with it will be reported by the first request."""
+    with listening(answer) as served:
+        check_reachable("m", chat_model("openai:m", Connection(served.url)))
+
+
+def test_a_redirect_is_not_followed(hours: Hours, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key and the question stay; the message names the address to use."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with listening(ok()) as other:
+        there = other.url
+        with (
+            listening(lambda h: send(h, b"", 307, Location=there)) as served,
+            pytest.raises(UsageError) as told,
+        ):
+            asked(served.url, hours)
+        assert not other.bodies
+    assert there in str(told.value)
+    assert "--base-url" in str(told.value)
     assert KEY not in str(told.value)
 
 
-def test_a_server_that_is_not_there_is_a_fault_like_others(hours: Hours) -> None:
-    """Refused connections are retried and end as infrastructure."""
-    with server() as served:
-        model = model_at(served)
-    with pytest.raises(ModelUnavailableError, match="failed 3 times"):
-        call_model(model, [HumanMessage("x")], (), CallPolicy(Retry(2), clock=hours.clock))
+MADE_UP = "Action: look\nObservation: made up"
+REFUSALS = {
+    "stop": error(400, "Unsupported parameter: 'stop' is not supported with this model."),
+    "temperature": error(400, "'temperature' does not support 0 with this model."),
+}
+
+
+def picky(*names: str) -> Answer:
+    """A server that refuses settings, as long as a request has one of them."""
+
+    def answer(handler: Any) -> None:
+        refused = next((REFUSALS[name] for name in names if name in handler.asked), None)
+        (refused or ok({"content": MADE_UP}))(handler)
+
+    return answer
+
+
+@pytest.mark.parametrize("name", ["stop", "temperature"])
+def test_a_setting_that_a_model_refuses_is_left_out_at_once(name: str, hours: Hours) -> None:
+    """No attempt is counted, the trace names it, and later requests do without it."""
+    with listening(picky(name)) as served:
+        model, faults = chat_model("openai:m", Connection(served.url)), list[Fault]()
+        calls = CallPolicy(Retry(0), clock=hours.clock)
+        for _ in range(2):
+            reply = call_model(model, ASKED, STOP, calls, faults.append).reply
+            assert reply.text == "Action: look", "what follows a stop sequence is cut here"
+        assert [name in body for body in served.bodies] == [True, False, False]
+    assert not hours.slept
+    refused, *others = faults
+    assert (refused.kind, refused.wait, name in refused.message) == (FaultKind.UNSUPPORTED, 0, True)
+    assert {fault.kind for fault in others} == {FaultKind.AFTER_STOP}
+
+
+def test_several_threads_may_learn_it_at_the_same_time() -> None:
+    """Reasoning models take neither."""
+    with listening(picky("stop", "temperature")) as served:
+        model = chat_model("openai:m", Connection(served.url))
+        calls = CallPolicy(Retry(0))
+        with ThreadPoolExecutor(8) as pool:
+            asks = [pool.submit(call_model, model, ASKED, STOP, calls) for _ in range(24)]
+            assert {ask.result().reply.text for ask in asks} == {"Action: look"}
+        assert not {"stop", "temperature"} & served.bodies[-1].keys()
+
+
+def test_a_setting_that_is_refused_again_is_a_rejected_request(hours: Hours) -> None:
+    """Two requests, and no endless loop."""
+    with listening(REFUSALS["stop"]) as served:
+        with pytest.raises(ModelUnavailableError, match="rejects the request"):
+            asked(served.url, hours, STOP)
+        assert len(served.bodies) == 2
+
+
+STREAMED = streamed(
+    {"reasoning_content": "Let "}, {"reasoning_content": "me see"}, {"content": "Gh"},
+    {"content": "ent"},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        error(400, "This model only support stream mode, please enable the stream parameter."),
+        error(422, "stream must be set to true: non-streaming requests are not supported"),
+        STREAMED,
+    ],
+    ids=["dashscope", "unprocessable", "streams anyway"],
+)
+def test_a_server_that_only_streams_is_asked_to_stream(first: Answer, hours: Hours) -> None:
+    """From then on every request streams, with its tokens and its reasoning."""
+    with listening(first, STREAMED) as served:
+        model, faults = chat_model("openai:m", Connection(served.url)), list[Fault]()
+        calls = CallPolicy(Retry(0), clock=hours.clock)
+        for _ in range(2):
+            called = call_model(model, ASKED, (), calls, faults.append)
+            assert (called.reply.text, called.usage) == ("Ghent", Usage(7, 5, 1))
+            assert called.reasoning == "Let me see"
+        assert [bool(body.get("stream")) for body in served.bodies] == [False, True, True]
+    assert [fault.kind for fault in faults] == [FaultKind.UNSUPPORTED]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"reasoning_content": "Let me see"},
+        {"reasoning": "Let me see"},
+        {"reasoning_details": [{"type": "reasoning.text", "text": "Let me see"}]},
+        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Let me see"}]},
+                     {"type": "text", "text": "Ghent"}]},
+    ],
+)  # fmt: skip
+def test_reasoning_is_stored_in_the_trace(message: dict[str, Any]) -> None:
+    """Whatever the server calls it, with its tokens, next to the text."""
+    details = {
+        "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens_details": {"reasoning_tokens": 3},
+    }
+    usage = {"prompt_tokens": 7, "completion_tokens": 5, **details}
+    with listening(ok(message, usage=usage)) as served:
+        talk = Conversation(chat_model("openai:m", Connection(served.url)))
+        assert talk.ask("Where?", str) == "Ghent"
+    (event,) = (event for event in talk.recorder.events if isinstance(event, ReplyEvent))
+    assert (event.text, event.reasoning) == ("Ghent", "Let me see")
+    assert (event.cached_tokens, event.reasoning_tokens) == (4, 3)
+
+
+def test_reasoning_blocks_of_other_packages_are_read_too() -> None:
+    """As the Responses API and Anthropic give them; a stop sequence is found in the text."""
+    blocks: list[str | dict[str, Any]] = [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Let me see"}]},
+        {"type": "text", "text": "Action: look"},
+        {"type": "text", "text": "\nObservation: made up"},
+    ]
+    called = call_model(saying(AIMessage(blocks)), ASKED, STOP)
+    assert (called.reply.text, called.reasoning) == ("Action: look", "Let me see")
+    thinking = "<think>maybe\nObservation: x\n</think>\nGhent"
+    assert call_model(saying(AIMessage(thinking)), ASKED, STOP).reply.text == thinking
+
+
+@pytest.mark.parametrize(
+    ("about", "is_whole"),
+    [
+        ({}, True),
+        ({"stop_reason": "end_turn"}, True),
+        ({"finish_reason": "STOP"}, True),
+        ({"done_reason": "stop"}, True),
+        ({"status": "completed"}, True),
+        ({"finish_reason": "MAX_TOKENS"}, False),
+        ({"incomplete_details": {"reason": "max_output_tokens"}, "status": "incomplete"}, False),
+        ({"stop_reason": "refusal"}, False),
+        ({"finish_reason": "SAFETY"}, False),
+    ],
+)
+def test_finish_reasons_of_other_packages_are_known(about: dict[str, Any], is_whole: bool) -> None:
+    """Good ones give an answer, and others a reply that is asked again."""
+    called = call_model(saying(AIMessage("Ghent", response_metadata=about)), ASKED)
+    assert (called.incomplete is None) is is_whole
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ({"content": "é" * 600}, "larger than 1,000 bytes"),
+        ({"content": "", "additional_kwargs": {"thoughts": "x" * 2_000}}, "larger than 1,000"),
+        ({"content": "x", "response_metadata": {"finish_reason": "OTHER"}}, "reason 'other'"),
+        ({"content": "x", "response_metadata": {"status": "failed"}}, "reason 'failed'"),
+        ({"content": "x", "additional_kwargs": {"a": eval("[" * 90 + "]" * 90)}}, "64 levels"),  # noqa: S307
+        ({"content": "x", "additional_kwargs": {"a": 10**400}}, "digits"),
+    ],
+)
+def test_replies_of_other_packages_have_the_same_bounds(
+    message: dict[str, Any], words: str, hours: Hours
+) -> None:
+    """They are faults, and asked again."""
+    calls = CallPolicy(Retry(1), reply_limit=1_000, clock=hours.clock)
+    with pytest.raises(ModelUnavailableError, match=f"2 times.*{words}"):
+        call_model(saying(AIMessage.model_construct(**message)), ASKED, policy=calls)
+
+
+def test_half_a_character_in_a_tool_call_is_replaced() -> None:
+    """No file and no later request could hold one."""
+    reply = AIMessage("", tool_calls=[{"name": "q", "args": {"a": ["\udc00"]}, "id": "1"}])
+    assert call_model(saying(reply), ASKED).reply.tool_calls[0]["args"] == {"a": ["\ufffd"]}
+
+
+def test_a_reply_that_is_too_large_is_recorded_as_a_failure(tmp_path: Any, hours: Hours) -> None:
+    """Without its text."""
+    tape, model = tmp_path / "tape.jsonl", saying(AIMessage("x" * 5_000))
+    calls = CallPolicy(Retry(0), reply_limit=1_000, clock=hours.clock)
+    for opened in (Cassette.record, Cassette.replay):
+        there = given_model("m", model, Connection(cassette=opened(tape, ["m"]), reply_limit=1_000))
+        with pytest.raises(ModelUnavailableError, match="larger than 1,000"):
+            call_model(there, ASKED, policy=calls)
+    assert "xxxxx" not in tape.read_text()
 
 
 def test_what_a_script_raises_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It keeps its traceback and is neither retried nor taken for an outage."""
+    """It is not repeated, and not an outage."""
 
     def broken() -> None:
         raise ZeroDivisionError
 
     monkeypatch.setattr(plugins, "responders", broken)
     with pytest.raises(ZeroDivisionError):
-        call_model(scripted_model("analyst"), [HumanMessage("x")])
+        call_model(scripted_model("analyst"), ASKED)
 
 
 def test_rates_count_every_attempt_and_the_tokens_that_came_back(hours: Hours) -> None:
-    """A retry is a request too, and a reply's true tokens delay the next call."""
+    """A retry is a request too, and a reply's tokens delay the next call."""
     limiter = Limiter(requests_per_minute=1, clock=hours.clock)
-    with server(Trouble.SERVER_ERROR) as served:
-        call(served, CallPolicy(Retry(first=1.0), limiter, clock=hours.clock))
+    with listening(error(500), ok()) as served:
+        asked(served.url, hours, limiter=limiter)
     assert sum(hours.slept) == pytest.approx(60.0)
     limiter, before = Limiter(tokens_per_minute=60, clock=hours.clock), hours.now
-    with server() as served:
-        called, _ = call(served, CallPolicy(limiter=limiter, clock=hours.clock))
-        call(served, CallPolicy(limiter=limiter, clock=hours.clock))
-    used = called.usage.input_tokens + called.usage.output_tokens
-    assert hours.now - before == pytest.approx(used)
+    with listening(ok()) as served:
+        for _ in range(2):
+            asked(served.url, hours, limiter=limiter)
+    assert hours.now - before == pytest.approx(12.0)
 
 
-def test_a_spent_budget_refuses_the_next_call() -> None:
-    """Nothing is asked once it is spent."""
-    budget = Budget(tokens=1)
-    with server() as served:
-        call(served, CallPolicy(budget=budget))
+@pytest.mark.parametrize("answer", [ok(), ok(usage=None), raw(b"{")])
+def test_a_spent_budget_refuses_the_next_call(answer: Answer, hours: Hours) -> None:
+    """By counted tokens, or by an estimate: also where a server counts nothing, or replies fail."""
+    budget = Budget(tokens=12)
+    policy: dict[str, Any] = {"retry": Retry(1_000, total=1e9), "budget": budget}
+    with listening(answer) as served:
         with pytest.raises(BudgetSpentError):
-            call(served, CallPolicy(budget=budget))
-        assert len(served.requests) == 1
+            [asked(served.url, hours, **policy) for _ in range(20)]
+        assert 1 <= len(served.bodies) <= 7
+    assert budget.spent.input_tokens + budget.spent.output_tokens >= 12
 
 
-def test_a_server_that_counts_nothing_does_not_make_a_budget_endless() -> None:
-    """Tokens are estimated for the budget, and results still say that none were counted."""
-    budget = Budget(tokens=10)
-    with server() as served:
-        served.counts_tokens = False
-        called, _ = call(served, CallPolicy(budget=budget))
-    assert called.usage == Usage(calls=1)
-    with pytest.raises(BudgetSpentError):
-        budget.check()
+def test_cached_and_reasoning_tokens_have_their_own_prices() -> None:
+    """A cost is unknown where a call was not counted."""
+    used = Usage(1_000, 500, 1, cached_tokens=400, reasoning_tokens=100)
+    assert Prices(2.0, 8.0).cost(used) == pytest.approx(0.006)
+    assert Prices(2.0, 8.0, 0.5, 4.0).cost(used) == pytest.approx(0.006 - 0.0006 - 0.0004)
+    assert Prices(2.0, 8.0).known_cost(used + Usage(calls=1)) == pytest.approx(0.006)
+    assert Prices(2.0, 8.0).known_cost(used + Usage(calls=1, uncounted=1)) is None
+
+
+def test_a_reply_from_before_a_pause_is_not_asked_for_again(hours: Hours) -> None:
+    """Its faults and its tokens count as they did."""
+    with listening(error(500), ok({"reasoning_content": "Hm"})) as served:
+        journal, reports = Journal(), []
+        for _ in range(2):
+            faults: list[Fault] = []
+            calls = CallPolicy(budget=Budget(), clock=hours.clock)
+            with use_journal(journal):
+                model = chat_model("openai:m", Connection(served.url))
+                called = call_model(model, ASKED, policy=calls, on_fault=faults.append)
+            spent = calls.budget and calls.budget.spent
+            reports.append((called.reply.text, called.usage, called.reasoning, faults, spent))
+            journal = Journal(journal.lines)
+        assert len(served.bodies) == 2
+    assert reports[0] == reports[1]
+    assert reports[0][4] == Usage(7, 5, 2)

@@ -21,10 +21,9 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.models.calling import ModelReply, call_model
-from dqa.models.cassette import FORMAT, Cassette
+from dqa.models.cassette import FORMAT, Cassette, RecordedModel
 from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
-from dqa.models.recorded import recorded
 from dqa.models.registry import Connection, chat_model
 from tests.models.model_server import ModelServer, Trouble
 
@@ -59,7 +58,12 @@ def tape(tmp_path: Path) -> Path:
 
 def recording(tape: Path, inner: BaseChatModel, *, resume: bool = False) -> BaseChatModel:
     """A model that is recorded."""
-    return recorded(NAME, Cassette.record(tape, [NAME], resume=resume), inner, {"temperature": 0})
+    return RecordedModel(
+        model=NAME,
+        cassette=Cassette.record(tape, [NAME], resume=resume),
+        inner=inner,
+        parameters={"temperature": 0},
+    )
 
 
 def playing(tape: Path) -> BaseChatModel:
@@ -281,5 +285,3 @@ def test_a_cassette_is_never_overwritten(tape: Path, tmp_path: Path) -> None:
         Cassette.record(tape, [NAME])
     with pytest.raises(UsageError, match="cannot be written"):
         Cassette.record(tmp_path / "no" / "folder.jsonl", [NAME])
-    with pytest.raises(UsageError, match="cannot be cleared"):
-        Cassette.replay(tape, [NAME]).clear()

@@ -18,9 +18,10 @@ from dqa.core.errors import (
 )
 from dqa.core.recorder import Recorder
 from dqa.models.budget import Budget
-from dqa.models.conversation import Conversation, split_thinking, take_turn
+from dqa.models.conversation import Conversation, take_turn
 from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
+from dqa.models.replies import split_thinking
 
 
 class Says(BaseChatModel):
@@ -107,7 +108,7 @@ def test_a_turn_records_faults_and_tokens_and_leaves_the_reply_to_its_reader() -
     turn = take_turn(
         Says(replies=[ConnectionError("reset"), "<think>x"]), [HumanMessage("a")], record, gone()
     )
-    assert (turn.text, turn.thought, turn.message.text) == ("", "<think>x", "<think>x")
+    assert (turn.text, turn.thought, turn.reply.text) == ("", "<think>x", "<think>x")
     assert [(event.kind, event.step) for event in record.events] == [("fault", 5)]
     assert (record.steps, record.usage.calls, record.lost.calls) == (4, 1, 1)
 

@@ -15,9 +15,9 @@ from dqa.core.errors import (
 from dqa.models.faults import (
     FaultKind,
     diagnose,
+    is_too_long,
     refused_setting,
     retry_after,
-    told_too_long,
     words_of,
 )
 from dqa.models.policy import Retry
@@ -90,7 +90,7 @@ def test_a_request_that_is_too_long_is_told_by_code_or_words(error: Exception) -
     assert diagnose(error) is FaultKind.TOO_LONG
     found = FaultKind.TOO_LONG.to_error(words_of(error))
     assert isinstance(found, RequestTooLongError)
-    assert told_too_long(str(found))
+    assert is_too_long(str(found))
     assert "a setting of the decider's own" in str(found)
     assert not FaultKind.TOO_LONG.retryable
 
@@ -109,7 +109,7 @@ def test_what_only_sounds_like_it_is_no_request_that_is_too_long(
 ) -> None:
     """A shorter one would fail alike, or the same one succeed later."""
     assert diagnose(error) is kind
-    assert not told_too_long(str(kind.to_error("no")))
+    assert not is_too_long(str(kind.to_error("no")))
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,9 @@ from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.targets import Target
 from dqa.loaders.generator import generate
 from dqa.models.budget import Budget
-from dqa.models.cassette import Cassette
+from dqa.models.cassette import Cassette, RecordedModel
 from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy, Retry
-from dqa.models.recorded import recorded
 from dqa_simulators.building.generator import BuildingSize
 from tests.evaluation.records import decide_all, open_store
 from tests.models.scripts import Moody
@@ -120,7 +119,7 @@ def run(
     """Make every decision and keep it in a folder."""
     budget = None if tokens is None else Budget(tokens)
     policy = CallPolicy(Retry(0), budget=budget, clock=Clock(sleep=lambda _: None))
-    model = recorded(NAME, cassette, inner, {"temperature": 0})
+    model = RecordedModel(model=NAME, cassette=cassette, inner=inner, parameters={"temperature": 0})
     settings = Settings(calls=policy)
     setup = Setup(
         questions,

@@ -270,8 +270,7 @@ def settings_of(world: str, given: list[str] | None) -> dict[str, str]:
 
 def _asked(model: str, base_url: str | None, seed: int, calling: CallOptions) -> Asked:
     """Connect the model, and see that somebody is there before anything is played."""
-    from dqa.models.reaching import check_reachable
-    from dqa.models.registry import Connection, chat_model
+    from dqa.models.registry import Connection, chat_model, check_reachable
     from dqa_ldm2.building import Asked
 
     cassette = calling.cassette((model,), resume=False)

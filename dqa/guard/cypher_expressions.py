@@ -7,7 +7,7 @@ become.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 from dqa.guard.check import Refusal
 from dqa.guard.cypher_cursor import Call, Cursor, Element
@@ -49,29 +49,18 @@ _OPERATORS = (
 _TRIMMING = ("BOTH", "LEADING", "TRAILING")
 
 
-class ExpressionReader(Cursor, ABC):
+class ExpressionReader(Cursor):
     """Reads values; its subclass reads patterns and clauses, which values may contain."""
+
+    _subquery: Callable[..., None]
+    _pattern: Callable[[], None]
+    _chain: Callable[[], None]
+    _labels: Callable[[], list[int]]
 
     _rows = 1.0
     """Most rows so far, as UNWIND multiplies them."""
     _returned = ONE
     """The last value of a WITH or RETURN."""
-
-    @abstractmethod
-    def _subquery(self, *, may_be_pattern: bool = False) -> None:
-        """Read clauses in braces."""
-
-    @abstractmethod
-    def _pattern(self) -> None:
-        """Read a path: perhaps a name, words that select, nodes and relationships."""
-
-    @abstractmethod
-    def _chain(self) -> None:
-        """Read nodes, relationships and quantified groups in a row."""
-
-    @abstractmethod
-    def _labels(self) -> list[int]:
-        """Read a label expression; return the names in it."""
 
     def _expression(self) -> Size:
         """Read values with operators between them; any comparison makes it a truth value."""

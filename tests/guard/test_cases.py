@@ -21,6 +21,7 @@ import pytest
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard import DIALECTS, Policy, check
+from dqa.guard.lists import lists
 
 CASES = Path(__file__).parent / "guard_cases"
 POLICIES = json.loads((CASES / "policies.json").read_text("ascii"))
@@ -48,10 +49,11 @@ def policy_of(fields: dict[str, Any]) -> Policy:
         for name, value in fields.items()
     }
     if "schema" in read:
-        tables = (
-            TableInfo(name, tuple(Field(column, "text") for column in columns))
-            for name, columns in read["schema"].items()
-        )
+        tables = []
+        for name, columns in read["schema"].items():
+            typed = (column.partition(" ") for column in columns)
+            fields = tuple(Field(column, kind or "text") for column, _, kind in typed)
+            tables.append(TableInfo(name, fields))
         read["schema"] = DatabaseSchema(tables=tuple(tables))
     return Policy(**read)
 
@@ -92,6 +94,19 @@ def test_every_policy_gives_its_verdicts(dialect: str) -> None:
             without = [s for s in group["refused"] if not check(s, dialect).allowed]
             wrong += [f"{group['what']}: refused without the policy: {s}" for s in without]
     assert wrong == []
+
+
+def test_no_listed_function_has_effects() -> None:
+    """A word that may stand before a bracket must not be a function to call there."""
+    suspicious = {"glob", "query", "query_table", "sleep", "benchmark", "getenv", "load_extension"}
+    for dialect in ("mysql", "mariadb", "postgres", "duckdb", "ansi"):
+        assert not (lists(dialect).syntax | lists(dialect)["functions"]) & suspicious
+
+
+def test_the_own_database_is_left_out_of_the_text() -> None:
+    """Where the location names it."""
+    found = check("USE sales MATCH (n) RETURN n", "neo4j", Policy(database="sales"))
+    assert found.statement == "MATCH (n) RETURN n"
 
 
 def unreadable(

@@ -56,15 +56,6 @@ def places(dialect: str) -> Iterator[str]:
                 yield f"{before}{piece} {lead}{forbidden} {behind}"
 
 
-def require_refused(statements: Iterator[str], dialect: str) -> int:
-    """Return how many there were, each of them refused."""
-    count = 0
-    for statement in statements:
-        assert not check(statement, dialect).allowed, statement
-        count += 1
-    return count
-
-
 def allowed(statements: Iterator[str], dialect: str) -> tuple[list[str], int]:
     """Return the statements that the guard allows, and how many there were."""
     asked = list(statements)

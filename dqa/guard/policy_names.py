@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dqa.core.errors import UsageError
-from dqa.core.schema import DatabaseSchema, TableInfo
+from dqa.core.schema import DatabaseSchema, Part, TableInfo
 from dqa.guard.hints import closest
 from dqa.guard.policy import OF_GRAPH, Policy
 
@@ -62,7 +62,7 @@ def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bo
 
 def _known_names(schema: DatabaseSchema, part: str) -> Iterator[str]:
     """Yield the names that a list of a policy may have."""
-    owners = {
+    owners: dict[str, Sequence[Part]] = {
         "labels": schema.nodes,
         "relationship_types": schema.edges,
         **dict.fromkeys(("properties", "denied_properties"), (*schema.nodes, *schema.edges)),

@@ -65,15 +65,15 @@ def _visible_graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> Data
             changes["key"] = None
         return replace_fields(part, fields, **changes)
 
-    nodes = [n for n in schema.nodes if shown.shows_label(fold(n.label))]
-    edges = [
+    parts: list[Part] = [n for n in schema.nodes if shown.shows_label(fold(n.label))]
+    parts += [
         e
         for e in schema.edges
         if shown.shows_type(fold(e.label))
         and shown.shows_label(fold(e.source))
         and shown.shows_label(fold(e.target))
     ]
-    return schema.replace_parts([*schema.tables, *map(visible, (*nodes, *edges))])
+    return schema.replace_parts([*schema.tables, *map(visible, parts)])
 
 
 def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema:

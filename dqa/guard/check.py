@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Self
 
 from dqa.core.errors import RefusedStatementError, UnknownNameError
 from dqa.guard.policy import DEFAULT, Policy
@@ -67,14 +67,12 @@ class ScriptStatement:
     line: int
     problem: str | None = None
 
-
-class Span(NamedTuple):
-    """Where a statement of a script begins and ends; `problem` says why its end is not certain."""
-
-    start: int
-    end: int
-    problem: str = ""
-    position: int = 0
+    @classmethod
+    def of(cls, script: str, start: int, end: int, problem: str = "", position: int = 0) -> Self:
+        """Return a part of a script; `problem` is at a position."""
+        line, wrong = (script.count("\n", 0, place) + 1 for place in (start, position))
+        found = f"line {wrong}: {problem}" if problem else None
+        return cls(script[start:end].rstrip(), line, found)
 
 
 def require_dialect(dialect: str) -> None:
@@ -84,7 +82,7 @@ def require_dialect(dialect: str) -> None:
 
 
 def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
-    """Yield the statements of a script, in order, without empty ones and comments.
+    """Return the statements of a script, in order, without empty ones and comments.
 
     A semicolon ends a statement wherever it is not part of a text, a name or a comment, so the body
     of a procedure is several. From the first position on that cannot be read with certainty, the
@@ -104,17 +102,11 @@ def split(script: str, dialect: str) -> Iterator[ScriptStatement]:
     """
     require_dialect(dialect)
     if dialect in _CYPHER:
-        from dqa.guard.cypher_tokens import spans
+        from dqa.guard.cypher_tokens import statements
     else:
-        from dqa.guard.text import spans
+        from dqa.guard.text import statements
 
-    for span in spans(script, dialect):
-        line = script.count("\n", 0, span.position) + 1
-        yield ScriptStatement(
-            script[span.start : span.end].rstrip(),
-            script.count("\n", 0, span.start) + 1,
-            f"line {line}: {span.problem}" if span.problem else None,
-        )
+    return statements(script, dialect)
 
 
 def check(statement: str, dialect: str, policy: Policy = DEFAULT) -> GuardVerdict:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from dqa.core.cypher import quote_name
-from dqa.guard.check import Refusal, Span
+from dqa.guard.check import Refusal, ScriptStatement
 
 NAME = "`"
 """The key of a name in backticks, or with letters beyond ASCII."""
@@ -135,8 +135,8 @@ def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
         found.closing[opened.pop()] = len(found.keys)
 
 
-def spans(script: str, dialect: str) -> Iterator[Span]:
-    """Yield where the statements of a script stand, which semicolons end."""
+def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
+    """Yield the statements of a script, which semicolons end."""
     start: int | None = None
     end = 0
     for match in _pattern(dialect).finditer(script):
@@ -144,11 +144,11 @@ def spans(script: str, dialect: str) -> Iterator[Span]:
         begins = match.start(kind)
         if kind == "other":
             rest = begins if start is None else start
-            yield Span(rest, len(script), _why(script, begins), begins)
+            yield ScriptStatement.of(script, rest, len(script), _why(script, begins), begins)
             return
         if kind == "end" or match[kind] == ";":
             if start is not None:
-                yield Span(start, end)
+                yield ScriptStatement.of(script, start, end)
             start = None
         elif kind != "comment":
             start, end = begins if start is None else start, match.end()

@@ -43,8 +43,6 @@ from dqa.guard.policy import DEFAULT, Policy, SchemaScope
 from dqa.guard.policy_names import names_anything, require_known
 from dqa.guard.visible import add_descriptions, visible_schema
 
-_SYSTEMS = {"oracle": "oracle.db", "postgres": "postgresql", "tsql": "microsoft.sql_server"}
-"""What OpenTelemetry calls a database system, where its dialect has another name."""
 _POSITION = re.compile(r" at character \d+")
 _HIDDEN_VALUE = (
     "The statement failed on a value that it met, or on the types of its arguments. The database's "
@@ -307,7 +305,7 @@ class GuardedDatabase:
         # By OpenTelemetry's conventions for databases.
         about = {
             "db.operation.name": "query",
-            "db.system.name": _SYSTEMS.get(self.dialect, self.dialect),
+            "db.system.name": "postgresql" if self.dialect == "postgres" else self.dialect,
             "db.namespace": self._session.namespace or self.name,
         }
         content = {"db.query.text": lambda: statement}

@@ -192,7 +192,8 @@ class Policy:
             object.__setattr__(self, name, _entries(name, getattr(self, name)))
         for name, mask in self.masks.items():
             _require_mask(name, mask)
-        for name, condition in self.row_filters.items():
+        conditions: Mapping[str, object] = self.row_filters
+        for name, condition in conditions.items():
             if not isinstance(condition, str) or not condition.strip():
                 raise UsageError(f"The row filter of {name} must be a condition as text.")
         for name in ("columns", "properties", "masks"):

@@ -20,7 +20,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import TokenError
 
-from dqa.guard.check import SEVERAL, Refusal, Span
+from dqa.guard.check import SEVERAL, Refusal, ScriptStatement
 
 # sqlglot warns of unknown syntax; the guard refuses it with a reason.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
@@ -101,8 +101,8 @@ def read_text(statement: str, dialect: str) -> StatementText:
     return StatementText(text, again)
 
 
-def spans(script: str, dialect: str) -> Iterator[Span]:
-    """Yield where the statements of a script stand.
+def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
+    """Yield the statements of a script.
 
     Other programs may run the script as it was written. From the first position on that servers
     could read differently, the rest is one statement with a problem.
@@ -125,14 +125,16 @@ def spans(script: str, dialect: str) -> Iterator[Span]:
         if token.token_type is not TokenType.SEMICOLON:
             first = first or token
         elif first is not None:
-            yield Span(first.start, last)
+            yield ScriptStatement.of(script, first.start, last)
             first = None
         last = token.end + 1
     if problem:
         rest = last + len(script[last:]) - len(script[last:].lstrip())
-        yield Span(rest if first is None else first.start, len(script), problem, end)
+        yield ScriptStatement.of(
+            script, rest if first is None else first.start, len(script), problem, end
+        )
     elif first is not None:
-        yield Span(first.start, last)
+        yield ScriptStatement.of(script, first.start, last)
 
 
 def _tokens(statement: str, dialect: str) -> list[Token]:

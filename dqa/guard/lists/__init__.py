@@ -10,7 +10,6 @@ refused where a policy hides something, or the database has a schema scope.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache, cached_property
 from importlib.resources import files
@@ -24,23 +23,19 @@ _FILES = {
 }
 
 
-class AllowLists(defaultdict[str, frozenset[str]]):
-    """The words of a dialect by section; a section that is not there is empty."""
+class AllowLists(dict[str, frozenset[str]]):
+    """The words of a dialect by section; a section that is not there is empty.
 
-    def __init__(self, dialect: str) -> None:
-        super().__init__(frozenset)
-        self._dialect = dialect
-        for name in _FILES.get(dialect, ("common", dialect)):
-            text = files(__name__).joinpath(f"{name}.txt").read_text("utf-8")
-            for section, words in _sections(text).items():
-                self[section] |= frozenset(words.split())
-                if section == "parts":
-                    self.parts = _parts(words.split())
+    Attributes
+    ----------
+    parts
+        The arguments that each class of a syntax tree may have.
+    """
 
-    @cached_property
-    def parts(self) -> Mapping[str, frozenset[str]]:
-        """The arguments that each class of a syntax tree may have."""
-        return {}
+    parts: Mapping[str, frozenset[str]] = {}
+
+    def __missing__(self, section: str) -> frozenset[str]:
+        return frozenset()
 
     @cached_property
     def syntax(self) -> frozenset[str]:
@@ -51,21 +46,14 @@ class AllowLists(defaultdict[str, frozenset[str]]):
 @cache
 def lists(dialect: str) -> AllowLists:
     """Return the lists of `dialect`, together with those that all SQL dialects share."""
-    return AllowLists(dialect)
-
-
-def _sections(text: str) -> dict[str, str]:
-    text = re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
-    _, *found = re.split(r"^\[(.+)\]$", text, flags=re.MULTILINE)
-    return dict(zip(found[::2], found[1::2], strict=True))
-
-
-def _parts(words: list[str]) -> dict[str, frozenset[str]]:
-    arguments: dict[str, set[str]] = {}
-    part: set[str] = set()
-    for word in words:
-        if word.endswith(":"):
-            part = arguments.setdefault(word[:-1], set())
-        else:
-            part.add(word)
-    return {name: frozenset(found) for name, found in arguments.items()}
+    found = AllowLists()
+    for name in _FILES.get(dialect, ("common", dialect)):
+        text = files(__name__).joinpath(f"{name}.txt").read_text("utf-8")
+        text = re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
+        _, *sections = re.split(r"^\[(.+)\]$", text, flags=re.MULTILINE)
+        for section, words in zip(sections[::2], sections[1::2], strict=True):
+            found[section] |= frozenset(words.split())
+            if section == "parts":
+                parts = re.findall(r"(\w+):((?:\s+\w+(?![\w:]))*)", words)
+                found.parts = {part: frozenset(arguments.split()) for part, arguments in parts}
+    return found

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -29,6 +29,7 @@ MANIFEST = "manifest.json"
 """The file of a generated folder that lists its files."""
 
 _LEFT_OUT = "the question is left out"
+_NO_CHOICE = "there is nothing to choose from"
 
 
 def read_release(
@@ -148,13 +149,12 @@ def _line_of(text: str, number: int) -> int:
     return text.count("\n", 0, place) + 1
 
 
-@dataclass
-class _Database:
-    """The situation of a file's content, its defects, and the files that have this content."""
+class _Parsed(NamedTuple):
+    """The situation of a file's content, its defects, and the files with this content."""
 
     situation: Situation
     defects: tuple[Defect, ...]
-    files: list[Path] = field(default_factory=list)
+    files: set[Path]
 
 
 @dataclass
@@ -170,8 +170,8 @@ class _Reading:
     defects: list[Defect] = field(default_factory=list)
     empty: dict[Path, list[str]] = field(default_factory=dict)
     known: list[str] = field(default_factory=list)
-    databases: dict[tuple[str, bytes], _Database] = field(default_factory=dict)
-    by_file: dict[Path, _Database] = field(default_factory=dict)
+    contents: dict[tuple[str, bytes], _Parsed] = field(default_factory=dict)
+    equal: dict[Situation, Situation] = field(default_factory=dict)
 
     def read(self, layout: ScenarioLayout) -> None:
         """Read a scenario's questions with their databases."""
@@ -180,45 +180,41 @@ class _Reading:
         entries = parse_json_of(file, text)
         if not isinstance(entries, list):
             raise ParseError(file, 1, "expected a JSON list of questions")
-        folder, others = layout.database_folder(self.folder, self.form), len(self.labelled)
+        others = len(self.labelled)
         seen: set[str] = set()
-        named: set[str] = set()
+        databases: set[Path] = set()
         for place, entry in enumerate(entries):
             problem = _problem(layout, entry)
             number = "" if problem else str(entry["question_num"])
             if number in seen:
                 problem = f"question {number} is a duplicate"
+            if not problem:
+                seen.add(number)
+                database = layout.database_file(self.folder, self.form, entry)
+                databases.add(database)
+                key = f"{layout.name}/{number}"
+                self.known.append(key)
+                if self.part.wants(key, len(self.labelled) - others):
+                    problem = self._add(layout, entry, database)
             if problem:
-                self._report(Defect(file, _line_of(text, place), problem, _LEFT_OUT))
-                continue
-            seen.add(number)
-            database = folder / layout.database_name(self.form, entry)
-            named.add(database.name)
-            key = f"{layout.name}/{number}"
-            if self.part.wants(key, len(self.labelled) - others):
-                try:
-                    self._add(file, text, place, entry, layout, database)
-                except DataError as error:
-                    if isinstance(error, ParseError):
-                        raise
-                    problem = f"question {number}: {error}"
-                    self._report(Defect(file, _line_of(text, place), problem, _LEFT_OUT))
-            self.known.append(key)
-        unused = sorted(path.name for path in folder.glob("*") if path.name not in named)
+                action = "kept as it is" if problem.startswith("the answer") else _LEFT_OUT
+                self._report(Defect(file, _line_of(text, place), problem, action))
+        folder = layout.database_folder(self.folder, self.form)
+        unused = sorted(path.name for path in folder.glob("*") if path not in databases)
         if unused:
             shown = ", ".join(unused[:5]) + (", ..." if len(unused) > 5 else "")
             problem = f"no question names {len(unused)} of the files: {shown}"
             self._report(Defect(folder, None, problem, "not read"))
 
     def finish(self) -> QuestionSet:
-        """Return everything read; `DataError` if that is no question."""
-        for database in self.databases.values():
-            others = len(database.files) - 1
-            self.defects += [replace(defect, more=others) for defect in database.defects]
+        """Return all questions; `DataError` without any."""
+        for parsed in self.contents.values():
+            more = len(parsed.files) - 1
+            self.defects += [replace(defect, more=more) for defect in parsed.defects]
         for file, numbers in self.empty.items():
             are = "questions {} are" if len(numbers) > 1 else "question {} is"
             action = f"{are.format(', '.join(numbers))} left out"
-            self.defects.append(Defect(file, None, "there is nothing to choose from", action))
+            self.defects.append(Defect(file, None, _NO_CHOICE, action))
         if self.part.key is not None and self.part.key not in self.known:
             raise UnknownNameError("question", self.part.key, self.known)
         if not self.labelled:
@@ -227,35 +223,26 @@ class _Reading:
         name = self.folder.resolve().name
         return QuestionSet.of(name, self.labelled, self.situations, tuple(self.defects))
 
-    def _add(  # noqa: PLR0913, PLR0917  (an entry and where it stands)
-        self,
-        file: Path,
-        text: str,
-        place: int,
-        entry: Mapping[str, Any],
-        layout: ScenarioLayout,
-        database: Path,
-    ) -> None:
-        """Add the question of an entry; `DataError` if its target does not fit its database."""
+    def _add(self, layout: ScenarioLayout, entry: Mapping[str, Any], database: Path) -> str:
+        """Add the question of an entry; return its problem, or ""."""
         situation = self._situation(database, layout.scenario.schema)
         number = str(entry["question_num"])
         for key, table, column in layout.references:
             if entry[key] not in situation[table][column].tolist():
-                raise DataError(
-                    f"'{key}' is '{entry[key]}', which is no {table} of {database.name}"
-                )
-        target = {key: str(entry[key]) for key in layout.target if entry.get(key)}
-        candidates = layout.scenario.candidates(situation, target)
-        outcomes = _outcomes(entry, candidates) if layout.recorded else None
+                problem = f"'{key}' is '{entry[key]}', which is no {table} of {database.name}"
+                return f"question {number}: {problem}"
+        target = {key: str(entry[key]) for key in layout.scenario.parameters if entry.get(key)}
+        try:
+            candidates = layout.scenario.candidates(situation, target)
+            outcomes = _outcomes(entry, candidates) if layout.is_recorded else None
+        except DataError as error:
+            return f"question {number}: {error}"
         if not candidates:
             if self.strict:
-                self._report(Defect(database, None, "there is nothing to choose from", _LEFT_OUT))
+                self._report(Defect(database, None, _NO_CHOICE, _LEFT_OUT))
             self.empty.setdefault(database, []).append(number)
-            return
+            return ""
         answer: Candidate = entry["answer"]
-        if answer not in candidates:
-            problem = f"the answer of question {number}, {answer!r}, is no candidate"
-            self._report(Defect(file, _line_of(text, place), problem, "kept as it is"))
         texts = (entry["question"].strip(), str(entry.get("goal", "")).strip())
         self.situations[situation.name] = situation
         question = Question(
@@ -268,37 +255,35 @@ class _Reading:
             candidates=candidates,
         )
         self.labelled.append(LabelledQuestion(question, Truth((answer,), outcomes)))
+        is_known = answer in candidates
+        return "" if is_known else f"the answer of question {number}, {answer!r}, is no candidate"
 
     def _situation(self, file: Path, schema: Schema) -> Situation:
         """Return the situation of a database file; those of equal content are one object."""
-        if file not in self.by_file:
-            try:
-                with open_regular(file, home=self.folder) as stream:
-                    content = (schema.scenario, stream.read())
-            except OSError as error:
-                problem = f"a question names this database, but: {error.strerror}"
-                raise ParseError(file, None, problem) from error
-            if content not in self.databases:
-                self.databases[content] = self._parsed(content[1], file, schema)
-            self.by_file[file] = self.databases[content]
-            self.by_file[file].files.append(file)
-        return self.by_file[file].situation
-
-    def _parsed(self, content: bytes, file: Path, schema: Schema) -> _Database:
         try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = content.count(b"\n", 0, error.start) + 1
-            raise ParseError(file, line, f"this is no UTF-8 text: {error.reason}") from error
-        situation, defects = FORMS[self.form].parse(text, schema, file)
-        if self.strict and defects:
-            self._report(defects[0])
-        # The same rows may be spelled differently, so equal files are not enough.
-        known = (one.situation for one in self.databases.values())
-        return _Database(next((one for one in known if one == situation), situation), defects)
+            with open_regular(file, home=self.folder) as stream:
+                content = stream.read()
+        except OSError as error:
+            problem = f"a question names this database, but: {error.strerror}"
+            raise ParseError(file, None, problem) from error
+        key = schema.scenario, content
+        if key not in self.contents:
+            try:
+                text = content.decode("utf-8-sig")
+            except UnicodeDecodeError as error:
+                line = content.count(b"\n", 0, error.start) + 1
+                raise ParseError(file, line, f"this is no UTF-8 text: {error.reason}") from error
+            situation, defects = FORMS[self.form].parse(text, schema, file)
+            if self.strict and defects:
+                self._report(defects[0])
+            # The same rows may be spelled differently, so equal files are not enough.
+            situation = self.equal.setdefault(situation, situation)
+            self.contents[key] = _Parsed(situation, defects, set())
+        self.contents[key].files.add(file)
+        return self.contents[key].situation
 
     def _report(self, defect: Defect) -> None:
-        """Note a defect; under `strict` it is a `ParseError`."""
+        """Note a defect; with `strict` it is a `ParseError`."""
         if self.strict:
             problem = f"{defect.problem} (without strict: {defect.action})"
             raise ParseError(defect.file, defect.line, problem)

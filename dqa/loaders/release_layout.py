@@ -1,20 +1,19 @@
-"""Where a release keeps what, for its reader and for the writer of the same layout.
+"""The layout of a release, for its reader and its writer.
 
-A scenario's folder says which files are its own (``[release]`` of ``scenario.toml``); everything
-else is the layout that the DQA release has.
+A scenario's folder names its own files (``[release]`` of ``scenario.toml``). Everything else is the
+layout of the DQA release.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from dqa.core.errors import DataError
 from dqa.core.situation import Schema, Situation
 from dqa.loaders.release_rendering import render_cypher, render_sql
 from dqa.loaders.release_scripts import Parsed, parse_cypher, parse_sql
@@ -53,14 +52,14 @@ FORMS: Mapping[Form, DatabaseForm] = {
 
 @dataclass(frozen=True)
 class ScenarioLayout:
-    """Where a scenario's questions and databases are, and the fields of an entry.
+    """The locations of a scenario's questions and databases, and the fields of an entry.
 
     Attributes
     ----------
     scenario
-        Whose they are; its name is that of its folder below ``data``.
+        The scenario; its name is that of its folder below ``data``.
     release
-        The scenario's description of them.
+        The scenario's description of its files.
     """
 
     scenario: Scenario
@@ -71,20 +70,10 @@ class ScenarioLayout:
         """The scenario's name."""
         return self.scenario.name
 
-    @property
-    def stem(self) -> str:
-        """Format of a database file's stem over a question's entry."""
-        return self.release.database
-
-    @property
-    def target(self) -> tuple[str, ...]:
-        """Keys of an entry that make a question's target."""
-        return tuple(self.scenario.parameters)
-
     @cached_property
-    def optional(self) -> tuple[str, ...]:
-        """Those of them that an entry may leave empty."""
-        return tuple(key for key, found in self.scenario.parameters.items() if found.optional)
+    def required(self) -> tuple[str, ...]:
+        """The target keys that an entry must have."""
+        return tuple(key for key, one in self.scenario.parameters.items() if not one.optional)
 
     @cached_property
     def references(self) -> tuple[tuple[str, str, str], ...]:
@@ -106,31 +95,23 @@ class ScenarioLayout:
     @cached_property
     def entry(self) -> type[BaseModel]:
         """The model of an entry in the file of questions, which may have more fields."""
-        required: dict[str, type] = {
-            "question_num": int,
-            "question": str,
-            "business_rules": str,
-            "answer": self.answer,
-            **dict.fromkeys((key for key in self.target if key not in self.optional), str),
-            **({"outcomes": dict} if self.recorded else {}),
-        }
-        fields: dict[str, Any] = {name: (kind, ...) for name, kind in required.items()}
+        kinds: dict[str, type] = {"question_num": int, "question": str, "business_rules": str}
+        kinds |= {"answer": self.answer, **dict.fromkeys(self.required, str)}
+        if self.is_recorded:
+            kinds["outcomes"] = dict
+        fields: dict[str, Any] = {name: (kind, ...) for name, kind in kinds.items()}
         return create_model("Entry", __config__=ConfigDict(strict=True), **fields)
 
     @property
-    def recorded(self) -> bool:
-        """Whether an entry tells, under ``outcomes``, what each candidate leads to."""
+    def is_recorded(self) -> bool:
+        """Whether an entry has the ``outcomes`` of its candidates."""
         return self.scenario.outcomes.source == "recorded"
 
     @property
-    def per_question(self) -> bool:
-        """Whether each question has a database file of its own."""
-        return "{question_num}" in self.stem
-
-    @property
-    def database_key(self) -> str:
-        """The target key whose value names the database, where several questions share one."""
-        return self.stem.strip("{}")
+    def database_key(self) -> str | None:
+        """The target key whose value names the database; None if each question has its own."""
+        name = self.release.database
+        return None if "{question_num}" in name else name.strip("{}")
 
     def questions_file(self, folder: Path) -> Path:
         """Return the path of the file of questions in a release."""
@@ -142,31 +123,12 @@ class ScenarioLayout:
 
     def database_file(self, folder: Path, form: Form, entry: Mapping[str, Any]) -> Path:
         """Return the database file of a question's entry."""
-        return self.database_folder(folder, form) / self.database_name(form, entry)
-
-    def database_name(self, form: Form, entry: Mapping[str, Any]) -> str:
-        """Return the name of the database file of a question's entry."""
-        return self.stem.format_map(entry) + FORMS[form].suffix
-
-
-@cache
-def layout_of(scenario: Scenario) -> ScenarioLayout:
-    """Return the layout of a scenario's files in a release.
-
-    Raises
-    ------
-    DataError
-        No release holds the scenario.
-    """
-    release = scenario.release
-    if release is None:
-        raise DataError(
-            f"The scenario '{scenario.name}' says nothing of a release: add [release] to its "
-            "scenario.toml."
-        )
-    return ScenarioLayout(scenario, release)
+        name = self.release.database.format_map(entry) + FORMS[form].suffix
+        return self.database_folder(folder, form) / name
 
 
 def layouts() -> dict[str, ScenarioLayout]:
-    """Return the layouts of all known scenarios that a release can hold, by name, in order."""
-    return {found.name: layout_of(found) for found in scenarios() if found.release is not None}
+    """Return the layouts of all known scenarios with files in a release, by name, in order."""
+    return {
+        one.name: ScenarioLayout(one, one.release) for one in scenarios() if one.release is not None
+    }

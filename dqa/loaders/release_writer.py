@@ -93,7 +93,7 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
             f"exactly one {layout.answer.__name__} a question."
         )
     target = dict(question.target)
-    if not layout.per_question:
+    if layout.database_key is not None:
         # Such a layout finds the database by its name alone.
         if target.setdefault(layout.database_key, question.situation) != question.situation:
             raise DataError(
@@ -101,16 +101,15 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
                 f"names the database '{target[layout.database_key]}'."
             )
         _refuse_bad_name(question.situation)
-    unknown = set(target) - set(layout.target)
-    missing = set(layout.target) - set(layout.optional) - set(target)
-    if unknown or missing:
+    parameters = layout.scenario.parameters
+    if not {*layout.required} <= {*target} <= {*parameters}:
         raise DataError(
             f"Question {question.key} has the target {target}; the release holds "
-            f"{', '.join(layout.target)}."
+            f"{', '.join(parameters)}."
         )
     return {
         "question_num": int(question.id),
-        **{key: target.get(key, "") for key in layout.target},
+        **{key: target.get(key, "") for key in parameters},
         "question": question.text,
         "business_rules": question.rules,
         "answer": truth.answers[0],
@@ -120,8 +119,8 @@ def _entry(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str
 
 
 def _outcomes(question: Question, truth: Truth, layout: ScenarioLayout) -> dict[str, Any]:
-    if layout.recorded != (truth.outcomes is not None):
-        needs = "needs" if layout.recorded else "has no room for"
+    if layout.is_recorded != (truth.outcomes is not None):
+        needs = "needs" if layout.is_recorded else "has no room for"
         raise DataError(f"Question {question.key}: the layout {needs} recorded outcomes.")
     if truth.outcomes is None:
         return {}

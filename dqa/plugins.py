@@ -354,14 +354,16 @@ def _generator(scenario: Scenario) -> Generator:
 
 def script_names() -> tuple[str, ...]:
     """Return the names of all scripts of scripted models, sorted."""
-    return tuple(sorted({name for found in _scenarios() for name in found.scripts}))
+    return tuple(sorted({name for found in _scenarios() for name in found.document.scripts}))
 
 
 def script(name: str, scenario: Scenario) -> Callable[..., Any]:
     """Return a scenario's script called `name`; `UnknownNameError` where it has none."""
-    if name not in scenario.scripts:
-        raise UnknownNameError(f"script of scenario '{scenario.name}'", name, scenario.scripts)
-    value, contract = scenario.scripts[name], "collections.abc:Callable"
+    if name not in scenario.document.scripts:
+        raise UnknownNameError(
+            f"script of scenario '{scenario.name}'", name, scenario.document.scripts
+        )
+    value, contract = scenario.document.scripts[name], "collections.abc:Callable"
     found: Callable[..., Any] = _part(scenario, f"script '{name}'", value, contract)
     return found
 

@@ -69,7 +69,7 @@ def _entry(kind: str, name: str) -> Entry:
 def _description(kind: str, name: str) -> str:
     if kind == "scenario":
         scenario = plugins.scenario(name)
-        return f"choose a {scenario.candidate_noun} to {scenario.goal} the {scenario.unit}"
+        return f"choose a {scenario.listing.noun} to {scenario.goal} the {scenario.unit}"
     if kind == "decider":
         return plugins.decider(name).description
     if kind == "database":

@@ -26,7 +26,7 @@ _NARROW = (
 def nouns_of(question: Question) -> tuple[str, ...]:
     """Return what a question's candidates may be called, such as "trade node"; the usual first."""
     scenario = plugins.scenario_of(question)
-    return ("candidate",) if scenario is None else scenario.candidate_nouns
+    return ("candidate",) if scenario is None else (scenario.listing.noun, *scenario.listing.called)
 
 
 def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:

@@ -260,7 +260,7 @@ def _column_of(scenario: Scenario, kind: Kind) -> str:
     """Return what the schema calls candidates, or their noun where no column lists them."""
     table, column = scenario.listing.table, scenario.listing.column
     if column is None or kind == "relational":
-        return column or scenario.candidate_noun
+        return column or scenario.listing.noun
     nodes = (node for node in scenario.schema.nodes if node.table == table)
     names = (name for node in nodes for name, held in node.properties if held == column)
     return next(names, column)

@@ -129,6 +129,5 @@ class ScenarioLayout:
 
 def layouts() -> dict[str, ScenarioLayout]:
     """Return the layouts of all known scenarios with files in a release, by name, in order."""
-    return {
-        one.name: ScenarioLayout(one, one.release) for one in scenarios() if one.release is not None
-    }
+    found = ((one, one.document.release) for one in scenarios())
+    return {one.name: ScenarioLayout(one, part) for one, part in found if part is not None}

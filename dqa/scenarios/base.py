@@ -17,12 +17,10 @@ from dqa.core.situation import Cell, ColumnType, Schema, Situation
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.scenarios.document import (
     CandidatesPart,
-    CriticalValue,
     Listing,
     OutcomesPart,
     Parameter,
     ParameterType,
-    ReleasePart,
     ScenarioDocument,
 )
 from dqa.scenarios.embedded import embedded, first_column
@@ -121,40 +119,15 @@ class Scenario:
         return self.document.candidates
 
     @property
-    def candidate_noun(self) -> str:
-        """A candidate in a word, such as "supplier"."""
-        return self.listing.noun
-
-    @property
-    def candidate_nouns(self) -> tuple[str, ...]:
-        """All words for a candidate in answers, the usual one first."""
-        return (self.listing.noun, *self.listing.called)
-
-    @property
     def parameters(self) -> Mapping[str, Parameter]:
         """The parameters of questions, by key of their targets, in order."""
         return self.document.parameters
-
-    @property
-    def critical_values(self) -> tuple[CriticalValue, ...]:
-        """The values that the analysis of a run looks for."""
-        return self.document.critical_values
-
-    @property
-    def release(self) -> ReleasePart | None:
-        """Its files in a release; None without any."""
-        return self.document.release
 
     @property
     def generator(self) -> str | None:
         """The location of its generator: ``package.module:OBJECT``."""
         part = self.document.generator
         return None if part is None else part.python
-
-    @property
-    def scripts(self) -> Mapping[str, str]:
-        """The locations of its scripted analysts, by name: ``package.module:OBJECT``."""
-        return self.document.scripts
 
     @cached_property
     def settings(self) -> Mapping[str, str]:

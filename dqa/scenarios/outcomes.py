@@ -1,13 +1,14 @@
 """Outcomes by a query or formula of a scenario, with the contract of a simulator in Python.
 
-Scoring computes them from a situation in memory. The oracle and simulations of agents query a live
-database.
+A statement returns them: for scoring on a situation in memory, for the oracle and simulations of
+agents on a live database.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from string import Template
 
 import numpy as np
@@ -65,8 +66,9 @@ class StatedOutcomes(ABC):
             candidates = question.candidates
             if candidates is None:
                 candidates = self._scenario.candidates(situation, question.target)
-            pairs = self._of_situation(situation, question, candidates)
-            found.append(self._outcomes(question, candidates, pairs))
+            kind: Kind = "relational" if self.serves("relational") else "graph"
+            database = embedded(situation, kind)
+            found.append(self.outcomes_in(database, replace(question, candidates=candidates)))
         return found
 
     def outcomes_in(self, database: Database, question: Question) -> Outcomes:
@@ -83,7 +85,15 @@ class StatedOutcomes(ABC):
         """
         if not question.candidates:
             raise UsageError(f"Question '{question.key}' lists no candidates: name them.")
-        pairs = self._asked(database, self.statement(database, question))
+        rows = whole_rows(
+            database, self.statement(database, question), called=self._named(database)
+        )
+        if len(rows.columns) != 2:
+            raise DataError(
+                f"{self._named(database)} returns {counted(len(rows.columns), 'column')}: return "
+                "two, the candidate and its value."
+            )
+        pairs = [(cell_of(row[0]), cell_of(row[1])) for row in rows.rows]
         return self._outcomes(question, question.candidates, pairs)
 
     @abstractmethod
@@ -95,16 +105,6 @@ class StatedOutcomes(ABC):
         DataError
             The question lacks a parameter.
         """
-
-    def _asked(self, database: Database, statement: str) -> _Pairs:
-        rows = whole_rows(database, statement, called=self._named(database))
-        if len(rows.columns) != 2:
-            raise DataError(
-                f"{self._named(database)} returns "
-                f"{counted(len(rows.columns), 'column')}: return two, the candidate and its "
-                "value."
-            )
-        return [(cell_of(row[0]), cell_of(row[1])) for row in rows.rows]
 
     @abstractmethod
     def _named(self, database: Database) -> str:
@@ -127,12 +127,6 @@ class StatedOutcomes(ABC):
             f"Question '{question.key}' has outcomes by {self._scenario.outcomes.source}, "
             "without the data after a decision: write a simulator in Python for that."
         )
-
-    @abstractmethod
-    def _of_situation(
-        self, situation: Situation, question: Question, candidates: tuple[Candidate, ...]
-    ) -> _Pairs:
-        """Return candidates with their values in a situation."""
 
     def _outcomes(
         self, question: Question, candidates: tuple[Candidate, ...], pairs: _Pairs
@@ -184,14 +178,6 @@ class QueriedOutcomes(StatedOutcomes):
         """Whether the scenario has a query in the language of the kind."""
         return kind in self._scenario.outcome_queries
 
-    def _of_situation(
-        self, situation: Situation, question: Question, candidates: tuple[Candidate, ...]
-    ) -> _Pairs:
-        del candidates
-        kind: Kind = "relational" if self.serves("relational") else "graph"
-        database = embedded(situation, kind)
-        return self._asked(database, self.statement(database, question))
-
     def statement(self, database: Database, question: Question) -> str:
         """Return the scenario's own statement about a question."""
         template: Template = self._scenario.outcome_queries[database.kind]
@@ -216,15 +202,6 @@ class FormulaOutcomes(StatedOutcomes):
             return True
         held = graph_columns(self._scenario.schema, self._table.name)
         return {self._key, *self._formula.columns} <= held
-
-    def _of_situation(
-        self, situation: Situation, question: Question, candidates: tuple[Candidate, ...]
-    ) -> _Pairs:
-        del question, candidates
-        table = situation[self._table.name]
-        columns = {name: table[name].astype(np.float64) for name in self._formula.columns}
-        values = self._formula.values(columns, len(table))
-        return zip(table[self._key].tolist(), values.tolist(), strict=True)
 
     def statement(self, database: Database, question: Question) -> str:
         """Return the formula as a statement over the rows of the candidates."""

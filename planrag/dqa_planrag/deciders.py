@@ -184,7 +184,9 @@ class Agent(Decider):
         raise self._no_example(question, found)
 
     def _no_example(self, question: Question, found: str) -> UsageError:
-        known = ", ".join(found.name for found in scenarios() if _EXAMPLE_MODEL in found.scripts)
+        known = ", ".join(
+            found.name for found in scenarios() if _EXAMPLE_MODEL in found.document.scripts
+        )
         return UsageError(
             f"'{self.name}' is shown another question's run first, and {found} beside "
             f"'{question.key}'. The examples are worked by the scripted analyst, who knows the "

@@ -152,7 +152,7 @@ def scripted_scenario(names: set[str], script: str, question: str | None = None)
     UsageError
         No scenario with a script of that name has such tables.
     """
-    scripted = [scenario for scenario in scenarios() if script in scenario.scripts]
+    scripted = [scenario for scenario in scenarios() if script in scenario.document.scripts]
     held = [scenario for scenario in scripted if _holds(names, scenario)]
     asking = (s for s in held if question is not None and target_in(s, question) is not None)
     found = next(asking, held[0] if held else None)

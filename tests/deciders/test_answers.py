@@ -127,7 +127,7 @@ def test_a_long_answer_is_read_in_one_pass(answer: str) -> None:
 def test_a_question_says_what_its_candidates_are_called() -> None:
     """By its scenario; where nobody knows what can be chosen, nothing is refused."""
     for name in plugins.names("scenario"):
-        noun = plugins.scenario(name).candidate_noun
+        noun = plugins.scenario(name).listing.noun
         question = Question(name, "1", "", "")
         assert choice_of(f"{noun} west-1", question, ("west_1", "east_1")) == "west_1"
         with pytest.raises(InvalidAnswerError, match=f"names no {noun} that can be chosen"):

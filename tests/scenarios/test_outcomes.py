@@ -82,7 +82,7 @@ def test_a_formula_that_divides_by_nothing_names_the_candidate(tmp_path: Path) -
     """An outcome is a number."""
     scenario = shops(tmp_path, FORMULA.format("revenue / order"))
     situation, question = town(scenario)
-    with pytest.raises(DataError, match=r"shops/1': the outcome of 'zero'.* is nan"):
+    with pytest.raises(DataError, match=r"shops/1': the outcome of 'zero'.* is NULL"):
         plugins.simulator("shops").outcomes(situation, [question])
 
 

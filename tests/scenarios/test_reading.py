@@ -41,7 +41,7 @@ def test_a_shipped_scenario_is_read_like_any_folder(name: str) -> None:
     one, other = read_scenario(root), plugins.scenario(name)
     assert one.schema == other.schema
     assert (one.rules, one.goal, one.unit) == (other.rules, other.goal, other.unit)
-    assert one.critical_values == other.critical_values
+    assert one.document.critical_values == other.document.critical_values
     assert one.name == name
 
 

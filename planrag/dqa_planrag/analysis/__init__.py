@@ -85,7 +85,7 @@ def _relevances(cases: Iterable[Case], questions: QuestionSet | None) -> Iterato
 def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
     result, evidence = case.result, case.trace.evidence
     scenario = plugins.find_scenario(result.scenario)
-    values = scenario.critical_values if scenario is not None and case.told else ()
+    values = scenario.document.critical_values if scenario is not None and case.told else ()
     asked = read_statements(case.trace, scenario if values else None)
     found = found_values(asked, values, relevance)
     failure, reason = failure_of(case, found, asked, relevance) or (None, None)

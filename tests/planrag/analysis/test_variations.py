@@ -31,7 +31,7 @@ def values_of(
     known = plugins.scenario(scenario)
     kind = "graph" if database == "ladybug" else "relational"
     asked = read_statements(make_case(*evidence, database=database, kind=kind).trace, known)
-    return [how.value for how in found_values(asked, known.critical_values, turning).values()]
+    return [how.value for how in found_values(asked, known.document.critical_values, turning).values()]
 
 
 def test_values(databases: Databases) -> None:

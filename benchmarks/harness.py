@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,12 +27,13 @@ from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.question import Question
+from dqa.evaluation.build import build
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.executors import open_executor
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.options import DEFAULT_CALLS, RunOptions
 from dqa.evaluation.plan import plan
 from dqa.evaluation.record import RunRecord, now, versions
-from dqa.evaluation.remote import GivenObjects
 from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.store import RunStore
 from dqa.loaders.sources import GivenQuestions
@@ -87,8 +89,8 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
         databases="sqlite",
         model=next(iter(chats), "scripted:analyst"),
     )
-    given = {} if isinstance(decider, str) else {name: decider}
-    with spec.build(questions=questions, deciders=given, chats=chats, options=options) as built:
+    given = GivenObjects({} if isinstance(decider, str) else {name: decider}, chats)
+    with closing(build(spec, questions=questions, given=given, options=options)) as built:
         record = RunRecord(
             spec=built.spec,
             content_hash=questions.content_hash,
@@ -100,10 +102,9 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
         )
 
         def decide() -> None:
-            sent = GivenObjects(given, chats)
             with (
                 TemporaryDirectory() as folder,
-                open_executor(built, sent, DEFAULT_CALLS, options) as executor,
+                open_executor(built, given, DEFAULT_CALLS, options) as executor,
             ):
                 store = RunStore(RunLocation.of_folder(Path(folder, "run")), record)
                 made = run_tasks(plan(built.setup), executor, store)

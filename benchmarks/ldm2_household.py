@@ -17,7 +17,7 @@ from pathlib import Path
 import dqa
 from benchmarks.needs import require
 from dqa.api.runs import Run
-from dqa.evaluation.statistics.shares import wilson
+from dqa.evaluation.statistics.clusters import wilson
 from dqa_ldm2.building import build_memory, refine_memory
 from dqa_ldm2.settings import RefiningSettings
 

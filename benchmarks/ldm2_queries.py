@@ -21,7 +21,7 @@ from pathlib import Path
 import dqa
 from dqa.api.runs import Run
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.statistics.shares import wilson
+from dqa.evaluation.statistics.clusters import wilson
 from dqa.models.scripted import scripted_model
 from dqa_ldm2.memory.opening import open_memory
 from dqa_ldm2.memory.rules import RuleIndexer

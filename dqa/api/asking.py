@@ -49,9 +49,9 @@ from dqa.deciders.choices import Choices, choices_of, listed_choices
 from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
-from dqa.evaluation.connecting import Connected, connect
+from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.crashes import ended_by
-from dqa.evaluation.decision_spans import decision_span, tell_decision
+from dqa.evaluation.decision_spans import decision_span, describe_decision
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
@@ -232,7 +232,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         scenario_name(asked.scenario)  # a folder may bring deciders of its own
     reviewing = reviewing_by(reviewer, review)
     asking, name, connected = connect_decider(decider, calls, deciding)
-    made = connected.deciders(asking.rule_set)
+    (made,) = connected.deciders(asking.rule_set)
+    model = connected.models[name]
     decision_id, time = uuid4().hex, utc_now()
     with opened(database, policy=policy, audit=audit, tables=tables) as there:
         if not allow_no_evidence and not there.schema().parts:
@@ -244,14 +245,14 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         described = _described(there, about)
         connected.check_reachable()
         key = DecisionKey(about.key, there.name, name)
-        with decision_span(key, about, decision=decision_id, model=made.models[name]) as span:
+        with decision_span(key, about, decision=decision_id, model=model) as span:
             try:
                 with (
                     attempt_by(about.key, name),
                     watched_by(watcher or DecisionWatcher()),
                     reviewing_of(reviewing, about),
                 ):
-                    decision = made.by_name[name].decide(about, described)
+                    decision = made[name].decide(about, described)
                     if not allow_no_evidence:
                         decision = _require_evidence(decision, about, connected.makers[name])
                     decision = review_decision(decision, about, described)
@@ -261,10 +262,10 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
                 if debug:
                     raise
                 decision = ended_by(error)
-            tell_decision(span, decision)
+            describe_decision(span, decision)
         alternatives = record_alternatives(about, described, decision.choice, asking.rule_set)
     spent = replace(decision, usage=decision.usage + decision.lost)
-    trace = Trace.of(key, there.kind, made.models[name], spent).changed(
+    trace = Trace.of(key, there.kind, model, spent).changed(
         asked=alternatives,
         cost=None if calls.prices is None else calls.prices.known_cost(spent.usage),
         provenance=Provenance.of(decision, decision_id, time),
@@ -280,10 +281,10 @@ def connect_decider(
     """Return the settings, the decider's name, and the decider with its models connected."""
     named = default_deciders("ask")[0] if decider is None else decider
     name = named if isinstance(named, str) else named.name
-    given = {} if isinstance(named, str) else {name: named}
     fields, chats = name_models(deciding)
     asking = Deciding(**fields)
-    return asking, name, connect(asking, (name,), calls, given=given, chats=chats)
+    given = GivenObjects({} if isinstance(named, str) else {name: named}, chats)
+    return asking, name, connect(asking, (name,), calls, given=given)
 
 
 def _require_evidence(

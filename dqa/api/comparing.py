@@ -13,8 +13,7 @@ from dqa.core.text import counted
 from dqa.evaluation.record import require_questions
 from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
-from dqa.evaluation.statistics.comparing import Comparison, compare_contestants
-from dqa.evaluation.statistics.contestants import Asked, Contestant
+from dqa.evaluation.statistics.comparing import Asked, Comparison, Contestant, compare_contestants
 from dqa.evaluation.statistics.same_questions import match_questions, renamed
 from dqa.evaluation.statistics.summaries import grouped
 

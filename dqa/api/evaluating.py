@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -28,6 +28,8 @@ from dqa.core.files import describe_file_error
 from dqa.core.question_set import QuestionSet
 from dqa.core.recorder import DecisionWatcher
 from dqa.deciders.base import DeciderFactory
+from dqa.evaluation.build import BuiltRun, build
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.decision_spans import run_span
 from dqa.evaluation.executors import check_engine, open_executor
 from dqa.evaluation.location import RunLocation, locate_run
@@ -35,7 +37,6 @@ from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunO
 from dqa.evaluation.plan import plan
 from dqa.evaluation.prompts import prompts_of
 from dqa.evaluation.record import RunRecord, now, require_questions, versions
-from dqa.evaluation.remote import GivenObjects
 from dqa.evaluation.results import Result
 from dqa.evaluation.run_files import has_recorded, refuse_asked, require_writable
 from dqa.evaluation.runner import Executor, run_tasks
@@ -49,8 +50,6 @@ from dqa.report.tables import how_to_report
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-    from dqa.evaluation.build import BuiltRun
 
 Named: TypeAlias = str | Decider | DeciderFactory
 """A decider: by its name, or itself."""
@@ -154,13 +153,15 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     spending = Spending(location)
     with ExitStack() as opened:
         built = opened.enter_context(
-            spec.build(
-                calls=calls,
-                options=options,
-                resumed=spending if spending.is_resumed(calls, resume=resume) else None,
-                questions=what if isinstance(what, QuestionSet) else None,
-                deciders=given.deciders,
-                chats=given.chats,
+            closing(
+                build(
+                    spec,
+                    calls=calls,
+                    options=options,
+                    resumed=spending if spending.is_resumed(calls, resume=resume) else None,
+                    questions=what if isinstance(what, QuestionSet) else None,
+                    given=given,
+                )
             )
         )
         refuse_asked(location, built.setup.locations)
@@ -261,9 +262,8 @@ def _make(
 ) -> tuple[tuple[Result, ...], tuple[ShortcutChoices, ...]]:
     """Make every decision that the store lacks; return all, and the choices of the heuristics."""
     with handling_errors(store, repeated=built.spec.epochs > 1):
-        store.add_prompts(prompts_of(built.connected.makers))
         shortcuts = choose_by_shortcuts(built.setup.questions, built.setup.places)
-        store.add_shortcuts(shortcuts)
+        store.add_context(prompts_of(built.connected.makers), shortcuts)
         watching.started(built, store.done)
         store.on_elsewhere = watching.decided_elsewhere
         if store.done < built.setup.size:

@@ -17,7 +17,7 @@ from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.connecting import Connected, connect
+from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.crashes import MOST_IN_A_ROW, Crashes
 from dqa.evaluation.executors import open_mapper
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
@@ -110,7 +110,7 @@ def resistance_of(
         return None
     given = {made.name: made for made in named if not isinstance(made, str)}
     names = tuple(made if isinstance(made, str) else made.name for made in named)
-    connected = connect(deciding or Deciding(), names, calls, given=given)
+    connected = connect(deciding or Deciding(), names, calls, given=GivenObjects(given))
     connected.check_reachable()
     return DecidersErr(connected, options)
 
@@ -173,10 +173,10 @@ class DecidersErr:
         """Return a scenario's deciders: those that decide such a question at all."""
         if question.scenario not in self._deciding:
             rules = plugins.generator(question.scenario).label_rules(situation)
-            made = self._connected.deciders(next(iter(rules), None))
+            (made,) = self._connected.deciders(next(iter(rules), None))
             refused: list[str] = []
             able: dict[str, Decider] = {}
-            for name, decider in made.by_name.items():
+            for name, decider in made.items():
                 try:
                     decider.check(question)
                     able[name] = decider
@@ -188,7 +188,9 @@ class DecidersErr:
                     f"name one for it, or leave that scenario out. {' '.join(refused)}"
                 )
             nothing = QuestionSet("drawn", (), {})
-            self._deciding[question.scenario] = Setup(nothing, self._targets, able, made.models)
+            self._deciding[question.scenario] = Setup(
+                nothing, self._targets, able, self._connected.models
+            )
         return self._deciding[question.scenario]
 
     def _check(self, task: Task, decision: Decision) -> None:

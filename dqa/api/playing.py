@@ -18,6 +18,7 @@ from dqa.core.decider import Decider
 from dqa.core.errors import UsageError
 from dqa.core.secrets import redact
 from dqa.deciders.base import DeciderFactory
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.executors import ThreadExecutor
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
@@ -121,8 +122,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
                 spec,
                 calls=calls,
                 resumed=spending if spending.is_resumed(calls, resume=resume) else None,
-                given=given,
-                chats=chats,
+                given=GivenObjects(given, chats),
             )
         record = RunRecord(
             spec=spec,
@@ -248,7 +248,7 @@ def _make(
         history.follow(store.record.games)
         setup = setup.with_history(history.location_of(store.location))
         if setup.connected is not None:
-            store.add_prompts(prompts_of(setup.connected.makers))
+            store.add_context(prompts_of(setup.connected.makers))
         watching.playing(setup, store.done)
         store.on_elsewhere = watching.decided_elsewhere
         if store.done == setup.spec.size:
@@ -257,7 +257,7 @@ def _make(
             setup.connected.check_reachable()
         worker = GameWorker(setup, history.open(store.location, options), options.isolation)
         return run_tasks(
-            [game.task(setup.database) for game in setup.games],
+            [setup.task_of(game) for game in setup.games],
             ThreadExecutor(worker, options.workers),
             store,
             watching.decided,

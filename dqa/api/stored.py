@@ -13,8 +13,9 @@ from dqa.api.figures import RunCounts, count_decisions
 from dqa.core.errors import DqaError
 from dqa.core.files import require_folder
 from dqa.core.records import Record
-from dqa.evaluation.copying import copy, is_old, read_content, read_old
+from dqa.evaluation.copying import copy, read_content
 from dqa.evaluation.location import DATABASE, FOLDER_RUN, STORE_SUFFIXES, RunLocation, locate_run
+from dqa.evaluation.old_runs import read_old
 from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.record import AnySpec
 from dqa.evaluation.results import NO_MODEL
@@ -129,12 +130,12 @@ def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> Ru
     """
     source, target = locate_run(run), locate_run(out)
     require_writable(target)
-    is_import = is_old(source)
-    if source.folder is None and source.name is None and not is_import:
+    old = read_old(source)
+    if source.folder is None and source.name is None and old is None:
         source = RunReader(source).location
     name = source.folder.resolve().name if source.folder else source.name
     target = target.named(target.name or name or "copy")
-    return copy(read_old(source) if is_import else read_content(source), target)
+    return copy(old or read_content(source), target)
 
 
 def _list_store(location: RunLocation, found: dict[str, StoredRun]) -> None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
-from dqa.core.decider import Decider
+from dqa.core.decider import Decider, UpperBound
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.schema import describe
-from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.connecting import Connected, connect
+from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.examples import OtherQuestions
-from dqa.evaluation.options import CallOptions, RunOptions
+from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.score import Judge, usual_rules
 from dqa.evaluation.spec import RunSpec
@@ -26,13 +24,10 @@ from dqa.guard.policy_names import require_known
 from dqa.loaders.sources import GeneratedQuestions
 from dqa.scenarios import scenario_name
 
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
 
 @dataclass(frozen=True, slots=True)
 class BuiltRun:
-    """A run that is ready to begin. Close it in the end; it is a context manager, too.
+    """A run that is ready to begin; close it in the end (`contextlib.closing`).
 
     Attributes
     ----------
@@ -62,31 +57,32 @@ class BuiltRun:
         self.examples.close()
         self.judge.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
 
 def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     spec: RunSpec,
     *,
-    calls: CallOptions,
-    options: RunOptions,
+    calls: CallOptions = DEFAULT_CALLS,
+    options: RunOptions = DEFAULT_RUN,
     resumed: Callable[[], Usage] | None = None,
     questions: QuestionSet | None = None,
-    given: Mapping[str, Decider | DeciderFactory] | None = None,
-    chats: Mapping[str, BaseChatModel] | None = None,
+    given: GivenObjects = GivenObjects(),  # noqa: B008  (frozen)
 ) -> BuiltRun:
-    """Make a run of a spec; see `RunSpec.build`.
+    """Look up every name, connect the models and read the questions.
 
     Names are looked up before questions are read: a wrong name costs no reading.
+
+    Parameters
+    ----------
+    spec
+        What is evaluated.
+    calls, options
+        How models are called, and how the run works.
+    resumed
+        For a run that resumes, returns its usage outside of this process.
+    questions
+        The questions of a spec that does not say where they come from.
+    given
+        Deciders without an entry point, and chat models without a provider.
     """
     examples = OtherQuestions()
     # Scenarios that are named by their folders may bring deciders of their own.
@@ -97,10 +93,10 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
         models=spec.models,
         epochs=spec.epochs,
         resumed=resumed,
-        given=given or {},
-        chats=chats,
+        given=given,
     )
-    policy = _policy(spec)
+    lists: dict[str, Any] | None = None if spec.policy is None else dict(spec.policy)
+    policy = None if lists is None else Policy(**lists)
     audit = None if options.audit is None else Audit.to_file(options.audit)
     targets = targets_of(spec.databases, policy, audit, options.isolation)
     if questions is None:
@@ -114,9 +110,15 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
         if loaded:
             require_known(policy, [describe(found.schema) for found in loaded])
     examples.take(questions)
-    made = connected.deciders(spec.rule_set, examples).with_truths(questions.truths)
+    deciders, *repeats = (
+        {
+            name: one.with_truths(questions.truths) if isinstance(one, UpperBound) else one
+            for name, one in epoch.items()
+        }
+        for epoch in connected.deciders(spec.rule_set, examples)
+    )
     setup = Setup(
-        *(questions, targets, made.by_name, made.models, made.repeats),
+        *(questions, targets, deciders, connected.models, tuple(repeats)),
         scenarios=connected.scenarios,
         places=places,
     )
@@ -125,14 +127,8 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
         setup, unasked = _without_refused(setup)
     left_out = _check(setup)
     judge = Judge(setup.questions, spec.rule_set, spec.strict_official, places)
-    return BuiltRun(spec, setup, judge, examples, connected, (*made.warnings, *unasked, *left_out))
-
-
-def _policy(spec: RunSpec) -> Policy | None:
-    if spec.policy is None:
-        return None
-    lists: dict[str, Any] = dict(spec.policy)
-    return Policy(**lists)
+    warnings = (*connected.warnings, *unasked, *left_out)
+    return BuiltRun(spec, setup, judge, examples, connected, warnings)
 
 
 def _without_refused(setup: Setup) -> tuple[Setup, tuple[str, ...]]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dqa import plugins
 from dqa.core.budgets import DecisionBudget
-from dqa.core.decider import Decider, UpperBound
+from dqa.core.decider import Decider
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
-from dqa.core.truth import Truth
 from dqa.deciders.base import DeciderFactory, Examples, Settings, share_options
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.results import NO_MODEL
@@ -22,63 +21,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Deciders:
-    """Deciders, each with what answers behind it.
+class GivenObjects:
+    """Deciders and chat models that a Python caller passed, by name."""
 
-    Attributes
-    ----------
-    by_name
-        The deciders.
-    models
-        By decider the name of its model, of several joined by ``+``, or `NO_MODEL`.
-    repeats
-        The same deciders for the second epoch, the third, ...
-    warnings
-        How the versions of a cassette differ from ours.
-    """
-
-    by_name: Mapping[str, Decider]
-    models: Mapping[str, str]
-    repeats: tuple[Mapping[str, Decider], ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    def with_truths(self, truths: Mapping[str, Truth]) -> Deciders:
-        """Return the deciders, of which those that are bounds know what is right."""
-        first, *others = (
-            {
-                name: made.with_truths(truths) if isinstance(made, UpperBound) else made
-                for name, made in epoch.items()
-            }
-            for epoch in (self.by_name, *self.repeats)
-        )
-        return replace(self, by_name=first, repeats=tuple(others))
+    deciders: Mapping[str, Decider | DeciderFactory] = field(default_factory=dict)
+    chats: Mapping[str, BaseChatModel] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class _Contestant:
-    """A decider with its model.
-
-    Attributes
-    ----------
-    factory
-        What makes it.
-    options
-        Its own settings, by name.
-    model
-        The model that it asks, where it asks one.
-    asked
-        Every model that it asks, the planning one first.
-    """
+    """A decider with its own settings, its model, and all models that it asks, planner first."""
 
     factory: DeciderFactory
     options: Mapping[str, str]
     model: ModelSpec
     asked: tuple[ModelSpec, ...]
-
-    @property
-    def answering(self) -> str:
-        """What answers behind it, for the results."""
-        return " + ".join(model.name for model in self.asked) or NO_MODEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +45,19 @@ class Connected:
     Attributes
     ----------
     ready
-        Those that a caller made.
+        The deciders that a caller passed.
     contestants
-        By name, what makes the others.
+        By name, the factories and models of the others.
     settings
-        What bounds all of them.
+        The settings of all.
     chats
-        Every model that one of them asks, an epoch each.
+        By epoch, every model.
     planning
         The model that plans; None for the same.
-    models, warnings
-        As in `Deciders`.
+    models
+        By decider the name of its model, of several joined by ``+``, or `NO_MODEL`.
+    warnings
+        How the versions of a cassette differ from ours.
     """
 
     ready: Mapping[str, Decider]
@@ -137,30 +96,30 @@ class Connected:
             for model, chat in self.chats[0].items():
                 check_reachable(model.called, chat)
 
-    def deciders(self, rule_set: str | None, examples: Examples | None = None) -> Deciders:
-        """Make the deciders.
+    def deciders(
+        self, rule_set: str | None, examples: Examples | None = None
+    ) -> tuple[Mapping[str, Decider], ...]:
+        """Make the deciders of each epoch, by name.
 
         Parameters
         ----------
         rule_set
-            What simulators count by; None for the first of each.
+            The rules of simulators; None for the first of each.
         examples
-            Where agents that are shown an example take it from; None where there is none.
+            The source of examples for agents; None for none.
         """
-        shared = replace(self.settings, rules=rule_set, examples=examples)
-        first, *repeats = (self._epoch(number, shared) for number in range(1, len(self.chats) + 1))
-        return Deciders(first, self.models, tuple(repeats), self.warnings)
-
-    def _epoch(self, number: int, shared: Settings) -> Mapping[str, Decider]:
-        chats = self.chats[number - 1]
-        planner = None if self.planning is None else chats.get(self.planning)
-        shared = replace(shared, epoch=number, planner=planner)
-        made = {
-            name: one.factory(chats.get(one.model), replace(shared, options=one.options))
-            for name, one in self.contestants.items()
-        }
-        by_name = {**self.ready, **made}
-        return {name: by_name[name] for name in self.models}
+        epochs = []
+        for number, chats in enumerate(self.chats, 1):
+            planner = None if self.planning is None else chats.get(self.planning)
+            shared = replace(
+                self.settings, rules=rule_set, examples=examples, epoch=number, planner=planner
+            )
+            made = dict(self.ready) | {
+                name: one.factory(chats.get(one.model), replace(shared, options=one.options))
+                for name, one in self.contestants.items()
+            }
+            epochs.append({name: made[name] for name in self.models})
+        return tuple(epochs)
 
 
 def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -171,8 +130,7 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     models: Sequence[ModelSpec] = (),
     epochs: int = 1,
     resumed: Callable[[], Usage] | None = None,
-    given: Mapping[str, Decider | DeciderFactory] | None = None,
-    chats: Mapping[str, BaseChatModel] | None = None,
+    given: GivenObjects = GivenObjects(),
 ) -> Connected:
     """Look deciders up and connect the models that they ask.
 
@@ -194,27 +152,24 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         Of a run that goes on, what returns its spending outside of this process, which counts;
         None for a new run.
     given
-        Deciders and factories that no entry point names, by name.
-    chats
-        Chat models that no provider's name makes, by name.
+        Deciders without an entry point, and chat models without a provider.
 
     Raises
     ------
     UsageError
         A planner is named and no decider has one, or a setting that none of them has.
     """
-    known = given or {}
-    ready = {name: made for name, made in known.items() if isinstance(made, Decider)}
+    ready = {name: made for name, made in given.deciders.items() if isinstance(made, Decider)}
     factories = {
         name: made if isinstance(made, DeciderFactory) else plugins.decider(name)
-        for name, made in ((name, known.get(name)) for name in names if name not in ready)
+        for name, made in ((name, given.deciders.get(name)) for name in names if name not in ready)
     }
     if factories:
         _check_models(deciding, factories)
     made_of = _contestants(deciding, factories, models or (deciding.model,))
     contestants = {label: one for of in made_of.values() for label, one in of.items()}
     used = tuple(dict.fromkeys(model for one in contestants.values() for model in one.asked))
-    made, warnings = _chats(used, deciding, epochs, calls, chats or {}, resumed=resumed is not None)
+    chats, warnings = _chats(used, deciding, epochs, calls, given, resumed=resumed is not None)
     settings = Settings(
         max_steps=deciding.max_steps,
         max_parse_failures=deciding.max_parse_failures,
@@ -224,13 +179,10 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         protocol=deciding.protocol,
         budget=_priced(deciding.budget, calls),
     )
-    # In the order in which they were named, those that a caller made among them.
-    asked = {
-        label: one.answering if isinstance(one, _Contestant) else NO_MODEL
-        for name in names
-        for label, one in made_of.get(name, {name: None}).items()
-    }
-    return Connected(ready, contestants, settings, made, deciding.planning, asked, warnings)
+    labels = [label for name in names for label in made_of.get(name, {name: None})]
+    asked = {name: [model.name for model in one.asked] for name, one in contestants.items()}
+    answering = {label: " + ".join(asked.get(label, ())) or NO_MODEL for label in labels}
+    return Connected(ready, contestants, settings, chats, deciding.planning, answering, warnings)
 
 
 def _contestants(
@@ -305,7 +257,7 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
     deciding: Deciding,
     epochs: int,
     calls: CallOptions,
-    given: Mapping[str, BaseChatModel],
+    given: GivenObjects,
     *,
     resumed: bool,
 ) -> tuple[_Chats, tuple[str, ...]]:
@@ -318,9 +270,9 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
     cassette = calls.cassette(names, resume=resumed)
 
     def made(model: ModelSpec, seed: int) -> BaseChatModel:
-        if model.name in given:
+        if model.name in given.chats:
             connection = Connection(cassette=cassette, reply_limit=calls.reply_limit)
-            return given_model(model.name, given[model.name], connection)
+            return given_model(model.name, given.chats[model.name], connection)
         connection = Connection(
             *(_address(model), calls.timeout, cassette, calls.reply_limit),
             reply_tokens=deciding.reply_tokens,

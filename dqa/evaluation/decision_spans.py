@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dqa.core.decision import Decision, Ending
 from dqa.core.provenance import CurrentDecision, while_deciding
 from dqa.core.question import Question
-from dqa.core.spans import Span, current_span, start_span
+from dqa.core.spans import Span, start_span
 from dqa.evaluation.results import NO_MODEL, Outcome
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _message(role: str, text: str) -> dict[str, object]:
     return {"role": role, "parts": [{"type": "text", "content": text}]}
 
 
-def tell_decision(span: Span, decision: Decision) -> None:
+def describe_decision(span: Span, decision: Decision) -> None:
     """Add to a span how a decision ended, and what it used."""
     if not span:
         return
@@ -92,9 +92,8 @@ def tell_decision(span: Span, decision: Decision) -> None:
         span.fail(decision.ending.value, decision.error)
 
 
-def tell_result(result: Result) -> None:
-    """Add to the span of the decision that is being judged what it is worth."""
-    span = current_span()
+def describe_result(span: Span, result: Result) -> None:
+    """Add to the span of a decision what it is worth."""
     if not span:
         return
     if result.model != NO_MODEL:

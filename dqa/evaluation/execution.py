@@ -24,7 +24,7 @@ from dqa.evaluation.matching import (
     sorts_rows,
     table_matches,
 )
-from dqa.evaluation.targets import Place
+from dqa.evaluation.targets import DatabaseLocation
 
 SCORING = Limits(rows=200_000, bytes=128_000_000, seconds=30.0, cell=16_000_000)
 """The limits of each statement; BIRD's evaluation gives both together 30 seconds."""
@@ -60,7 +60,7 @@ class Executor:
         The databases, by name.
     """
 
-    def __init__(self, places: Mapping[str, Place]) -> None:
+    def __init__(self, places: Mapping[str, DatabaseLocation]) -> None:
         self._places = places
         self._open: dict[str, Database] = {}
         self._lock = threading.Lock()

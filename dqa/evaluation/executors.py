@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import copy_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
-from dqa.core.decision import Decision, Usage
+from dqa.core.decision import Usage
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
+from dqa.core.interpreters import describe_exit, start_process
 from dqa.core.jobs import IN_ORDER, Mapper
-from dqa.evaluation.child_process import ChildProcess
+from dqa.evaluation.build import BuiltRun
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.options import DEFAULT_ENGINE, CallOptions, EngineOptions, RunOptions
-from dqa.evaluation.plan import Group, Setup, Task
-from dqa.evaluation.remote import Batch, GivenObjects, Parcel, RemoteWorker, divide, pack, unpack
+from dqa.evaluation.plan import Group, Task
+from dqa.evaluation.remote import Batch, Parcel, divide, pack, serve
 from dqa.evaluation.runner import Executor, WorkerDiedError, WorkerNotStartedError
-from dqa.evaluation.worker import Made, TaskWorker, Worker, unjudged
+from dqa.evaluation.worker import TaskWorker, Worker
 
 if TYPE_CHECKING:
-    from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.keys import DecisionKey
     from dqa.evaluation.ray_cluster import RayCluster
 
 CLOSING_SECONDS: Final = 10.0
 """How long a worker may take to close its databases."""
+_EXIT_SECONDS: Final = 1.0
+"""How long the system may take to report how a process ended."""
 
 
 class ThreadExecutor:
@@ -76,10 +82,6 @@ class ThreadExecutor:
         while (job := self._jobs.get()) is not None:
             job()
 
-    def fail(self, task: Task, decision: Decision) -> Made:
-        """Raise an error: threads do not die."""
-        raise NotImplementedError
-
     def close(self, *, at_once: bool) -> None:
         """End the threads; a thread that still waits for a model is left alone."""
         self._worker.stop()
@@ -92,27 +94,15 @@ class ThreadExecutor:
 
 
 class Lane(ABC):
-    """A worker elsewhere, which makes one batch after the other.
-
-    Attributes
-    ----------
-    group
-        The group whose database it has open.
-    is_free
-        Whether it makes nothing.
-    """
-
-    def __init__(self) -> None:
-        self.group: Group | None = None
-        self.is_free = True
+    """A worker elsewhere, which makes one batch after the other."""
 
     @abstractmethod
-    def begin(self, keys: Sequence[DecisionKey], used: Usage) -> Future[Batch]:
-        """Begin a batch; a worker that died is replaced. `WorkerDiedError` is its exception."""
+    def make(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
+        """Make a batch; `WorkerDiedError` if the worker dies. The next call replaces it."""
 
     @abstractmethod
     def close(self, *, at_once: bool) -> None:
-        """End the worker."""
+        """End the worker, also while it makes a batch."""
 
 
 class LaneExecutor:
@@ -120,8 +110,6 @@ class LaneExecutor:
 
     Parameters
     ----------
-    setup
-        What is decided.
     lanes
         The workers.
     batch
@@ -130,88 +118,80 @@ class LaneExecutor:
 
     is_local = False
 
-    def __init__(self, setup: Setup, lanes: Sequence[Lane], batch: int) -> None:
+    def __init__(self, lanes: Sequence[Lane], batch: int) -> None:
         self.slots = len(lanes)
         self.batch = batch
-        self._setup = setup
+        self._free: list[tuple[Lane, Group | None]] = [(lane, None) for lane in lanes]
         self._lanes = lanes
+        self._threads = ThreadPoolExecutor(len(lanes), "dqa-lane")
 
     def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
         """Begin a batch, by a free worker that has its database open if there is one."""
         group = tasks[0].group
-        free = [lane for lane in self._lanes if lane.is_free]
-        lane = next((one for one in free if one.group == group), free[0])
-        lane.is_free, lane.group = False, group
-        future: Future[Batch] = Future()
+        chosen = next((free for free in self._free if free[1] == group), self._free[0])
+        self._free.remove(chosen)
+        lane = chosen[0]
 
-        def finish(done: Future[Batch]) -> None:
-            lane.is_free = True
+        def make() -> Batch:
             try:
-                future.set_result(done.result())
-            except BaseException as error:  # noqa: BLE001  (raised again by the runner)
-                future.set_exception(error)
+                return lane.make([task.key for task in tasks], used)
+            finally:
+                self._free.append((lane, group))
 
-        lane.begin([task.key for task in tasks], used).add_done_callback(finish)
-        return future
-
-    def fail(self, task: Task, decision: Decision) -> Made:
-        """Return a decision that no worker could make."""
-        return unjudged(task, self._setup, decision)
+        return self._threads.submit(make)
 
     def close(self, *, at_once: bool) -> None:
         """End the workers."""
+        free = [lane for lane, _ in self._free]
         for lane in self._lanes:
-            lane.close(at_once=at_once or not lane.is_free)
+            lane.close(at_once=at_once or lane not in free)
+        self._threads.shutdown()
 
 
 class ProcessLane(Lane):
     """A worker process of this machine."""
 
-    def __init__(self, parcel: Parcel, recipe: bytes) -> None:
-        super().__init__()
-        self._given = (parcel.versions, recipe, parcel.questions, parcel.given)
-        self._process: ChildProcess | None = None
+    def __init__(self, *given: object) -> None:
+        self._given = given
+        self._process: BaseProcess | None = None
+        self._requests: Connection | None = None
+        self._is_closed = False
 
-    def begin(self, keys: Sequence[DecisionKey], used: Usage) -> Future[Batch]:
-        """Begin a batch."""
-        if self._process is None or self._process.has_ended:
-            self._process = ChildProcess(_prepare, *self._given)
-        process = self._process
-        future: Future[Batch] = Future()
-
-        def finish(done: Future[bytes]) -> None:
-            try:
-                future.set_result(unpack(done.result()))
-            except BrokenProcessPool:
-                self._process = None
-                died = WorkerDiedError if process.is_prepared else WorkerNotStartedError
-                future.set_exception(died(f"{process.describe_exit()}."))
-            except BaseException as error:  # noqa: BLE001  (raised again by the runner)
-                future.set_exception(error)
-
-        process.submit(_decide, keys, used).add_done_callback(finish)
-        return future
+    def make(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
+        """Make a batch."""
+        died: type[WorkerDiedError] = WorkerNotStartedError
+        try:
+            if self._process is None or self._requests is None:
+                self._process, self._requests = start_process(
+                    serve, *self._given, environment=os.environ, daemon=False, quiet=False
+                )
+                if self._is_closed:
+                    self.close(at_once=True)
+                self._requests.recv()
+            died = WorkerDiedError
+            self._requests.send((keys, used))
+            batch: Batch = pickle.loads(self._requests.recv_bytes())  # noqa: S301  (of our worker)
+        except (EOFError, OSError) as error:
+            process, self._process = self._process, None
+            code = None
+            if process is not None:
+                process.join(_EXIT_SECONDS)
+                code = process.exitcode
+            raise died(f"{describe_exit(code)}.") from error
+        return batch
 
     def close(self, *, at_once: bool) -> None:
         """End the process."""
-        if self._process is not None:
-            self._process.end(None if at_once else _close, CLOSING_SECONDS)
-
-
-_worker = RemoteWorker()
-"""The worker of a worker process."""
-
-
-def _prepare(*given: bytes) -> None:
-    _worker.prepare(*given)  # type: ignore[arg-type]
-
-
-def _decide(keys: Sequence[DecisionKey], used: Usage) -> bytes:
-    return pack(_worker.decide(keys, used))
-
-
-def _close() -> None:
-    _worker.close()
+        self._is_closed = True
+        process, requests = self._process, self._requests
+        if process is None or requests is None:
+            return
+        if not at_once:
+            with suppress(OSError):
+                requests.send(None)
+                process.join(CLOSING_SECONDS)
+        process.kill()
+        process.join()
 
 
 @contextmanager
@@ -245,8 +225,8 @@ def open_executor(
         most = min(options.processes, options.workers, calls.max_concurrency or options.workers)
         threads = divide(options.workers, most)
         parcel = Parcel.of(built, given, calls, options, threads, pack, {})
-        lanes = [ProcessLane(parcel, recipe) for recipe in parcel.recipes]
-        yield LaneExecutor(built.setup, lanes, max(threads))
+        lanes = [ProcessLane(parcel.versions, parcel.packed, *share) for share in parcel.shares]
+        yield LaneExecutor(lanes, max(threads))
     else:
         worker = Worker(built.setup, built.judge, options.patience, options.workers)
         yield ThreadExecutor(worker, options.workers)

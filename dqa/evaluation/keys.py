@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 
 class DecisionKey(NamedTuple):
@@ -13,12 +12,6 @@ class DecisionKey(NamedTuple):
     database: str
     decider: str
     epoch: int = 1
-
-    @classmethod
-    def of_line(cls, written: Mapping[str, Any]) -> Self:
-        """Read the key of a line; one that an earlier version wrote is of the first epoch."""
-        question, database, decider = (written[name] for name in cls._fields[:3])
-        return cls(question, database, decider, written.get("epoch", 1))
 
     @property
     def requester(self) -> tuple[str, ...]:

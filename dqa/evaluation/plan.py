@@ -11,7 +11,8 @@ from dqa.core.decider import Decider
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.targets import Located, Place, Target
+from dqa.evaluation.results import NO_MODEL
+from dqa.evaluation.targets import DatabaseLocation
 
 Group: TypeAlias = tuple[str, str]
 """A situation and a database: tasks of one group share an open database."""
@@ -42,12 +43,12 @@ class Setup:
     """
 
     questions: QuestionSet
-    targets: Mapping[str, Target]
+    targets: Mapping[str, DatabaseLocation]
     deciders: Mapping[str, Decider]
     models: Mapping[str, str]
     repeats: tuple[Mapping[str, Decider], ...] = ()
     scenarios: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    places: Mapping[str, Place] = field(default_factory=dict)
+    places: Mapping[str, DatabaseLocation] = field(default_factory=dict)
 
     @property
     def epochs(self) -> int:
@@ -57,8 +58,7 @@ class Setup:
     @property
     def locations(self) -> tuple[str, ...]:
         """Where the databases are that lie in files or servers, with their passwords."""
-        located = [one for one in self.targets.values() if isinstance(one, Located)]
-        known = (place.location for place in (*located, *self.places.values()))
+        known = (one.location for one in (*self.targets.values(), *self.places.values()))
         return tuple(location for location in known if location is not None)
 
     def decider_of(self, task: Task) -> Decider:
@@ -79,11 +79,6 @@ class Setup:
             return (question.situation,)
         return tuple(self.targets)
 
-    def kind_of(self, task: Task) -> Kind:
-        """Return whether a task's database is relational or a graph."""
-        in_place = self.questions.is_in_place(task.question)
-        return (self.places if in_place else self.targets)[task.database].kind
-
     def open(self, task: Task) -> Database:
         """Open a task's database read-only, loading its situation unless it is asked in place."""
         if self.questions.is_in_place(task.question):
@@ -100,12 +95,16 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One decision to be made: who is asked what, on which database, and which repeat it is.
+    """One decision to be made.
 
     Attributes
     ----------
     situation
-        Which data the question is about: the beginning of their hash, or the name of their place.
+        The data of the question: the beginning of their hash, or the name of their database.
+    epoch
+        The repeat, from 1.
+    kind, model
+        The kind of the database, and the model of the decider.
     """
 
     question: Question
@@ -113,6 +112,8 @@ class Task:
     decider: str
     situation: str
     epoch: int = 1
+    kind: Kind = "relational"
+    model: str = NO_MODEL
 
     @property
     def group(self) -> Group:
@@ -132,6 +133,7 @@ def plan(setup: Setup) -> tuple[Task, ...]:
     question, then by epoch and then by decider, in the setup's order: the same setup gives the same
     plan.
     """
+    locations = {**setup.targets, **setup.places}
     by_situation: dict[str, list[Question]] = {}
     for question in setup.questions.questions:
         about = (
@@ -141,10 +143,11 @@ def plan(setup: Setup) -> tuple[Task, ...]:
         )
         by_situation.setdefault(about, []).append(question)
     return tuple(
-        Task(question, database, decider, about, epoch)
+        Task(question, database, decider, about, epoch, locations[database].kind, model)
         for about, asked in by_situation.items()
         for database in setup.databases_of(asked[0])
         for question in asked
         for epoch in range(1, setup.epochs + 1)
         for decider in setup.deciders_of(question.scenario)
+        for model in (setup.models[decider],)
     )

@@ -8,12 +8,11 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 # Read when Ray is imported: no usage statistics, no warnings about old ways.
@@ -28,11 +27,11 @@ from ray.exceptions import LocalRayletDiedError, RayError, RayTaskError
 
 from dqa.core.decision import Usage
 from dqa.core.errors import CrashError, InfrastructureError, UsageError
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.executors import CLOSING_SECONDS, Lane, LaneExecutor
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.remote import (
     Batch,
-    GivenObjects,
     Parcel,
     Problem,
     RemoteWorker,
@@ -118,11 +117,18 @@ def _require_listener(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
 
 
-class _Head:
-    """The head of the cluster.
+class RayCluster:
+    """A Ray cluster that this process is connected to.
 
     Ray waits for a head that is gone, and then ends this process without a message. So its port is
     checked, and nothing more is asked of a lost cluster.
+
+    Attributes
+    ----------
+    is_lost
+        Whether the head is gone.
+    has_worker
+        Whether a worker has begun.
     """
 
     def __init__(self) -> None:
@@ -131,13 +137,26 @@ class _Head:
         self.is_lost = False
         self.has_worker = False
 
-    def check(self) -> None:
-        """Raise `InfrastructureError` if the head has been away for too long."""
+    @property
+    def slots(self) -> int:
+        """The processors of the cluster."""
+        return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def wait(self, reference: Any) -> bool:  # noqa: ANN401
+        """Wait some seconds for a result; return whether it is there.
+
+        Raises
+        ------
+        InfrastructureError
+            The head has been away for too long.
+        """
         if self.is_lost:
             raise InfrastructureError(f"The Ray cluster at {self._address} is gone.")
+        if ray.wait([reference], timeout=_LOOK_SECONDS)[0]:
+            return True
         now = time.monotonic()
         if now - self._checked < _LOOK_SECONDS:
-            return
+            return False
         try:
             _require_listener(self._address)
             self._seen = now
@@ -148,18 +167,7 @@ class _Head:
                     f"The Ray cluster at {self._address} is gone: {_first_line(error)}."
                 ) from error
         self._checked = time.monotonic()
-
-
-class RayCluster:
-    """A Ray cluster that this process is connected to."""
-
-    def __init__(self) -> None:
-        self._head = _Head()
-
-    @property
-    def slots(self) -> int:
-        """The processors of the cluster."""
-        return max(1, int(ray.cluster_resources().get("CPU", 1)))
+        return False
 
     def map(self, work: Callable[[_Job], _Result], jobs: Iterable[_Job]) -> Iterator[_Result]:
         """Yield the result of each job in order; a job whose worker dies begins again."""
@@ -175,12 +183,12 @@ class RayCluster:
                 yield self._result(running.popleft())
         finally:
             with suppress(RayError):
-                for reference in () if self._head.is_lost else running:
+                for reference in () if self.is_lost else running:
                     ray.cancel(reference)
 
     def _result(self, reference: Any) -> Any:  # noqa: ANN401
-        while not ray.wait([reference], timeout=_LOOK_SECONDS)[0]:
-            self._head.check()
+        while not self.wait(reference):
+            pass
         try:
             found = ray.get(reference)
         except RayTaskError:
@@ -207,60 +215,50 @@ class RayCluster:
         threads = [options.workers] * count
         environment = needed_variables(built)
         parcel = Parcel.of(built, given, calls, options, threads, _pack, environment)
-        questions = ray.put(parcel.questions)
-        lanes = [RayLane(self._head, parcel, recipe, questions) for recipe in parcel.recipes]
-        return LaneExecutor(built.setup, lanes, options.workers)
+        packed = ray.put(parcel.packed)
+        lanes = [RayLane(self, parcel.versions, packed, *share) for share in parcel.shares]
+        return LaneExecutor(lanes, options.workers)
 
 
 class RayLane(Lane):
     """An actor of a cluster."""
 
-    def __init__(self, head: _Head, parcel: Parcel, recipe: bytes, questions: Any) -> None:  # noqa: ANN401
-        super().__init__()
-        self._head = head
-        self._given = (parcel.versions, recipe, questions, parcel.given)
+    def __init__(self, cluster: RayCluster, *given: object) -> None:
+        self._cluster = cluster
+        self._given = given
         self._actor: Any = None
         self._is_closed = False
 
-    def begin(self, keys: Sequence[DecisionKey], used: Usage) -> Future[Batch]:
-        """Begin a batch."""
-        future: Future[Batch] = Future()
-        threading.Thread(target=self._make, args=(keys, used, future), daemon=True).start()
-        return future
-
-    def _make(self, keys: Sequence[DecisionKey], used: Usage, future: Future[Batch]) -> None:
+    def make(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
+        """Make a batch."""
         try:
             if self._actor is None:
                 self._start()
-            future.set_result(self._wait(self._actor.decide.remote(keys, used), None))
+            batch: Batch = self._wait(self._actor.decide.remote(keys, used))
         except LocalRayletDiedError as error:
-            self._head.is_lost = True
-            lost = InfrastructureError(f"The Ray cluster is gone: {_first_line(error)}.")
-            future.set_exception(lost)
-        except RayTaskError as error:
-            future.set_exception(error)
+            self._cluster.is_lost = True
+            raise InfrastructureError(f"The Ray cluster is gone: {_first_line(error)}.") from error
+        except RayTaskError:
+            raise
         except RayError as error:
             self._actor = None
-            future.set_exception(WorkerDiedError(_first_line(error)))
-        except BaseException as error:  # noqa: BLE001  (raised again by the runner)
-            future.set_exception(error)
+            raise WorkerDiedError(_first_line(error)) from error
+        return batch
 
     def _start(self) -> None:
         # A replacement gets no processor of its own: those of its node may be gone.
-        cpus = 0 if self._head.has_worker else 1
+        cpus = 0 if self._cluster.has_worker else 1
         options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
         self._actor = ray.remote(RemoteWorker).options(**options).remote()
         # Secrets go to a method: the head keeps what an actor is made with.
-        self._wait(self._actor.prepare.remote(*self._given), _ROOM_SECONDS)
-        self._head.has_worker = True
+        self._wait(self._actor.prepare.remote(*self._given), time.monotonic() + _ROOM_SECONDS)
+        self._cluster.has_worker = True
 
-    def _wait(self, reference: Any, seconds: float | None) -> Any:  # noqa: ANN401
-        until = None if seconds is None else time.monotonic() + seconds
-        while not ray.wait([reference], timeout=_LOOK_SECONDS)[0]:
-            self._head.check()
+    def _wait(self, reference: Any, until: float = inf) -> Any:  # noqa: ANN401
+        while not self._cluster.wait(reference):
             if self._is_closed:
                 raise InfrastructureError("The run has ended.")
-            if until is not None and time.monotonic() > until:
+            if time.monotonic() > until:
                 raise InfrastructureError(
                     f"No worker began within {_ROOM_SECONDS:.0f} seconds: the first ones need a "
                     "processor of a node that has room. Free some, or add a node."
@@ -270,12 +268,13 @@ class RayLane(Lane):
     def close(self, *, at_once: bool) -> None:
         """End the actor."""
         self._is_closed = True
-        if self._actor is None or self._head.is_lost:
+        actor = self._actor
+        if actor is None or self._cluster.is_lost:
             return
         with suppress(RayError):
             if not at_once:
-                ray.wait([self._actor.close.remote()], timeout=CLOSING_SECONDS)
-            ray.kill(self._actor)
+                ray.wait([actor.close.remote()], timeout=CLOSING_SECONDS)
+            ray.kill(actor)
 
 
 def _pack(value: object) -> bytes:

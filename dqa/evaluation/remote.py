@@ -1,7 +1,7 @@
-"""What runs in a worker process, here or on a cluster. It imports no package of a cluster.
+"""Decisions in a worker process, here or on a cluster. It imports no package of a cluster.
 
-A worker receives bytes, which it opens when it knows that its versions are the sender's. Errors
-come back as data: the class of an error and its message.
+A worker receives packed data, which it opens when it knows that its versions are the sender's.
+Errors come back as data: the class of an error and its message.
 """
 
 from __future__ import annotations
@@ -10,85 +10,77 @@ import io
 import os
 import pickle
 import platform
-import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from dqa.core.decision import Usage
 from dqa.core.distribution import find_versions
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.secrets import redact
+from dqa.evaluation.build import BuiltRun, build
+from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.plan import plan
-from dqa.evaluation.targets import label_of
+from dqa.evaluation.targets import parse_database
 from dqa.evaluation.worker import Made, Worker
 from dqa.loaders.locations import variable_of
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-    from dqa.core.decider import Decider
-    from dqa.core.question_set import QuestionSet
-    from dqa.deciders.base import DeciderFactory
-    from dqa.evaluation.build import BuiltRun
-    from dqa.evaluation.options import CallOptions, RunOptions
-    from dqa.evaluation.spec import RunSpec
 
 Versions: TypeAlias = Mapping[str, str]
 Dumps: TypeAlias = Callable[[Any], bytes]
 """Packs data and objects."""
 
 
-@dataclass(frozen=True, slots=True)
-class GivenObjects:
-    """Deciders and chat models that a Python caller passed; see `RunSpec.build`."""
+class Problem(NamedTuple):
+    """An error in a worker: the class to raise here, and the message."""
 
-    deciders: Mapping[str, Decider | DeciderFactory] = field(default_factory=dict)
-    chats: Mapping[str, BaseChatModel] = field(default_factory=dict)
+    kind: type[Exception]
+    message: str
+
+    @classmethod
+    def of(cls, error: BaseException) -> Problem:
+        """Return an error as data; a class with its own constructor becomes the one above it."""
+        is_ours = isinstance(error, DqaError)
+        message = str(error) if is_ours else f"{type(error).__name__}: {error}"
+        ours = (found for found in type(error).__mro__ if issubclass(found, DqaError))
+        kind = next((found for found in ours if "__init__" not in vars(found)), RuntimeError)
+        return cls(kind, redact(message))
+
+    def error(self) -> Exception:
+        """Return the error to raise."""
+        return self.kind(self.message)
 
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """What a worker builds its run from. It may contain secrets, so it is never written.
+class Batch(NamedTuple):
+    """The decisions that a worker made, and the problem of the others."""
 
-    Attributes
-    ----------
-    spec
-        What is evaluated.
-    calls, options
-        The options of this worker: its share of the limits and of the threads.
-    environment
-        The variables with keys and with URLs that have passwords.
-    """
-
-    spec: RunSpec = field(repr=False)
-    calls: CallOptions
-    options: RunOptions
-    environment: Mapping[str, str] = field(repr=False)
+    made: list[Made]
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """What the sender packs for each worker.
+    """A run for workers elsewhere.
 
     Attributes
     ----------
     versions
         The versions that a worker must have.
-    questions, given
-        The questions, and what a Python caller passed.
-    recipes
-        One per worker.
+    packed
+        The spec, the questions, what a Python caller passed, and the variables that it needs.
+    shares
+        By worker its share of the limits and threads.
     """
 
     versions: Versions
-    questions: bytes
-    given: bytes
-    recipes: tuple[bytes, ...]
+    packed: bytes
+    shares: tuple[tuple[CallOptions, RunOptions], ...]
 
     @classmethod
     def of(  # noqa: PLR0913, PLR0917  (all that a worker builds its run from)
@@ -108,17 +100,27 @@ class Parcel:
         UsageError
             A decider or a chat model cannot be sent to another process.
         """
+        for kind, objects in (("decider", given.deciders), ("chat model", given.chats)):
+            for name, one in objects.items():
+                _require_packable(kind, name, one, dumps)
+        content = (built.spec, built.setup.questions, given, environment)
         shares = zip(share_calls(calls, len(threads)), threads, strict=True)
-        recipes = (
-            Recipe(built.spec, share, options.changed(workers=each), environment)
-            for share, each in shares
-        )
         return cls(
             own_versions(),
-            dumps(built.setup.questions),
-            _pack_given(given, dumps),
-            tuple(map(dumps, recipes)),
+            dumps(content),
+            tuple((share, options.changed(workers=each)) for share, each in shares),
         )
+
+
+def _require_packable(kind: str, name: str, one: object, dumps: Dumps) -> None:
+    try:
+        dumps(one)
+    except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
+        raise UsageError(
+            f"The {kind} '{name}' cannot be sent to another process ({error}): give it as a name "
+            "that a package registers, keep what cannot be pickled out of it, or decide in this "
+            "process (engine='local', processes=1)."
+        ) from error
 
 
 def own_versions() -> Versions:
@@ -139,7 +141,7 @@ def needed_variables(built: BuiltRun) -> dict[str, str]:
 
 
 def _variables(built: BuiltRun) -> Iterator[str]:
-    yield from (variable_of(label_of(database)) for database in built.spec.databases)
+    yield from (variable_of(parse_database(database)[0]) for database in built.spec.databases)
     for name, place in built.setup.places.items():
         yield from (variable_of(name), variable_of(place.backend.name))
     for chats in built.connected.chats:
@@ -152,129 +154,43 @@ def _variables(built: BuiltRun) -> Iterator[str]:
 
 def share_calls(calls: CallOptions, workers: int) -> list[CallOptions]:
     """Return how each worker calls models, so that together they keep the limits of the run."""
-
-    def share(limit: float | None) -> float | None:
-        return None if limit is None else limit / workers
-
     most: Sequence[int | None] = [None] * workers
     if calls.max_concurrency is not None:
         most = divide(calls.max_concurrency, workers)
-    return [
-        calls.changed(
-            max_concurrency=own,
-            requests_per_minute=share(calls.requests_per_minute),
-            tokens_per_minute=share(calls.tokens_per_minute),
-        )
-        for own in most
-    ]
-
-
-def _pack_given(given: GivenObjects, dumps: Dumps) -> bytes:
-    for kind, objects in (("decider", given.deciders), ("chat model", given.chats)):
-        for name, one in objects.items():
-            try:
-                dumps(one)
-            except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
-                raise UsageError(
-                    f"The {kind} '{name}' cannot be sent to another process ({error}): give it as "
-                    "a name that a package registers, keep what cannot be pickled out of it, or "
-                    "decide in this process (engine='local', processes=1)."
-                ) from error
-    return dumps(given)
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """An error in a worker.
-
-    Attributes
-    ----------
-    kind
-        The class to raise here.
-    message
-        The message of the error.
-    host
-        The machine of the worker.
-    """
-
-    kind: type[Exception]
-    message: str
-    host: str
-
-    @classmethod
-    def of(cls, error: BaseException) -> Problem:
-        """Return an error as data; a class with its own constructor becomes the one above it."""
-        is_ours = isinstance(error, DqaError)
-        message = str(error) if is_ours else f"{type(error).__name__}: {error}"
-        ours = (found for found in type(error).__mro__ if issubclass(found, DqaError))
-        kind = next((found for found in ours if "__init__" not in vars(found)), RuntimeError)
-        return cls(kind, redact(message), socket.gethostname())
-
-    def error(self, doing: str = "") -> Exception:
-        """Return the error to raise."""
-        return self.kind(f"On {self.host}, {doing}: {self.message}" if doing else self.message)
-
-
-class Batch(NamedTuple):
-    """What a worker returns: the decisions that it made, and a problem of the others."""
-
-    made: list[Made]
-    problem: Problem | None = None
+    limits = {name: getattr(calls, name) for name in ("requests_per_minute", "tokens_per_minute")}
+    shares = {name: limit and limit / workers for name, limit in limits.items()}
+    return [calls.changed(max_concurrency=own, **shares) for own in most]
 
 
 def work_out(expected: Versions, packed: bytes) -> Any:  # noqa: ANN401  (the result of the work)
     """Do one piece of work, packed with its function; return its result or a `Problem`."""
     try:
-        _require_versions(expected)
-        work, job = unpack(packed)
+        work, job = unpack(expected, packed)
         return work(job)
     except Exception as error:  # noqa: BLE001  (raised again by the sender)
         return Problem.of(error)
 
 
-def _require_versions(expected: Versions) -> None:
-    own = own_versions()
-    differing = [
-        f"{name} {own.get(name, 'none')}, not {wanted}"
-        for name, wanted in expected.items()
-        if own.get(name) != wanted
-    ]
-    if differing:
-        raise UsageError(
-            f"The workers of the cluster have {', '.join(differing)}: install the same versions "
-            "on every node."
-        )
-
-
 class RemoteWorker:
-    """Builds a run from its recipe, and makes batches of its decisions in threads."""
+    """Builds a run from a parcel, and makes batches of its decisions in threads."""
 
     def __init__(self) -> None:
         self._problem: Problem | None = None
-        self._stopped = threading.Event()
 
-    def prepare(self, expected: Versions, recipe: bytes, questions: bytes, given: bytes) -> None:
+    def prepare(
+        self, expected: Versions, packed: bytes, calls: CallOptions, options: RunOptions
+    ) -> None:
         """Build the run; `decide` reports a failure."""
         try:
-            _require_versions(expected)
-            self._build(unpack(recipe), unpack(questions), unpack(given))
+            spec, questions, given, environment = unpack(expected, packed)
+            os.environ.update(environment)
+            run = build(spec, calls=calls, options=options, questions=questions, given=given)
         except Exception as error:  # noqa: BLE001  (raised again by the sender)
             self._problem = Problem.of(error)
-
-    def _build(self, recipe: Recipe, questions: QuestionSet, given: GivenObjects) -> None:
-        os.environ.update(recipe.environment)
-        options = recipe.options
-        self._run = recipe.spec.build(
-            calls=recipe.calls,
-            options=options,
-            questions=questions,
-            deciders=given.deciders,
-            chats=given.chats,
-        )
-        setup = self._run.setup
-        self._tasks = {task.key: task for task in plan(setup)}
-        self._budget = self._run.connected.settings.calls.budget
-        self._worker = Worker(setup, self._run.judge, options.patience, options.workers)
+            return
+        self._run = run
+        self._tasks = {task.key: task for task in plan(run.setup)}
+        self._worker = Worker(run.setup, run.judge, options.patience, options.workers)
         self._threads = ThreadPoolExecutor(options.workers, "dqa-worker")
 
     def decide(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
@@ -289,8 +205,9 @@ class RemoteWorker:
         """
         if self._problem is not None:
             return Batch([], self._problem)
-        if self._budget is not None:
-            self._budget.learn(used)
+        budget = self._run.connected.settings.calls.budget
+        if budget is not None:
+            budget.learn(used)
         batch: list[Made] = []
         problem: Problem | None = None
         for future in [self._threads.submit(self._worker.decide, self._tasks[key]) for key in keys]:
@@ -306,6 +223,26 @@ class RemoteWorker:
             self._worker.stop()
             self._worker.close()
             self._run.close()
+
+
+def serve(
+    requests: Connection, versions: Versions, packed: bytes, calls: CallOptions, options: RunOptions
+) -> None:
+    """Make the decisions that a parent process asks for; end with it."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    worker = RemoteWorker()
+    worker.prepare(versions, packed, calls, options)
+    requests.send(None)  # it is ready
+    while (request := requests.recv()) is not None:
+        requests.send_bytes(pack(worker.decide(*request)))
+    worker.close()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
 
 
 def pack(value: object) -> bytes:
@@ -328,8 +265,25 @@ def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(mapping)
 
 
-def unpack(packed: bytes) -> Any:  # noqa: ANN401
-    """Unpack what the sender packed; `UsageError` for what this machine cannot import."""
+def unpack(expected: Versions, packed: bytes) -> Any:  # noqa: ANN401
+    """Unpack what a sender with these versions packed.
+
+    Raises
+    ------
+    UsageError
+        The versions differ, or this machine cannot import something.
+    """
+    own = own_versions()
+    differing = [
+        f"{name} {own.get(name, 'none')}, not {wanted}"
+        for name, wanted in expected.items()
+        if own.get(name) != wanted
+    ]
+    if differing:
+        raise UsageError(
+            f"The workers of the cluster have {', '.join(differing)}: install the same versions "
+            "on every node."
+        )
     try:
         return pickle.loads(packed)  # noqa: S301  (from the sender, whose code runs here anyway)
     except (ImportError, AttributeError) as error:

@@ -29,7 +29,7 @@ Goal: TypeAlias = Literal["maximise", "minimise"]
 
 
 NO_MODEL = "none"
-"""What results call the model of a decider that asks none."""
+"""The name of the model of a decider that asks none."""
 
 
 class Outcome(StrEnum):
@@ -69,6 +69,11 @@ OF_QUESTIONS = tuple(outcome for outcome in Outcome if outcome is not Outcome.PL
 """What may become of a question; games alone are played."""
 
 _LATER = ("content", "official_metrics", "game")
+_ASSESSED = (
+    *("outcome", "choice", "official", "regret", "relative_regret", "rank", "value", "best_value"),
+    *("baseline", "goal", "match", "official_metrics", "game"),
+)
+"""The fields of a result that its `Assessment` has as well."""
 _TIES = 1_000
 """The most best decisions that a line holds."""
 
@@ -150,31 +155,19 @@ class Result(Record):
     )
 
     @classmethod
-    def of(
-        cls, task: Task, kind: Kind, model: str, decision: Decision, assessed: Assessment
-    ) -> Self:
+    def of(cls, task: Task, decision: Decision, assessed: Assessment) -> Self:
         """Put together what is known about one decision."""
+        known = {name: getattr(assessed, name) for name in _ASSESSED}
         return cls(
             question=task.question.key,
             scenario=task.question.scenario,
             database=task.database,
-            kind=kind,
+            kind=task.kind,
             decider=task.decider,
-            model=model,
+            model=task.model,
             epoch=task.epoch,
             situation=task.situation,
-            outcome=assessed.outcome,
             answer=decision.answer,
-            choice=assessed.choice,
-            official=assessed.official,
-            ties=_some(assessed.ties, assessed.choice),
-            regret=assessed.regret,
-            relative_regret=assessed.relative_regret,
-            rank=assessed.rank,
-            value=assessed.value,
-            best_value=assessed.best_value,
-            baseline=assessed.baseline,
-            goal=assessed.goal,
             steps=decision.steps,
             statements=len(decision.evidence),
             plans=len(decision.plans),
@@ -182,10 +175,9 @@ class Result(Record):
             **asdict(decision.usage),
             failed_calls=decision.lost.calls,
             tags=task.question.tags,
-            match=assessed.match,
             ended_by=decision.ended_by,
             content=task.question.content,
-            official_metrics=assessed.official_metrics,
+            **known | {"ties": _some(assessed.ties, assessed.choice)},
         )
 
     @property

@@ -12,12 +12,11 @@ from dqa.core.files import make_private_folder, open_private, problem_of_path, r
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.stored_runs import (
     RunReader,
+    connected,
     is_store,
-    open_engine,
     require_free,
     require_version,
     run_names,
-    translated,
     version_of,
 )
 
@@ -51,15 +50,11 @@ def require_writable(location: RunLocation | None) -> None:
     else:
         if location.file is not None:
             _require_writable_file(location.file)
-        engine = open_engine(location, writing=location.file is None)
-        try:
-            with translated(location), engine.connect() as connection:
-                if version_of(connection) is None:
-                    require_free(connection, location)
-                else:
-                    require_version(connection, location)
-        finally:
-            engine.dispose()
+        with connected(location, writing=location.file is None) as connection:
+            if version_of(connection) is None:
+                require_free(connection, location)
+            else:
+                require_version(connection, location)
 
 
 def _require_writable_file(file: Path) -> None:

@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from dqa.core.decision import Decision, Ending, Usage
@@ -23,7 +24,7 @@ from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.plan import Group, Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.store import RunStore
-from dqa.evaluation.worker import Made
+from dqa.evaluation.worker import Made, decide_task
 
 if TYPE_CHECKING:
     from dqa.evaluation.remote import Batch
@@ -73,9 +74,6 @@ class Executor(Protocol):
         used
             What the whole run has used by now.
         """
-
-    def fail(self, task: Task, decision: Decision) -> Made:
-        """Return a decision that no worker could make."""
 
     def close(self, *, at_once: bool) -> None:
         """End the workers; `at_once` while they still make decisions."""
@@ -250,6 +248,10 @@ class _Loop:
             words = f"{MOST_DEATHS} workers died while they made this decision: {error}"
             event = EndingEvent(kind="crashed", problem=words)
             decision = Decision(Ending.CRASHED, error=words, trace=(event,))
-            made = self._executor.fail(task, decision)
+            made = decide_task(task, partial(_given, decision))
             self._store.add(*made)
             self._report(made)
+
+
+def _given(decision: Decision) -> Decision:
+    return decision

@@ -19,12 +19,13 @@ from dqa.core.errors import InvalidAnswerError, UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
-from dqa.core.truth import MatchRule, Truth
+from dqa.core.truth import MatchRule
 from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of, recorded_outcomes
 from dqa.evaluation.execution import Executor
+from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Goal, Outcome
-from dqa.evaluation.targets import Place
+from dqa.evaluation.targets import DatabaseLocation
 
 
 def rules_of(scenario: str, rule_set: str | None) -> str:
@@ -84,6 +85,8 @@ class Assessment:
         Why such an answer gave no rows to compare, or the right one did not.
     official_metrics
         The metrics of the set's own evaluation, by name.
+    game
+        The record of a game.
     """
 
     outcome: Outcome
@@ -100,18 +103,18 @@ class Assessment:
     match: MatchRule | None = None
     problem: str | None = None
     official_metrics: dict[str, float] = field(default_factory=dict)
+    game: PlayedGame | None = None
 
     @classmethod
-    def of_ending(cls, decision: Decision) -> Assessment:
+    def of_ending(cls, decision: Decision, game: PlayedGame | None = None) -> Assessment:
         """Return what is known of a decision that ended without an answer, and nothing else."""
-        return cls(_outcome_of(decision))
+        return cls(_outcome_of(decision), game=game)
 
 
 def _outcome_of(decision: Decision) -> Outcome:
-    """Return the outcome of a decision that was not made."""
-    if decision.ending is Ending.NO_EVIDENCE:
-        return Outcome.NO_DECISION
-    return Outcome(decision.ending.value)
+    """Return the outcome of a decision without an answer."""
+    no_evidence = decision.ending is Ending.NO_EVIDENCE
+    return Outcome.NO_DECISION if no_evidence else Outcome(decision.ending.value)
 
 
 class Judge:
@@ -141,7 +144,7 @@ class Judge:
         questions: QuestionSet,
         rule_set: str | None = None,
         strict_official: bool = False,
-        places: Mapping[str, Place] | None = None,
+        places: Mapping[str, DatabaseLocation] | None = None,
     ) -> None:
         self._set = questions
         self._strict = strict_official
@@ -165,17 +168,27 @@ class Judge:
 
     def unchosen(self, question: Question) -> Assessment:
         """Return what is known about a question before anything is chosen."""
-        return _without_choice(self._set.truth_of(question), self._outcomes_of(question))
+        truth, outcomes = self._set.truth_of(question), self._outcomes_of(question)
+        known = Assessment(Outcome.NO_CANDIDATE, official=truth.official, ties=truth.answers)
+        if outcomes is None:
+            return known
+        return replace(
+            known,
+            ties=outcomes.ties,
+            best_value=outcomes.best,
+            baseline=outcomes.baseline,
+            goal=outcomes.goal,
+        )
 
     def judge(self, question: Question, decision: Decision) -> Assessment:
         """Return what `decision` is worth; unlabelled where nothing tells what is right."""
         if question.answer_form == "statement":
             return self._judge_statement(question, decision)
-        outcomes = self._outcomes_of(question)
-        unchosen = self.unchosen(question)
-        if not unchosen.ties and _is_made(decision):
+        outcomes, unchosen = self._outcomes_of(question), self.unchosen(question)
+        is_answered = decision.ending is Ending.ANSWERED
+        if not unchosen.ties and (is_answered or not _outcome_of(decision).repeated):
             return replace(unchosen, outcome=Outcome.UNLABELLED, choice=decision.choice)
-        if decision.ending is not Ending.ANSWERED:
+        if not is_answered:
             return replace(unchosen, outcome=_outcome_of(decision))
         candidates = question.candidates or (outcomes.candidates if outcomes else unchosen.ties)
         choice = decision.choice
@@ -204,9 +217,9 @@ class Judge:
         truth = self._set.truth_of(question)
         known = Assessment(Outcome.NO_CANDIDATE, ties=truth.answers, match=truth.match)
         if decision.ending is not Ending.ANSWERED:
-            made = not truth.is_known and _is_made(decision)
-            outcome = Outcome.UNLABELLED if made else _outcome_of(decision)
-            return replace(known, outcome=outcome)
+            outcome = _outcome_of(decision)
+            is_unlabelled = not truth.is_known and not outcome.repeated
+            return replace(known, outcome=Outcome.UNLABELLED if is_unlabelled else outcome)
         statement = str(decision.answer if decision.choice is None else decision.choice)
         decided = replace(known, choice=statement, outcome=Outcome.UNLABELLED)
         if not truth.is_known:
@@ -246,26 +259,6 @@ class Judge:
             )
             self._outcomes |= {q.key: o for q, o in zip(together, found, strict=True)}
         return self._outcomes[question.key]
-
-
-def _without_choice(truth: Truth, outcomes: Outcomes | None) -> Assessment:
-    """Return what is known about a question before anything is chosen."""
-    official = truth.official
-    if outcomes is None:
-        return Assessment(Outcome.NO_CANDIDATE, official=official, ties=truth.answers)
-    return Assessment(
-        Outcome.NO_CANDIDATE,
-        official=official,
-        ties=outcomes.ties,
-        best_value=outcomes.best,
-        baseline=outcomes.baseline,
-        goal=outcomes.goal,
-    )
-
-
-def _is_made(decision: Decision) -> bool:
-    ended = decision.ending
-    return ended is Ending.ANSWERED or not Outcome(ended.value).repeated
 
 
 def _asked_about(question: Question) -> tuple[str, str]:

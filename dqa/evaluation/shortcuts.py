@@ -25,7 +25,7 @@ from dqa.deciders.base import Settings
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.statistics.summaries import grouped
-from dqa.evaluation.targets import Place, places_of
+from dqa.evaluation.targets import DatabaseLocation, places_of
 from dqa.scenarios.generation import CountsSteps
 
 
@@ -127,7 +127,7 @@ class Chance(Record):
 
 
 def choose_by_shortcuts(
-    question_set: QuestionSet, places: Mapping[str, Place] | None = None
+    question_set: QuestionSet, places: Mapping[str, DatabaseLocation] | None = None
 ) -> tuple[ShortcutChoices, ...]:
     """Let every heuristic answer the questions of its scenario, in the order of the set.
 
@@ -187,7 +187,7 @@ def _choices(
 
 
 def _opened(
-    question_set: QuestionSet, question: Question, places: Mapping[str, Place] | None
+    question_set: QuestionSet, question: Question, places: Mapping[str, DatabaseLocation] | None
 ) -> Database:
     """Open the user's own database of a question, or load its situation into memory."""
     if question_set.is_in_place(question):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
@@ -25,27 +26,18 @@ from pydantic import (
 
 from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.database import Limits
-from dqa.core.decision import Usage
 from dqa.core.display import Display
-from dqa.core.errors import UsageError
-from dqa.core.files import problem_of_path, write_private
+from dqa.core.errors import ParseError, UsageError
+from dqa.core.files import parse_json_of, problem_of_path, read_text, write_private
 from dqa.core.records import Record
 from dqa.core.secrets import redact, redacted
-from dqa.evaluation.spec_files import policy_lists, read_document
 from dqa.loaders.sources import QuestionSource, Source
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-    from dqa.core.decider import Decider
-    from dqa.core.question_set import QuestionSet
-    from dqa.deciders.base import DeciderFactory
-    from dqa.evaluation.build import BuiltRun
-    from dqa.evaluation.options import CallOptions, RunOptions
 
 SPEC_VERSION = 2
 _FIRST_DISPLAY = {"digits": 0, "fold": False}
 """The display of version 1, which named none: every digit, and a row for each candidate."""
+_NO_LISTS = frozenset({"schema", "schema_scope", "protection"})
+"""The fields of a policy that are set when a database is opened."""
 PARAMETERS = ("top_p", "reasoning_effort", "extra_body")
 """The fields of a `ModelSpec` that its provider's chat model takes."""
 ProtocolName: TypeAlias = Literal["react", "tools"]
@@ -71,6 +63,34 @@ def _json_object(value: object) -> object:
 
 def _is_unset(value: object) -> bool:
     return value is None
+
+
+def _policy_lists(value: object) -> object:
+    """Return a policy, or a file of one, as the lists of names that it is written as."""
+    if value is None:
+        return None
+    from dqa.guard import DEFAULT, Policy
+
+    known = [item.name for item in fields(Policy) if item.name not in _NO_LISTS]
+    try:
+        if isinstance(value, Path | str):
+            value = Policy.read(Path(value))
+        elif isinstance(value, Mapping):
+            for name in value.keys() - known:
+                raise UsageError(
+                    f"RunSpec: policy: there is no list '{name}'; there are {', '.join(known)}."
+                )
+            value = Policy(**value)
+    except TypeError as error:
+        raise UsageError(f"RunSpec: policy: give lists of names: {error}.") from error
+    if not isinstance(value, Policy):
+        return value
+    changed = {name: getattr(value, name) for name in known}
+    return {
+        name: dict(sorted(listed.items())) if isinstance(listed, Mapping) else sorted(listed)
+        for name, listed in changed.items()
+        if listed != getattr(DEFAULT, name)
+    }
 
 
 def _usual_databases(questions: Source | None) -> tuple[str, ...]:
@@ -219,13 +239,9 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     """Only the official answer counts as right, not another of the best."""
     policy: Annotated[
         dict[str, tuple[str, ...] | dict[str, str | bool | int | float | None]] | None,
-        BeforeValidator(policy_lists),
+        BeforeValidator(_policy_lists),
     ] = None
     """JSON file that says what may be read; docs/guard.md."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Any) -> None: ...  # noqa: ANN401  (its own fields)
 
     @model_validator(mode="before")
     @classmethod
@@ -320,7 +336,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
         UsageError
             It cannot be read, or is no spec; the field that is wrong is named.
         """
-        written = read_document(file)
+        written = _read_document(file)
         try:
             return cls.from_json(written)
         except UsageError as error:
@@ -332,35 +348,6 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
             write_private(Path(file), json.dumps(self.to_json(), indent=2) + "\n")
         except OSError as error:
             raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
-
-    def build(  # noqa: PLR0913  (each is a question of its own to the caller)
-        self,
-        *,
-        calls: CallOptions | None = None,
-        options: RunOptions | None = None,
-        resumed: Callable[[], Usage] | None = None,
-        questions: QuestionSet | None = None,
-        deciders: Mapping[str, Decider | DeciderFactory] | None = None,
-        chats: Mapping[str, BaseChatModel] | None = None,
-    ) -> BuiltRun:
-        """Look every name up, connect the models and read the questions.
-
-        `resumed` returns what a run that goes on has spent elsewhere; `questions` are those of a
-        spec whose questions a caller made, `deciders` those that no entry point names, and `chats`
-        models that no provider's name makes. Errors are those of `dqa.evaluate`.
-        """
-        from dqa.evaluation.build import build
-        from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN
-
-        return build(
-            self,
-            calls=calls or DEFAULT_CALLS,
-            options=options or DEFAULT_RUN,
-            resumed=resumed,
-            questions=questions,
-            given=deciders or {},
-            chats=chats,
-        )
 
 
 def _called(model: object) -> str | None:
@@ -394,3 +381,30 @@ def _differing(
 
 def _shown(value: Any) -> str:  # noqa: ANN401  (any JSON value)
     return json.dumps(value, ensure_ascii=False)
+
+
+def _read_document(file: Path | str) -> Mapping[str, Any]:
+    """Return the fields in a file of JSON, or of YAML (``.yaml``, ``.yml``)."""
+    parse = _parse_yaml if Path(file).suffix in {".yaml", ".yml"} else parse_json_of
+    try:
+        written = parse(str(file), read_text(str(file)))
+    except ParseError as error:
+        raise UsageError(f"{error}.") from error
+    if not isinstance(written, Mapping):
+        kind = "a list" if isinstance(written, list) else f"{str(written)[:40]!r}"
+        raise UsageError(
+            f"{file} holds {kind}, and a RunSpec is written as its fields by name: "
+            "questions, deciders, model, ..."
+        )
+    return written
+
+
+def _parse_yaml(file: str, text: str) -> object:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = None if mark is None else mark.line + 1
+        raise ParseError(file, line, f"this is not YAML: {' '.join(str(error).split())}") from error

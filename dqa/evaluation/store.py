@@ -164,22 +164,19 @@ class RunStore:
         self._lock_run(connection)
         here = RESULTS.c.run_id == self._run
         failed = here & RESULTS.c.outcome.in_(again)
-        usage = [RESULTS.c[name] for name in (*USAGE, "trace")]
-        lost = select(RESULTS.c.run_id, *usage).where(failed)
-        connection.execute(insert(LOST).from_select(["run_id", *(c.name for c in usage)], lost))
+        names = ["run_id", *USAGE, "trace"]
+        lost = select(*(RESULTS.c[name] for name in names)).where(failed)
+        connection.execute(insert(LOST).from_select(names, lost))
         connection.execute(delete(RESULTS).where(failed))
         return self._count(connection)[1]
 
-    def add_prompts(self, prompts: Prompts) -> None:
-        """Store the prompts of the deciders."""
-        self._change_run(prompts=json.dumps({who: dict(of) for who, of in prompts.items()}))
-
-    def add_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
-        """Store the choices of the heuristics."""
-        self._change_run(shortcuts=json.dumps([one.to_json() for one in choices]))
-
-    def _change_run(self, **values: str) -> None:
-        changed = update(RUNS).where(RUNS.c.id == self._run).values(**values)
+    def add_context(self, prompts: Prompts, choices: Sequence[ShortcutChoices] = ()) -> None:
+        """Store the prompts of the deciders, and the choices of the heuristics."""
+        changed = update(RUNS).where(RUNS.c.id == self._run)
+        changed = changed.values(
+            prompts=json.dumps({who: dict(of) for who, of in prompts.items()}),
+            shortcuts=json.dumps([one.to_json() for one in choices]),
+        )
         self._transact(lambda connection: connection.execute(changed))
 
     def plan(self, tasks: Sequence[Task]) -> None:

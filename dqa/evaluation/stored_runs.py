@@ -63,10 +63,29 @@ VERSION: Final = "0004"
 _LOCK: Final = 7_136_452
 _SHOWN: Final = 5
 
-METADATA = MetaData()
-STORE = Table(VERSION_TABLE, METADATA, Column("version_num", String(32), primary_key=True))
 USAGE: Final = tuple(part.name for part in fields(Usage))
 """The columns of tokens and calls."""
+
+METADATA = MetaData()
+
+
+def _key_columns() -> tuple[Column[Any], ...]:
+    """Return the columns that identify a decision, for one table."""
+    return (
+        Column("run_id", NUMBER, primary_key=True, autoincrement=False),
+        Column("question", String(200), primary_key=True),
+        Column("database", String(280), primary_key=True),
+        Column("decider", String(200), primary_key=True),
+        Column("epoch", Integer, primary_key=True, autoincrement=False),
+    )
+
+
+def _usage_columns() -> tuple[Column[Any], ...]:
+    """Return the columns of a usage, for one table."""
+    return tuple(Column(name, BigInteger, nullable=False) for name in USAGE)
+
+
+STORE = Table(VERSION_TABLE, METADATA, Column("version_num", String(32), primary_key=True))
 RUNS = Table(
     f"{TABLE_PREFIX}runs",
     METADATA,
@@ -80,18 +99,14 @@ RUNS = Table(
 RESULTS = Table(
     f"{TABLE_PREFIX}results",
     METADATA,
-    Column("run_id", NUMBER, primary_key=True, autoincrement=False),
-    Column("question", String(200), primary_key=True),
-    Column("database", String(280), primary_key=True),
-    Column("decider", String(200), primary_key=True),
-    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    *_key_columns(),
     Column("position", Integer),  # in the plan
     Column("scenario", String(200), nullable=False),
     Column("model", LONG_TEXT, nullable=False),
     Column("outcome", String(40), nullable=False, index=True),
     Column("regret", Double),
     Column("value", Double),
-    *(Column(part, BigInteger, nullable=False) for part in USAGE),
+    *_usage_columns(),
     Column("seconds", Double, nullable=False),
     Column("result", LONG_TEXT, nullable=False),
     Column("trace", LONG_BLOB, nullable=False),
@@ -102,18 +117,14 @@ LOST = Table(
     METADATA,
     Column("id", NUMBER, primary_key=True, autoincrement=True),
     Column("run_id", NUMBER, nullable=False, index=True),
-    *(Column(part, BigInteger, nullable=False) for part in USAGE),
+    *_usage_columns(),
     Column("trace", LONG_BLOB),  # of a decision that was made again
     **TABLE_OPTIONS,
 )
 CLAIMS = Table(
     f"{TABLE_PREFIX}claims",
     METADATA,
-    Column("run_id", NUMBER, primary_key=True, autoincrement=False),
-    Column("question", String(200), primary_key=True),
-    Column("database", String(280), primary_key=True),
-    Column("decider", String(200), primary_key=True),
-    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    *_key_columns(),
     Column("worker", String(40), nullable=False, index=True),
     Column("expires", Double, nullable=False),
     **TABLE_OPTIONS,
@@ -210,36 +221,30 @@ def version_of(connection: Connection) -> str | None:
     return connection.execute(select(STORE.c.version_num)).scalar()
 
 
-def is_store(location: RunLocation) -> bool:
-    """Whether a database is a store of runs, of any version."""
+@contextmanager
+def connected(location: RunLocation, *, writing: bool = False) -> Iterator[Connection]:
+    """Give a connection to a database that may be a store; errors as `open_engine`."""
     with translated(location):
-        engine = open_engine(location, writing=False)
+        engine = open_engine(location, writing=writing)
         try:
             with engine.connect() as connection:
-                return version_of(connection) is not None
+                yield connection
         finally:
             engine.dispose()
+
+
+def is_store(location: RunLocation) -> bool:
+    """Whether a database is a store of runs, of any version."""
+    with connected(location) as connection:
+        return version_of(connection) is not None
 
 
 @contextmanager
 def reading(location: RunLocation) -> Iterator[Connection]:
-    """Give a connection that reads a store.
-
-    Raises
-    ------
-    UsageError
-        There is no store, or it is of another version.
-    DataError
-        The file is not a database.
-    """
-    with translated(location):
-        engine = open_engine(location, writing=False)
-        try:
-            with engine.connect() as connection:
-                require_version(connection, location)
-                yield connection
-        finally:
-            engine.dispose()
+    """Give a connection that reads a store of this version, or raise `UsageError`."""
+    with connected(location) as connection:
+        require_version(connection, location)
+        yield connection
 
 
 def run_names(location: RunLocation) -> list[str]:
@@ -337,8 +342,8 @@ class RunReader:
 
     def lost_rows(self) -> list[tuple[Usage, bytes | None]]:
         """Return each usage that led to no decision, with the trace of a decision made again."""
-        usage = [LOST.c[part] for part in USAGE]
-        found = select(*usage, LOST.c.trace).where(LOST.c.run_id == self._id).order_by(LOST.c.id)
+        found = select(*(LOST.c[name] for name in USAGE), LOST.c.trace).order_by(LOST.c.id)
+        found = found.where(LOST.c.run_id == self._id)
         with reading(self.location) as connection:
             return [(Usage(*used), body) for *used, body in connection.execute(found)]
 
@@ -379,7 +384,7 @@ def read_results(connection: Connection, run: int) -> list[Result]:
 
 def sum_usage(connection: Connection, table: Table, run: int, *only: ColumnElement[bool]) -> Usage:
     """Return the sum of the usage columns of a run's rows."""
-    sums = select(*(func.coalesce(func.sum(table.c[part]), 0) for part in USAGE))
+    sums = select(*(func.coalesce(func.sum(table.c[name]), 0) for name in USAGE))
     return Usage(*map(int, connection.execute(sums.where(table.c.run_id == run, *only)).one()))
 
 

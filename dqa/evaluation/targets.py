@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, TypeAlias
 
 from dqa import plugins
 from dqa.core.database import Database, Isolation, Kind
@@ -26,21 +25,8 @@ from dqa.loaders.locations import variable_of, whole_url
 _NAMED = re.compile(r"([A-Za-z_][\w-]*)=(.+)", re.DOTALL)
 
 
-class Target(Protocol):
-    """Where situations are put to be asked about; every `Backend` is one, loading into memory."""
-
-    @property
-    def kind(self) -> Kind:
-        """Relational or graph."""
-        ...
-
-    def load(self, situation: Situation, /) -> Database:
-        """Put a situation there, or find it there, and open it read-only."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class Place:
+class DatabaseLocation:
     """A database at a location: for situations that are loaded, or a user's own.
 
     Attributes
@@ -87,42 +73,37 @@ class Place:
         return opened.described(*self.described)
 
 
-Located: TypeAlias = Place
-"""A place where situations are loaded."""
-
-
 def configured() -> dict[str, str]:
     """Return the URLs that the environment gives, by backend."""
     urls = {name: os.environ.get(variable_of(name), "") for name in plugins.names("database")}
     return {name: url for name, url in urls.items() if url}
 
 
-def label_of(database: str) -> str:
-    """Return what results call a database: its backend's name, never a URL with a password."""
-    database = _unnamed(database)
-    return plugins.backend_for(database).name if _is_location(database) else database
+def parse_database(database: str) -> tuple[str, str | None]:
+    """Return the name of a database's backend, and its location if one is given.
 
-
-def location_of(database: str) -> str | None:
-    """Return where a database is; None where that is in memory.
+    Parameters
+    ----------
+    database
+        A backend, a URL, a file, or ``NAME=URL``.
 
     Raises
     ------
     UsageError
-        A server is named whose URL the environment does not give, or a URL is none, or is not
-        one of the backend that is named before it.
+        The URL does not fit the name before it.
     """
-    database = _unnamed(database)
-    if _is_location(database):
-        whole = whole_url(database)
-        plugins.backend_for(whole).require_readable(whole)
-        return whole
-    url = configured().get(database)
-    if url is None and not plugins.backend(database).embedded:
-        raise UsageError(
-            f"'{database}' is a server: give its URL in its place, or in {variable_of(database)}."
-        )
-    return url
+    named = None if Path(database).exists() else _NAMED.fullmatch(database)
+    location = database if named is None else named[2]
+    if named is not None:
+        backend = plugins.backend(named[1])
+        if not location.strip() or plugins.backend_for(location) is not backend:
+            raise UsageError(
+                f"'{redact(database)}' names {named[1]}, and what follows is not where one of its "
+                f"databases is: write {named[1]}={backend.example}, or the location alone."
+            )
+    if "://" in location or "/" in location or Path(location).exists():
+        return plugins.backend_for(location).name, location
+    return location, None
 
 
 def targets_of(
@@ -130,8 +111,8 @@ def targets_of(
     policy: Policy | None = None,
     audit: Audit | None = None,
     isolation: Isolation = "process",
-) -> dict[str, Target]:
-    """Return where a run puts its situations, by label.
+) -> dict[str, DatabaseLocation]:
+    """Return where a run loads its situations, by label.
 
     Parameters
     ----------
@@ -147,12 +128,22 @@ def targets_of(
     UsageError
         Two databases of one kind, a server without a URL, or a URL that cannot be read.
     """
-    targets: dict[str, Target] = {}
+    targets: dict[str, DatabaseLocation] = {}
     for database in databases:
-        label, location = label_of(database), location_of(database)
+        label, location = parse_database(database)
         if label in targets:
             raise UsageError(f"databases names two of '{label}': evaluate them one at a time.")
-        targets[label] = Located(plugins.backend(label), location, policy, audit, isolation)
+        backend = plugins.backend(label)
+        if location is None:
+            location = os.environ.get(variable_of(label)) or None
+        else:
+            location = whole_url(location)
+            backend.require_readable(location)
+        if location is None and not backend.embedded:
+            raise UsageError(
+                f"'{label}' is a server: give its URL in its place, or in {variable_of(label)}."
+            )
+        targets[label] = DatabaseLocation(backend, location, policy, audit, isolation)
     return targets
 
 
@@ -162,7 +153,7 @@ def places_of(
     audit: Audit | None = None,
     isolation: Isolation = "process",
     described: Mapping[str, tuple[Schema, ...]] = MappingProxyType({}),
-) -> dict[str, Place]:
+) -> dict[str, DatabaseLocation]:
     """Return the databases that questions are asked about where they are, by name.
 
     Each is opened once, so that one that cannot be asked costs no decision. `described` is what
@@ -175,11 +166,11 @@ def places_of(
     DatabaseUnavailableError
         One cannot be reached.
     """
-    places: dict[str, Place] = {}
+    places: dict[str, DatabaseLocation] = {}
     for name, location in locations.items():
         where = whole_url(location, name)
-        said = described.get(name, ())
-        places[name] = Place(plugins.backend_for(where), where, policy, audit, isolation, said)
+        found = DatabaseLocation(plugins.backend_for(where), where, policy, audit, isolation)
+        places[name] = replace(found, described=described.get(name, ()))
         places[name].open().close()
     return places
 
@@ -192,22 +183,3 @@ def descriptions_for(questions: QuestionSet) -> dict[str, tuple[Schema, ...]]:
         if scenario is not None and questions.is_in_place(question):
             said.setdefault(question.situation, {}).setdefault(scenario.name, scenario.schema)
     return {place: tuple(schemas.values()) for place, schemas in said.items()}
-
-
-def _unnamed(database: str) -> str:
-    """Return a database without the name of its backend before it, as in ``postgres=URL``."""
-    told = None if Path(database).exists() else _NAMED.fullmatch(database)
-    if told is None:
-        return database
-    name, location = told.groups()
-    backend = plugins.backend(name)
-    if not location.strip() or plugins.backend_for(location) is not backend:
-        raise UsageError(
-            f"'{redact(database)}' names {name}, and what follows is not where one of its "
-            f"databases is: write {name}={backend.example}, or the location alone."
-        )
-    return location
-
-
-def _is_location(database: str) -> bool:
-    return "://" in database or "/" in database or Path(database).exists()

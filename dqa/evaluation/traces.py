@@ -20,6 +20,11 @@ from dqa.core.secrets import redacted
 from dqa.core.simulator import Goal
 from dqa.evaluation.keys import DecisionKey
 
+_DECIDED = (
+    *("ending", "answer", "choice", "error", "outage", "steps", "seconds", "usage", "plans"),
+    *("evidence", "warnings", "ended_by"),
+)
+"""The fields of a trace that its `Decision` has as well."""
 _SAID = ("answer", "error", "plans", "evidence", "trace", "provenance")
 """What models, servers and databases said, where a secret may have slipped in."""
 
@@ -216,20 +221,9 @@ class Trace(Record):
             decider=key.decider,
             model=model,
             epoch=key.epoch,
-            ending=decision.ending,
-            answer=decision.answer,
-            choice=decision.choice,
-            error=decision.error,
-            outage=decision.outage,
-            steps=decision.steps,
-            seconds=decision.seconds,
-            usage=decision.usage,
-            plans=decision.plans,
-            evidence=decision.evidence,
-            warnings=decision.warnings,
-            ended_by=decision.ended_by,
             events=decision.trace,
             provenance=provenance,
+            **{name: getattr(decision, name) for name in _DECIDED},
         )
 
     @classmethod

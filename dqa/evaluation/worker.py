@@ -14,7 +14,7 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Usage
 from dqa.core.provenance import utc_now
 from dqa.evaluation.crashes import ended_by
-from dqa.evaluation.decision_spans import decision_span, tell_decision, tell_result
+from dqa.evaluation.decision_spans import decision_span, describe_decision, describe_result
 from dqa.evaluation.plan import Group, Setup, Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Assessment, Judge
@@ -82,14 +82,12 @@ class Worker:
 
     def decide(self, task: Task) -> Made:
         """Make and judge one decision."""
-        time_asked, model = utc_now(), self._setup.models[task.decider]
-        with decision_span(task.key, task.question, task.situation, model=model) as span:
-            decision = self.make(task)
-            tell_decision(span, decision)
+
+        def judge(decision: Decision) -> Assessment:
             with self._judging:
-                made = self._assess(task, decision, time_asked)
-            tell_result(made.result)
-        return made
+                return self._judge.judge(task.question, decision)
+
+        return decide_task(task, lambda: self.make(task), judge)
 
     def stop(self) -> None:
         """Stop waiting for databases."""
@@ -124,26 +122,37 @@ class Worker:
             lost += Usage() if is_replayed else earlier.usage
         return replace(attempts[-1], lost=lost)
 
-    def _assess(self, task: Task, decision: Decision, time_asked: str) -> Made:
-        try:
-            assessment = self._judge.judge(task.question, decision)
-        except Exception as error:  # noqa: BLE001  (a simulator's bug ends one decision)
-            return unjudged(task, self._setup, ended_by(error, decision.seconds))
-        return _made(task, self._setup, decision, assessment, time_asked)
 
-
-def unjudged(task: Task, setup: Setup, decision: Decision) -> Made:
-    """Return a decision that ended without anything to judge."""
-    return _made(task, setup, decision, Assessment.of_ending(decision), utc_now())
-
-
-def _made(
-    task: Task, setup: Setup, decision: Decision, assessment: Assessment, time_asked: str
+def decide_task(
+    task: Task,
+    make: Callable[[], Decision],
+    judge: Callable[[Decision], Assessment] = Assessment.of_ending,
 ) -> Made:
-    kind, model = setup.kind_of(task), setup.models[task.decider]
-    result = Result.of(task, kind, model, decision, assessment)
-    provenance = Provenance.of(decision, task.key.id, time_asked)
-    return Made(result, Trace.of(task.key, kind, model, decision, provenance), decision.lost)
+    """Make one decision and judge it, in its span.
+
+    Parameters
+    ----------
+    task
+        What is decided.
+    make
+        Makes the decision.
+    judge
+        Judges it; by default there is nothing to judge.
+    """
+    time_asked = utc_now()
+    with decision_span(task.key, task.question, task.situation, model=task.model) as span:
+        decision = make()
+        describe_decision(span, decision)
+        try:
+            assessment = judge(decision)
+        except Exception as error:  # noqa: BLE001  (a simulator's bug ends one decision)
+            decision = ended_by(error, decision.seconds)
+            assessment = Assessment.of_ending(decision)
+        result = Result.of(task, decision, assessment)
+        provenance = Provenance.of(decision, task.key.id, time_asked)
+        trace = Trace.of(task.key, task.kind, task.model, decision, provenance)
+        describe_result(span, result)
+    return Made(result, trace, decision.lost)
 
 
 def _ask(decider: Decider, task: Task, database: Database) -> Decision:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import dqa
 from dqa.core.errors import InfrastructureError, UsageError
+from dqa.evaluation.build import build
 from dqa.evaluation.executors import open_mapper
 from dqa.evaluation.options import CallOptions, EngineOptions, RunOptions
 from dqa.evaluation.remote import needed_variables, share_calls
@@ -96,6 +98,6 @@ def test_workers_are_sent_the_secrets_that_they_need_and_no_others(
         databases="sqlite",
         model=ModelSpec(name="openai:test", base_url="http://localhost:1/v1"),
     )
-    with spec.build() as built:
+    with closing(build(spec)) as built:
         needed = needed_variables(built)
     assert set(needed) == {"OPENAI_API_KEY", "OPENAI_ORG_ID", "DQA_SQLITE_URL"}

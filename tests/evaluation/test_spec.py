@@ -13,6 +13,7 @@ import pytest
 from dqa.core.database import Limits
 from dqa.core.display import Display
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.evaluation.build import build
 from dqa.evaluation.spec import ModelSpec, RunSpec, differences
 from dqa.evaluation.targets import targets_of
 from dqa.guard import Policy
@@ -144,7 +145,7 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
     model = ModelSpec(name="openai:m", base_url="http://me:***@localhost:1/v1")
     spec = RunSpec(questions=GeneratedQuestions(count=1), deciders=("planrag",), model=model)
     with pytest.raises(UsageError, match="was written without its password"):
-        spec.build()
+        build(spec)
 
 
 @pytest.mark.parametrize(
@@ -244,14 +245,14 @@ def test_names_are_looked_up_before_anything_is_read() -> None:
     """A wrong name costs no reading."""
     spec = RunSpec(questions=ReleaseFolder(folder=Path("no/such/folder")), deciders=("planrug",))
     with pytest.raises(UnknownNameError, match="Did you mean 'planrag'"):
-        spec.build()
+        build(spec)
 
 
 def test_questions_that_a_caller_made_have_to_be_handed_over() -> None:
     """Nothing that is written could make them again."""
     spec = RunSpec(questions=GivenQuestions(name="mine", content_hash="0"), deciders=("first",))
     with pytest.raises(UsageError, match="'mine' were passed in Python"):
-        spec.build()
+        build(spec)
 
 
 @pytest.mark.slow

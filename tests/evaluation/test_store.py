@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import OperationalError
 
 import dqa
-from dqa.core.decision import Decision, Usage
+from dqa.core.decision import Usage
 from dqa.core.question_set import QuestionSet
 from dqa.databases.store_locations import write
 from dqa.evaluation.keys import DecisionKey
@@ -99,10 +99,6 @@ class _OneBatch:
         future: Future[Batch] = Future()
         future.set_result(Batch([self._made[task.key] for task in tasks]))
         return future
-
-    def fail(self, task: Task, decision: Decision) -> Made:
-        """Do nothing."""
-        raise NotImplementedError
 
     def close(self, *, at_once: bool) -> None:
         """Do nothing."""

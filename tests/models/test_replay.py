@@ -28,7 +28,6 @@ from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.stored_runs import RunReader
-from dqa.evaluation.targets import Target
 from dqa.loaders.generator import generate
 from dqa.models.budget import Budget
 from dqa.models.cassette import Cassette, RecordedModel
@@ -44,7 +43,7 @@ DECIDERS = ("iterrag", "self-consistency")
 TOKENS = 10
 THREADS = 8
 WORKERS = (1, THREADS)
-STEADY: Mapping[str, Target] = {n: plugins.backend(n) for n in ("sqlite", "duckdb")}
+STEADY: Mapping[str, Any] = {n: plugins.backend(n) for n in ("sqlite", "duckdb")}
 Left = tuple[bytes, dict[str, Any]]
 """What a run leaves behind: its results to the byte, and its traces."""
 
@@ -112,7 +111,7 @@ def run(
     workers: int,
     *,
     inner: BaseChatModel | None = None,
-    targets: Mapping[str, Target] = STEADY,
+    targets: Mapping[str, Any] = STEADY,
     tokens: int | None = None,
     resume: bool = False,
 ) -> tuple[Result, ...]:
@@ -181,7 +180,7 @@ def test_outages_are_not_on_a_cassette_and_cost_no_reply(
     """What was asked before the database went away is not asked again, and played as asked."""
     tape, mood, unsteady = tmp_path / "tape.jsonl", Moody(), Unsteady(1, 2, 4)
     cassette = Cassette.record(tape, [NAME])
-    away: Mapping[str, Target] = {"sqlite": unsteady, "duckdb": unsteady}
+    away: Mapping[str, Any] = {"sqlite": unsteady, "duckdb": unsteady}
     run(questions, cassette, tmp_path / "made", THREADS, inner=Speaking(mood=mood), targets=away)
     assert unsteady.struck == 3
     # Every reply is part of a decision: none was left behind by one that was given up.

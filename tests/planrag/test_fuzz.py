@@ -343,9 +343,9 @@ def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
         for shown in (*model.shown, *planner.shown):
             assert_sendable(shown)
         endings[decision.ending] += 1
-        task = Task(question, f"sqlite {endings.total()}", recipe.name, "")
+        task = Task(question, f"sqlite {endings.total()}", recipe.name, "", model="fuzz")
         verdict = judge.judge(question, decision)
-        result = Result.of(task, "relational", "fuzz", decision, verdict)
+        result = Result.of(task, decision, verdict)
         trace = Trace.of(task.key, "relational", "fuzz", decision)
         assert Result.from_json(json.loads(result.to_line())).key == result.key
         assert Trace.from_json(json.loads(trace.to_line())).key == trace.key

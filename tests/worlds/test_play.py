@@ -136,7 +136,7 @@ def test_without_a_bound_silence_ends_a_move_and_slowness_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Who is heard of now and then may take any time; a call that never comes back may not."""
-    monkeypatch.setattr("dqa.evaluation.waiting.LONGEST_SILENCE", 0.5)
+    monkeypatch.setattr("dqa.evaluation.play.LONGEST_SILENCE", 0.5)
     woken = Event()
     slow = play_episode(Nim(), {"first": first(), "second": Paying(woken, 8, 0.1)}, 1)
     assert not slow.fallbacks("second")

@@ -1,70 +1,96 @@
-"""Games that are played several times before one playing counts, by who learns from trials.
+"""Games that a decider plays several times, before one attempt counts.
 
-Attempts are played on a history of their own, which nobody keeps. The one that counts is then
-played once more by its recorded choices, without a model, into the history of the run.
+Attempts have a temporary history. The one that counts is then played again by its recorded choices,
+without a model, into the history of the run.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from dqa.core.database import Isolation, Limits
 from dqa.core.decider import Decider, EpisodeDecider
-from dqa.core.decision import Decision, Ending, Usage
-from dqa.core.events import Event
-from dqa.core.question import Question
-from dqa.core.recorder import DecisionWatcher, current_watcher, watched_by
-from dqa.core.review import current_reviewing
+from dqa.core.decision import Decision, Ending
+from dqa.core.events import AttemptEvent, Event, MoveEvent
 from dqa.core.trajectories import Step, Trajectory
-from dqa.deciders.by_scenario import ByScenario
-from dqa.evaluation.play import UNDECIDED, Played, Reference, play_episode
-from dqa.evaluation.waiting import LateError, call_within
+from dqa.evaluation.play import UNDECIDED, EventLog, LateError, Played, call_within
 from dqa.models.attempts import attempt_by
 from dqa.worlds.history import History
 from dqa.worlds.observed import trajectory_of
 from dqa.worlds.world import GameEvent, World
 
 if TYPE_CHECKING:
-    from dqa.evaluation.playing.plan import Game
     from dqa.evaluation.playing.setup import GameSetup
-
-_Answer = TypeVar("_Answer")
+    from dqa.evaluation.playing.spec import Game
 
 _EVENTS: Final = "SELECT number, stage, actor, action, detail FROM events ORDER BY number"
 _WHOLE: Final = Limits(rows=1_000_000, bytes=1_000_000_000, seconds=60.0, cell=100_000_000)
-"""What a trajectory is read with: nothing of it may be cut."""
+"""The limits of reading a trajectory: nothing of it may be cut."""
+_SHOWN_ACTIONS: Final = 12
+"""Legal actions of a move in a trace; their number is always there."""
 
 
-def learning_from_trials(decider: Decider, question: Question) -> EpisodeDecider | None:
-    """Return who plays an episode several times; None where a decider plays it once."""
-    own = decider.decider_of(question) if isinstance(decider, ByScenario) else decider
-    return own if isinstance(own, EpisodeDecider) and own.attempts > 1 else None
+@dataclass(frozen=True, slots=True)
+class GameLog:
+    """The decisions and events of a game in order.
 
+    Attributes
+    ----------
+    called
+        The decider's name of each player.
+    """
 
-def playing_once(decider: Decider, question: Question) -> Decider:
-    """Return who decides the moves of one game: what one keeps for an episode is kept in it."""
-    own = decider.decider_of(question) if isinstance(decider, ByScenario) else decider
-    if not isinstance(own, EpisodeDecider):
-        return decider
-    return own.attempt(()) or decider
+    called: Mapping[str, str]
+    decisions: list[Decision] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+
+    def add(self, decision: Decision | None) -> None:
+        """Add a decision with its events."""
+        if decision is not None:
+            self.decisions.append(decision)
+            self.events.extend(decision.trace)
+
+    def add_moves(self, played: Played | None, attempt: int = 0) -> None:
+        """Add the moves of a game, each after the events of its decision."""
+        for move in () if played is None else played.moves:
+            decision = move.decision
+            self.add(decision)
+            self.events.append(
+                MoveEvent(
+                    player=move.player,
+                    decider=self.called[move.player],
+                    shown=move.shown,
+                    actions=move.actions[:_SHOWN_ACTIONS],
+                    total=len(move.actions),
+                    choice=move.choice,
+                    ending=decision.ending.value,
+                    problem=decision.error,
+                    fallback=move.fallback,
+                    reference=move.reference,
+                    input_tokens=decision.usage.input_tokens,
+                    output_tokens=decision.usage.output_tokens,
+                    calls=decision.usage.calls,
+                    attempt=attempt,
+                )
+            )
 
 
 class Trials:
-    """The worlds in which attempts are played, on a temporary history. Threads share it.
+    """The worlds of attempts, with a temporary history. Threads share it.
 
     Parameters
     ----------
     setup
-        What is played.
+        The games.
     isolation
-        Where statements of players run, as of the run's own history.
+        Where statements of players run.
     """
 
     def __init__(self, setup: GameSetup, isolation: Isolation) -> None:
@@ -72,25 +98,20 @@ class Trials:
         self._isolation = isolation
         self._folder: TemporaryDirectory[str] | None = None
         self._history: History | None = None
-        self._worlds: dict[int, tuple[World, History]] = {}
-        self._making = threading.Lock()
+        self._lock = threading.Lock()
 
     def of(self, game: Game) -> tuple[World, History]:
         """Return the world of a game's attempts, and their history.
 
-        Games have the numbers there that they have in the run's history, so that a model is asked
-        about either in the same words.
+        Games have the numbers of the run's history, so that models are asked in the same words.
         """
-        with self._making:
+        with self._lock:
             if self._history is None:
                 self._folder = TemporaryDirectory(prefix="dqa-")
                 file = Path(self._folder.name) / "attempts.db"
                 self._history = History(str(file), isolation=self._isolation)
-            if game.match not in self._worlds:
-                first = self._setup.spec.first_number(game.match)
-                history = self._history.numbered_from(first)
-                self._worlds[game.match] = (self._setup.world(history), history)
-            return self._worlds[game.match]
+        history = self._history.numbered_from(self._setup.spec.first_number(game.match))
+        return self._setup.world(history), history
 
     def close(self) -> None:
         """Close the history and remove it."""
@@ -101,153 +122,132 @@ class Trials:
 
 
 @dataclass
-class Attempt:
-    """One attempt at a game.
-
-    Attributes
-    ----------
-    number
-        From 1.
-    noted
-        What was recorded while it was said who plays it; None where nothing was.
-    played
-        What happened; None where it did not begin.
-    trajectory
-        The same as steps, with what it brought; None where it did not come to its end.
-    """
-
+class _Attempt:
     number: int
-    noted: Decision | None = None
+    log: EventLog
     played: Played | None = None
     trajectory: Trajectory | None = None
 
 
 class Attempts:
-    """Plays a game until its decider wants no further attempt, and then the one that counts.
+    """Plays a game until its decider wants no further attempt.
 
     Parameters
     ----------
     decider
-        Who plays.
+        The player.
     game
-        Which game.
+        The game.
     seat
-        What the world calls the player.
+        The world's name of the player.
     names
-        In whose names models are asked.
-    seconds, reference
-        As `dqa.evaluation.play.play_episode` takes them; saying who plays next, and which attempt
-        counts, may take as long as a decision.
-
-    Attributes
-    ----------
-    made
-        The attempts so far.
-    declined
-        What was recorded while it was said that no further attempt is wanted, or was not said in
-        time.
-    choosing
-        How it was chosen which attempt counts; None where nobody was asked.
-    counted
-        The number of the attempt that counts; None while that is not known.
+        The names in which models are asked.
+    seconds
+        The time limit of a decision, and of each question about attempts.
     """
 
-    def __init__(  # noqa: PLR0913  (each is a question of its own to the caller)
+    def __init__(
         self,
         decider: EpisodeDecider,
         game: Game,
         seat: str,
         names: tuple[str, ...],
-        *,
         seconds: float | None,
-        reference: Reference | None,
     ) -> None:
         self._decider = decider
         self._game = game
         self._seat = seat
         self._names = names
         self._seconds = seconds
-        self._reference = reference
-        self.made: list[Attempt] = []
-        self.declined: Decision | None = None
-        self.choosing: Decision | None = None
-        self.counted: int | None = None
+        self._attempts: list[_Attempt] = []
+        self._others: list[Decision | None] = []
+        self._counted = 0
 
-    def play(self, world: World, trials: Trials) -> Played | None:
+    def play(
+        self, world: World, trials: Trials, play: Callable[[World, Decider, str], Played]
+    ) -> Played | None:
         """Play every attempt, and the one that counts into the history of `world`.
+
+        Parameters
+        ----------
+        world
+            The world of the run.
+        trials
+            The worlds of attempts.
+        play
+            Plays an episode of a world by a decider, with a name for the attempt.
 
         Returns
         -------
         Played
-            The attempt that counts, or the one that did not come to its end; None where nobody
-            could say who plays, or which one counts, as `declined` and `choosing` tell.
+            The attempt that counts, or the one that did not reach its end; None if the decider did
+            not answer.
 
         Raises
         ------
         ValueError
-            The decider wants no first attempt or names one that there is not, or the world does not
-            go the same way twice.
+            The decider wants no first attempt or names a missing one, or the world is not
+            reproducible.
         """
         trial_world, history = trials.of(self._game)
-        while len(self.made) < self._decider.attempts:
-            attempt = Attempt(len(self.made) + 1)
-            self.made.append(attempt)
+        while len(self._attempts) < self._decider.attempts:
+            attempt = _Attempt(len(self._attempts) + 1, EventLog())
+            self._attempts.append(attempt)
             player = self._next_player(attempt)
             if player is None:
-                self.declined = self.made.pop().noted
+                self._attempts.pop()
                 break
-            played = attempt.played = self._play_one(trial_world, attempt, player)
-            _leave_out_what_is_told_twice(attempt)
-            if played.returns is None:
-                return played
-            attempt.trajectory = self._read(history, attempt.number, played)
-        if not self.made:
-            if self.declined is not None and self.declined.ending is Ending.NO_DECISION:
+            attempt.played = play(trial_world, player, f"attempt {attempt.number}")
+            if attempt.played.returns is None:
+                return attempt.played
+            attempt.trajectory = self._read(history, attempt.number, attempt.played)
+        if not self._attempts:
+            if any(one and one.ending is Ending.NO_DECISION for one in self._others):
                 return None
             raise ValueError(f"{self._decider.name} wants to play no attempt at all.")
-        self.counted = self._choose()
-        if self.counted is None:
-            return None
-        counted = self.made[self.counted - 1].played
+        self._counted = self._choose()
+        counted = self._attempts[self._counted - 1].played if self._counted else None
         return None if counted is None else self._play_again(world, counted)
 
     @property
-    def trajectories(self) -> tuple[Trajectory, ...]:
-        """The attempts that came to their end."""
-        return tuple(one.trajectory for one in self.made if one.trajectory is not None)
+    def count(self) -> int:
+        """The number of attempts, at least 1."""
+        return max(1, len(self._attempts))
 
-    def _next_player(self, attempt: Attempt) -> Decider | None:
-        """Return who plays next, and keep what is recorded meanwhile."""
-        noting = _Noting(current_watcher())
-        asked_by = (*self._names, f"before attempt {attempt.number}", self._decider.name)
-        try:
-            with watched_by(noting), attempt_by(*asked_by):
-                player = self._within(partial(self._decider.attempt, self.trajectories))
-        except LateError as late:
-            attempt.noted = late.decision
-            return None
-        except BaseException:
-            attempt.noted = noting.decision
-            raise
-        attempt.noted = noting.decision
+    def record(self, log: GameLog) -> None:
+        """Add the attempts to a log, each after an event with its number."""
+        for one in self._attempts:
+            reward = None if one.trajectory is None else one.trajectory.reward
+            moves = 0 if one.played is None else len(one.played.moves)
+            counts = one.number == self._counted
+            log.events.append(
+                AttemptEvent(number=one.number, moves=moves, reward=reward, counts=counts)
+            )
+            log.add(one.log.close())
+            log.add_moves(one.played, one.number)
+        for decision in self._others:
+            log.add(decision)
+
+    @property
+    def _trajectories(self) -> tuple[Trajectory, ...]:
+        return tuple(one.trajectory for one in self._attempts if one.trajectory is not None)
+
+    def _next_player(self, attempt: _Attempt) -> Decider | None:
+        """Return the next player; None for none, or if the decider does not answer."""
+        name = self._decider.name
+        call = partial(self._decider.attempt, self._trajectories)
+        with attempt_by(*self._names, f"before attempt {attempt.number}", name):
+            try:
+                player = call_within(call, name, self._seconds, attempt.log)
+            except LateError as late:
+                self._others.append(late.decision)
+                return None
+        if player is None:
+            self._others.append(attempt.log.close())
         return player
 
-    def _within(self, call: Callable[[], _Answer]) -> _Answer:
-        """Return what the decider is asked; see `call_within`. A person is waited for."""
-        if self._seconds is None and current_reviewing() is not None:
-            return call()
-        return call_within(call, self._decider.name, self._seconds)
-
-    def _play_one(self, world: World, attempt: Attempt, player: Decider) -> Played:
-        return play_episode(
-            *(world, {self._seat: player}, self._game.seed),
-            names=(*self._names, f"attempt {attempt.number}"),
-            seconds=self._seconds,
-            reference=self._reference,
-        )
-
     def _read(self, history: History, number: int, played: Played) -> Trajectory:
-        """Return an attempt as a trajectory, with what was seen after its last action."""
+        """Return an attempt as a trajectory, with the observation after its last action."""
         source = f"{self._game.world} {self._game.id}, attempt {number}"
         reward = (played.returns or {}).get(self._seat)
         game = history.number_of(self._game.seed, mirrored=False)
@@ -259,47 +259,45 @@ class Attempts:
         )
         if events:
             return trajectory_of(played.goal, events, source, reward)
-        # A world that writes no history is told by what its positions showed.
+        # A world that writes no history is described by its positions.
         steps = tuple(Step(move.shown, str(move.choice)) for move in played.moves)
         return Trajectory(played.goal, steps, source, reward)
 
-    def _choose(self) -> int | None:
-        """Return the number of the attempt that counts; None where nobody could say."""
-        if len(self.made) == 1:
+    def _choose(self) -> int:
+        """Return the number of the attempt that counts; 0 if the decider cannot answer."""
+        if len(self._attempts) == 1:
             return 1
-        with attempt_by(*self._names, "which attempt counts", self._decider.name):
+        name = self._decider.name
+        call = partial(self._decider.choose_attempt, self._trajectories)
+        with attempt_by(*self._names, "which attempt counts", name):
             try:
-                decision = self._within(partial(self._decider.choose_attempt, self.trajectories))
+                decision = call_within(call, name, self._seconds)
             except LateError as late:
                 decision = late.decision
-        self.choosing = decision
+        self._others.append(decision)
         if decision.ending in UNDECIDED:
-            return len(self.made)  # what was learnt last
+            return len(self._attempts)
         if decision.ending is not Ending.ANSWERED:
-            return None
+            return 0
         number = str(decision.choice)
-        if not (number.isdecimal() and 1 <= int(number) <= len(self.made)):
+        if not (number.isdecimal() and 1 <= int(number) <= len(self._attempts)):
             raise ValueError(
-                f"{self._decider.name} lets attempt {decision.choice!r} count, and there are "
-                f"{len(self.made)}."
+                f"{name} lets attempt {decision.choice!r} count, and there are "
+                f"{len(self._attempts)}."
             )
         return int(number)
 
     def _play_again(self, world: World, counted: Played) -> Played:
-        """Play an attempt into the history that is kept, by its choices alone."""
-        episode = world.start(self._game.seed)
-        try:
+        """Play an attempt into the history of the run, by its choices alone."""
+        with closing(world.start(self._game.seed)) as episode:
             for number, move in enumerate(counted.moves, 1):
-                asked = episode.next_move()
-                choice = move.choice
+                asked, choice = episode.next_move(), move.choice
                 if asked is None or choice is None or not asked.position.accepts(choice):
                     raise self._differs(f"move {number}, '{choice}', is not legal")
                 episode.choose(choice)
             if episode.next_move() is not None:
                 raise self._differs("it has not ended")
             returns, facts = episode.returns(), episode.facts()
-        finally:
-            episode.close()
         if dict(returns) != dict(counted.returns or {}):
             raise self._differs(f"it brings {dict(returns)} and not {dict(counted.returns or {})}")
         return Played(counted.moves, returns, facts, counted.goal)
@@ -307,50 +305,6 @@ class Attempts:
     def _differs(self, how: str) -> ValueError:
         return ValueError(
             f"Game {self._game.id} of '{self._game.world}' does not go the same way twice: when "
-            f"attempt {self.counted} is played again by its own choices, {how}. A world has to "
+            f"attempt {self._counted} is played again by its own choices, {how}. A world has to "
             "follow from its seed and the choices alone."
         )
-
-
-class _Noting(DecisionWatcher):
-    """Keeps what is recorded where no decision holds it, and tells another watcher."""
-
-    def __init__(self, watcher: DecisionWatcher) -> None:
-        self._watcher = watcher
-        self._events: list[Event] = []
-        self._usage = self._before = Usage()
-
-    def asking(self, step: int) -> None:
-        """Pass on that a model is asked."""
-        self._watcher.asking(step)
-
-    def happened(self, event: Event, usage: Usage) -> None:
-        """Keep an event; a recorder tells what was used since it began, so another begins low."""
-        if usage.calls < self._usage.calls:
-            self._before += self._usage
-        self._events.append(event)
-        self._usage = usage
-        self._watcher.happened(event, usage)
-
-    @property
-    def decision(self) -> Decision | None:
-        """What was recorded; None where nothing was."""
-        if not self._events:
-            return None
-        return Decision(
-            Ending.ANSWERED,
-            usage=self._before + self._usage,
-            steps=max(event.step for event in self._events),
-            trace=tuple(self._events),
-        )
-
-
-def _leave_out_what_is_told_twice(attempt: Attempt) -> None:
-    """Forget what was noted where the player's own decisions tell of it, too."""
-    if attempt.noted is None or attempt.played is None:
-        return
-    told = [
-        (event.kind, event.data) for move in attempt.played.moves for event in move.decision.trace
-    ]
-    if any((event.kind, event.data) in told for event in attempt.noted.trace):
-        attempt.noted = None

@@ -21,8 +21,7 @@ from pydantic import Field
 from dqa.core.records import Record
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics.clusters import NO_VARIANCE, Estimate, t_quantile
-from dqa.evaluation.statistics.shares import clustered_share
+from dqa.evaluation.statistics.clusters import NO_VARIANCE, Estimate, clustered_share
 
 AGREEMENT = "agreed"
 """The fact by which a world says whether a game ended in an agreement: payoffs are then also told
@@ -204,16 +203,7 @@ def mean_of_ratios(
     if squares <= NO_VARIANCE * max(map(_largest, told)) ** 2:
         squares = 0.0
     error = sqrt(squares * deals / (deals - 1))
-    reach = t_quantile(deals - 1.0) * error
-    return Estimate(
-        value=mean,
-        low=max(least, mean - reach) if error else None,
-        high=min(most, mean + reach) if error else None,
-        standard_error=error,
-        degrees_of_freedom=deals - 1.0,
-        observations=games,
-        clusters=deals,
-    )
+    return Estimate.around(mean, error, deals - 1.0, (games, deals), (least, most))
 
 
 def _stands_on_one_deal(ratio: Ratio) -> bool:

@@ -1,36 +1,32 @@
-"""From a spec to games that can be played: the world made, contestants found, models connected."""
+"""From a spec to games: make the world, find the contestants, and connect their models."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import closing
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from dqa import plugins
 from dqa.core.database import Kind
 from dqa.core.decider import Decider
 from dqa.core.decision import Usage
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.deciders.base import DeciderFactory
 from dqa.deciders.settings import read_settings
-from dqa.evaluation.connecting import Connected, connect
+from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.options import CallOptions
-from dqa.evaluation.playing.plan import Game, plan_games
-from dqa.evaluation.playing.spec import PlaySpec, decider_of
+from dqa.evaluation.plan import Task
+from dqa.evaluation.playing.spec import Game, PlaySpec, decider_of, plan_games
 from dqa.evaluation.results import NO_MODEL
 from dqa.worlds.base import Policy, PolicyDecider, WorldFactory
 from dqa.worlds.history import History
 from dqa.worlds.training import hash_weights, learn
 from dqa.worlds.world import World
 
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-MOST_HASHED = 25
-"""Deals whose beginnings tell whether a world is still the one that a run began with."""
+_MOST_HASHED = 25
+"""Deals whose beginnings identify a world."""
 _TWO = 2
 
 
@@ -40,30 +36,28 @@ class GameSetup:
 
     Attributes
     ----------
-    spec
-        What is played.
-    factory
-        Makes the world.
+    spec, factory
+        What is played, and what makes its world.
     players
-        What the world calls the player and the opponent, or the only player.
+        The world's names of the player and the opponent, or of the only player.
     games
-        In the order of the plan.
+        The games in the order of the plan.
     epochs
-        By epoch, who decides, by contestant.
+        By epoch, the deciders by contestant.
     models
-        By contestant, the name of what answers behind it, or `NO_MODEL`.
+        By contestant, the name of its model, or `NO_MODEL`.
     reference
-        Whom players are compared with; None for nobody.
+        The program that players are compared with; None for none.
     connected
-        The models; None where nobody asks one.
+        The models; None if no contestant asks one.
     content_hash
-        Of how the games begin.
+        The hash of the beginnings of the games.
     weights
-        Of each program that has learnt, the hash of what was learnt.
+        By trained program, the hash of what it has learned.
     database, kind
-        What histories are, for results; see `with_history`.
+        The database of the history; see `with_history`.
     warnings
-        What the user should know before they begin.
+        What the user should know before the games begin.
     """
 
     spec: PlaySpec
@@ -78,7 +72,7 @@ class GameSetup:
     weights: Mapping[str, str]
     database: str = "sqlite"
     kind: Kind = "relational"
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     def with_history(self, location: str) -> GameSetup:
         """Return the setup of games whose history is at a location: a file, or a URL."""
@@ -87,13 +81,15 @@ class GameSetup:
 
     def world(self, history: History | None) -> World:
         """Make the world, whose games are written into a history."""
-        return make_world(self.factory, self.spec, history)
+        return _make_world(self.factory, self.spec, history)
 
-    def model_of(self, game: Game) -> str:
-        """Return what answers in a game: several models joined by ``+``, or none."""
+    def task_of(self, game: Game) -> Task:
+        """Return the task of a game, with its models joined by ``+``."""
         named = (name for name in (game.player, game.opponent) if name)
         asked = dict.fromkeys(self.models[name] for name in named)
-        return " + ".join(name for name in asked if name != NO_MODEL) or NO_MODEL
+        model = " + ".join(name for name in asked if name != NO_MODEL) or NO_MODEL
+        where = (self.database, game.pair, str(game.seed), game.epoch)
+        return Task(game.question, *where, kind=self.kind, model=model)
 
 
 def build_games(
@@ -101,10 +97,9 @@ def build_games(
     *,
     calls: CallOptions,
     resumed: Callable[[], Usage] | None = None,
-    given: Mapping[str, Decider | DeciderFactory] | None = None,
-    chats: Mapping[str, BaseChatModel] | None = None,
+    given: GivenObjects = GivenObjects(),  # noqa: B008  (frozen)
 ) -> GameSetup:
-    """Look every name up, connect the models and make the players.
+    """Look up every name, connect the models and make the players.
 
     Parameters
     ----------
@@ -113,64 +108,64 @@ def build_games(
     calls
         How models are called.
     resumed
-        Of a run that goes on, what returns its spending outside of this process.
+        For a run that resumes, returns its usage outside of this process.
     given
-        Deciders that no entry point names, by name.
-    chats
-        Chat models that no provider's name makes, by name.
+        Deciders without an entry point, and chat models without a provider.
 
     Raises
     ------
     UsageError
-        A contestant is neither a program of the world nor a decider, an opponent is missing or too
-        many, or a setting does not fit.
+        A contestant is neither a program of the world nor a decider, there are too many or too few
+        opponents, or a setting is not valid.
     """
     factory = plugins.world(spec.world)
-    world = make_world(factory, spec, None)
+    world = _make_world(factory, spec, None)
     _check_sides(world, spec)
-    known = dict(given or {})
-    asked = [name for name in spec.contestants if not _is_program(factory, name, known)]
+    known = given.deciders
+    programs = [one for one in spec.contestants if one in factory.policies and one not in known]
+    asked = [one for one in spec.contestants if one not in programs]
     _require_known(factory, asked, known)
-    connected, labels = _connected(spec, asked, calls, resumed, known, chats or {})
+    connected: Connected | None = None
+    labels: dict[str, str] = {}
+    if asked:
+        connected, labels = _connect(spec, asked, calls, resumed, given)
+    elif spec.decider_settings:
+        raise UsageError(
+            f"{next(iter(spec.decider_settings))} (--set) sets neither the world {spec.world}, "
+            f"whose settings are written {spec.world}.NAME, nor anybody who plays."
+        )
     weights: dict[str, str] = {}
-    policies = {
-        name: _make_policy(factory, name, spec.seed, weights)
-        for name in spec.contestants
-        if name not in asked
-    }
-    reference = None
     if spec.reference is not None:
         if spec.reference not in factory.policies:
             kind = f"program that plays {spec.world}, to be a reference (--reference),"
             raise UnknownNameError(kind, spec.reference, factory.policies)
-        reference = policies.get(spec.reference) or _make_policy(
-            factory, spec.reference, spec.seed, weights
-        )
-    models = dict.fromkeys(policies, NO_MODEL)
-    epochs: list[Mapping[str, Decider]] = [
-        {name: PolicyDecider(name, made, spec.seed + epoch) for name, made in policies.items()}
+        programs.append(spec.reference)
+    policies = {
+        name: _make_policy(factory, name, spec.seed, weights) for name in dict.fromkeys(programs)
+    }
+    models = dict.fromkeys(spec.contestants, NO_MODEL)
+    epochs: list[dict[str, Decider]] = [
+        {name: PolicyDecider(name, one, spec.seed + epoch) for name, one in policies.items()}
         for epoch in range(spec.epochs)
     ]
-    warnings: tuple[str, ...] = ()
     if connected is not None:
-        made = connected.deciders(spec.rule_set)
-        warnings = made.warnings
-        models |= {name: made.models[label] for name, label in labels.items()}
-        for number, by_name in enumerate((made.by_name, *made.repeats)):
-            found = {name: by_name[label] for name, label in labels.items()}
-            epochs[number] = {**epochs[number], **found}
-    _check(world, spec, epochs[0])
+        models |= {name: connected.models[label] for name, label in labels.items()}
+        for players, by_label in zip(epochs, connected.deciders(spec.rule_set), strict=True):
+            players |= {name: by_label[label] for name, label in labels.items()}
+    _check_deciders(world, spec, {name: epochs[0][name] for name in spec.contestants})
     return GameSetup(
         *(spec, factory, world.players, plan_games(spec), tuple(epochs)),
-        *(models, reference, connected),
-        content_hash=hash_beginnings(world, spec),
+        models=models,
+        reference=policies.get(spec.reference or ""),
+        connected=connected,
+        content_hash=_hash_beginnings(world, spec),
         weights=weights,
-        warnings=warnings,
+        warnings=() if connected is None else connected.warnings,
     )
 
 
 def _check_sides(world: World, spec: PlaySpec) -> None:
-    """Raise `UsageError` where the pairs are not those of the world's players."""
+    """Raise `UsageError` if the pairs do not fit the world's players."""
     many = len(world.players)
     if many > _TWO:
         raise UsageError(
@@ -194,23 +189,17 @@ def _check_sides(world: World, spec: PlaySpec) -> None:
 
 
 def _make_policy(factory: WorldFactory, name: str, seed: int, weights: dict[str, str]) -> Policy:
-    """Make a program, and add the hash of what it has learnt, if it learns."""
+    """Make a program, and add the hash of what it has learned."""
     made = factory.policies[name]
     if made.trainer is None:
         return made.make(seed)
-    learnt = learn(made.trainer, seed).weights
-    weights[name] = hash_weights(learnt)
-    return made.trainer.play(learnt)
+    learned = learn(made.trainer, seed).weights
+    weights[name] = hash_weights(learned)
+    return made.trainer.play(learned)
 
 
-def make_world(factory: WorldFactory, spec: PlaySpec, history: History | None) -> World:
-    """Make the world of a spec.
-
-    Raises
-    ------
-    UsageError
-        The world has no such setting, or it does not accept the value.
-    """
+def _make_world(factory: WorldFactory, spec: PlaySpec, history: History | None) -> World:
+    """Make the world of a spec; `UsageError` for a setting that it does not accept."""
     fields = factory.settings.model_fields
     for name in spec.world_settings:
         if name not in fields:
@@ -221,36 +210,24 @@ def make_world(factory: WorldFactory, spec: PlaySpec, history: History | None) -
     return factory.make(settings, history)
 
 
-def hash_beginnings(world: World, spec: PlaySpec) -> str:
-    """Return the hash of how the first deals begin, for whoever moves first.
-
-    A world that changed since a run began, or deals otherwise, has another one.
-    """
-    told: list[object] = [spec.world, sorted(spec.world_settings.items())]
+def _hash_beginnings(world: World, spec: PlaySpec) -> str:
+    """Return the hash of the first moves of the first deals, which changes with the world."""
+    content: list[object] = [spec.world, sorted(spec.world_settings.items())]
     mirrors = (False, True) if spec.mirror else (False,)
-    for number in range(1, min(spec.games, MOST_HASHED) + 1):
+    for number in range(1, min(spec.games, _MOST_HASHED) + 1):
         for mirrored in mirrors:
-            episode = world.start(spec.deal(number), mirrored=mirrored)
-            try:
+            with closing(world.start(spec.deal(number), mirrored=mirrored)) as episode:
                 move = episode.next_move()
                 if move is not None:
-                    asked = move.question
-                    shown = move.position.describe()
-                    told.append([asked.text, asked.rules, list(asked.candidates or ()), shown])
-            finally:
-                episode.close()
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode("ascii")).hexdigest()
-
-
-def _is_program(factory: WorldFactory, name: str, known: Mapping[str, object]) -> bool:
-    """Whether a contestant is one of the world's own programs, which go before deciders."""
-    return name in factory.policies and name not in known
+                    asked, shown = move.question, move.position.describe()
+                    content.append([asked.text, asked.rules, list(asked.candidates or ()), shown])
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
 
 def _require_known(
     factory: WorldFactory, asked: Sequence[str], known: Mapping[str, object]
 ) -> None:
-    """Raise where a contestant is nobody's name: neither a program's nor a decider's."""
+    """Raise `UsageError` for a contestant that is neither a program nor a decider."""
     deciders = plugins.names("decider")
     for name in asked:
         if decider_of(name) not in {*deciders, *known}:
@@ -263,53 +240,33 @@ def _require_known(
             )
 
 
-def _connected(  # noqa: PLR0913, PLR0917  (each is a question of its own to the caller)
+def _connect(
     spec: PlaySpec,
     asked: Sequence[str],
     calls: CallOptions,
     resumed: Callable[[], Usage] | None,
-    given: Mapping[str, Decider | DeciderFactory],
-    chats: Mapping[str, BaseChatModel],
-) -> tuple[Connected | None, Mapping[str, str]]:
-    """Connect the models of the contestants that are deciders.
-
-    Returns
-    -------
-    tuple
-        The models, None where there is no decider; and by contestant what its decider is called
-        there.
-    """
-    if not asked:
-        if spec.decider_settings:
-            first = next(iter(spec.decider_settings))
-            raise UsageError(
-                f"{first} (--set) sets neither the world {spec.world}, whose settings are written "
-                f"{spec.world}.NAME, nor anybody who plays."
-            )
-        return None, {}
+    given: GivenObjects,
+) -> tuple[Connected, dict[str, str]]:
+    """Connect the models of the deciders; return them, and each contestant's name there."""
     models = tuple(dict.fromkeys(spec.model_of(name) for name in asked))
-    deciding = spec.changed(model=models[0], settings=spec.decider_settings)
     names = tuple(dict.fromkeys(map(decider_of, asked)))
-    used = {name: made for name, made in given.items() if name in names}
     connected = connect(
-        *(deciding, names, calls),
+        *(spec.changed(model=models[0], settings=spec.decider_settings), names, calls),
         models=models,
         epochs=spec.epochs,
         resumed=resumed,
-        given=used,
-        chats=chats,
+        given=replace(given, deciders={n: d for n, d in given.deciders.items() if n in names}),
     )
-    labels = {}
-    for name in asked:
-        several = f"{decider_of(name)}@{spec.model_of(name).called}"
-        labels[name] = several if several in connected.models else decider_of(name)
-    return connected, labels
+    several = {name: f"{decider_of(name)}@{spec.model_of(name).called}" for name in asked}
+    return connected, {
+        name: label if label in connected.models else decider_of(name)
+        for name, label in several.items()
+    }
 
 
-def _check(world: World, spec: PlaySpec, deciders: Mapping[str, Decider]) -> None:
+def _check_deciders(world: World, spec: PlaySpec, deciders: Mapping[str, Decider]) -> None:
     """Let deciders refuse what they could never decide, before anything is played."""
-    episode = world.start(spec.deal(1))
-    try:
+    with closing(world.start(spec.deal(1))) as episode:
         move = episode.next_move()
         if move is None:
             raise UsageError(f"A game of {spec.world} ends before anybody moves.")
@@ -318,6 +275,4 @@ def _check(world: World, spec: PlaySpec, deciders: Mapping[str, Decider]) -> Non
                 raise UsageError(
                     f"'{name}' answers with statements, and a move is a candidate: name another."
                 )
-            decider.check(replace(move.question))
-    finally:
-        episode.close()
+            decider.check(move.question)

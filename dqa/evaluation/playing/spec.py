@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from dqa.core.errors import UsageError
+from dqa.core.question import Question
 from dqa.evaluation.spec import Deciding, ModelSpec
 
 PLAY_VERSION = 1
@@ -20,11 +22,7 @@ _MODEL = "@"
 """Between a decider's name and its model's."""
 
 
-def _as_pair(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
-Pair: TypeAlias = Annotated[tuple[str, str], BeforeValidator(_as_pair)]
+Pair: TypeAlias = tuple[str, str]
 """A player and an opponent, or `NOBODY` where the player is alone in its world."""
 NOBODY = ""
 """The opponent of who plays alone."""
@@ -59,10 +57,6 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     reference: str | None = None
     """A program of the world: the share of the player's decisions that equal its own is the
     rational degree. A tournament takes the paper's by default, and none for 'none'."""
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **fields: Any) -> None: ...  # noqa: ANN401  (its own fields)
 
     @model_validator(mode="before")
     @classmethod
@@ -168,3 +162,71 @@ def _split(settings: Mapping[str, str], world: str) -> tuple[dict[str, str], dic
     prefix = f"{world}."
     own = {n.removeprefix(prefix): v for n, v in settings.items() if n.startswith(prefix)}
     return own, {name: v for name, v in settings.items() if not name.startswith(prefix)}
+
+
+VERSUS = " vs "
+"""Joins the names of two contestants in results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """One game to be played.
+
+    Attributes
+    ----------
+    world
+        What is played.
+    number
+        Which deal it is, from 1; every pair of contestants plays the same ones.
+    seed
+        What the deal follows from.
+    mirrored
+        Whether the players have each other's hidden things.
+    player, opponent
+        Who plays; an opponent of `NOBODY` in a world of one player.
+    epoch
+        Which repeat it is, from 1.
+    match
+        Which of the run's matches it belongs to, from 0: a pair of contestants in one epoch.
+    """
+
+    world: str
+    number: int
+    seed: int
+    mirrored: bool
+    player: str
+    opponent: str
+    epoch: int
+    match: int
+
+    @property
+    def id(self) -> str:
+        """What the game is called within its world: ``17``, or mirrored ``17m``."""
+        return f"{self.number}{'m' if self.mirrored else ''}"
+
+    @property
+    def pair(self) -> str:
+        """What results call the two who play, or the one."""
+        return f"{self.player}{VERSUS}{self.opponent}" if self.opponent else self.player
+
+    @property
+    def question(self) -> Question:
+        """The question of its task."""
+        text = f"Game {self.number} of {self.world}{', mirrored' if self.mirrored else ''}"
+        return Question(self.world, self.id, f"{text}: {self.pair}.", "")
+
+
+def plan_games(spec: PlaySpec) -> tuple[Game, ...]:
+    """Return every game of a run: deal by deal, each with its mirror, of all pairs.
+
+    A deal follows from the run's seed and its number alone, so all pairs, and any two runs of the
+    same seed, have the same ones.
+    """
+    mirrors = (False, True) if spec.mirror else (False,)
+    matches = [(epoch, *pair) for epoch in range(1, spec.epochs + 1) for pair in spec.pairs]
+    return tuple(
+        Game(spec.world, number, spec.deal(number), mirrored, player, opponent, epoch, match)
+        for number in range(1, spec.games + 1)
+        for match, (epoch, player, opponent) in enumerate(matches)
+        for mirrored in mirrors
+    )

@@ -4,17 +4,17 @@
 """
 
 from dqa.evaluation.statistics.clusters import Estimate as Estimate
+from dqa.evaluation.statistics.clusters import clustered_share as clustered_share
 from dqa.evaluation.statistics.clusters import clusters_of as clusters_of
+from dqa.evaluation.statistics.clusters import normalised_utility as normalised_utility
+from dqa.evaluation.statistics.clusters import share_of_questions as share_of_questions
 from dqa.evaluation.statistics.clusters import situations_of as situations_of
+from dqa.evaluation.statistics.clusters import wilson as wilson
 from dqa.evaluation.statistics.comparing import Comparison as Comparison
+from dqa.evaluation.statistics.comparing import Contestant as Contestant
 from dqa.evaluation.statistics.comparing import PairComparison as PairComparison
-from dqa.evaluation.statistics.contestants import Contestant as Contestant
 from dqa.evaluation.statistics.epochs import EpochStatistics as EpochStatistics
 from dqa.evaluation.statistics.epochs import count_epochs as count_epochs
-from dqa.evaluation.statistics.shares import clustered_share as clustered_share
-from dqa.evaluation.statistics.shares import normalised_utility as normalised_utility
-from dqa.evaluation.statistics.shares import share_of_questions as share_of_questions
-from dqa.evaluation.statistics.shares import wilson as wilson
 from dqa.evaluation.statistics.summaries import KindMean as KindMean
 from dqa.evaluation.statistics.summaries import Summary as Summary
 from dqa.evaluation.statistics.summaries import TagCount as TagCount

@@ -10,8 +10,7 @@ from pydantic import Field
 
 from dqa.core.records import Record
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics.clusters import Estimate, clusters_of
-from dqa.evaluation.statistics.shares import clustered_chance
+from dqa.evaluation.statistics.clusters import Estimate, clustered_chance, clusters_of
 from dqa.evaluation.statistics.summaries import grouped
 
 _ALL_UP_TO = 5

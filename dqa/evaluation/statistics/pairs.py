@@ -9,8 +9,12 @@ from math import ceil, copysign, inf, sqrt
 from pydantic import Field
 
 from dqa.core.records import Record
-from dqa.evaluation.statistics.clusters import NORMAL_975, Estimate, effective_number
-from dqa.evaluation.statistics.shares import score_interval
+from dqa.evaluation.statistics.clusters import (
+    NORMAL_975,
+    Estimate,
+    effective_number,
+    score_interval,
+)
 
 SMALLEST_DIFFERENCE = 0.05
 """The difference in accuracy of `power_of_pairs`: 5 points."""

@@ -16,14 +16,12 @@ from dqa.core.truth import MatchRule
 from dqa.evaluation.results import OF_QUESTIONS, Outcome, Result
 from dqa.evaluation.statistics.clusters import (
     Estimate,
+    clustered_share,
     clusters_of,
     effective_number,
-    situations_of,
-)
-from dqa.evaluation.statistics.shares import (
-    clustered_share,
     normalised_utility,
     share_of_questions,
+    situations_of,
     wilson,
 )
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from dqa.evaluation.statistics.shares import wilson
+from dqa.evaluation.statistics.clusters import wilson
 from dqa_ldm2.events import ExplorationEvent, ExploredNode
 from dqa_ldm2.memory.base import Memory, Origin, Placed, Remembered, State, StateAction
 from dqa_ldm2.operations.indexing import find_type

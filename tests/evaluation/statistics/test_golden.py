@@ -12,11 +12,15 @@ import pytest
 from scipy.stats import friedmanchisquare, norm
 
 from dqa.evaluation.statistics import Contestant, Estimate, wilson
-from dqa.evaluation.statistics.clusters import clustered_ratio, t_quantile
+from dqa.evaluation.statistics.clusters import (
+    clustered_ratio,
+    clustered_share,
+    score_interval,
+    t_quantile,
+)
 from dqa.evaluation.statistics.comparing import overall_test
 from dqa.evaluation.statistics.epochs import pass_all, pass_at
 from dqa.evaluation.statistics.pairs import holm, newcombe, paired_difference, sign_test
-from dqa.evaluation.statistics.shares import clustered_share, score_interval
 from tests.evaluation.statistics.results import result
 
 GOLDEN: dict[str, Any] = json.loads(

@@ -68,7 +68,11 @@ class Outcome(StrEnum):
 OF_QUESTIONS = tuple(outcome for outcome in Outcome if outcome is not Outcome.PLAYED)
 """What may become of a question; games alone are played."""
 
-_LATER = ("content", "official_metrics", "game")
+_LATER = (
+    *("content", "official_metrics", "game"),
+    *("cached_tokens", "reasoning_tokens", "uncounted", "failed_calls"),
+)
+"""The fields of later versions, which a line has if they are not empty."""
 _ASSESSED = (
     *("outcome", "choice", "official", "regret", "relative_regret", "rank", "value", "best_value"),
     *("baseline", "goal", "match", "official_metrics", "game"),

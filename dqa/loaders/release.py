@@ -32,56 +32,6 @@ _LEFT_OUT = "the question is left out"
 _NO_CHOICE = "there is nothing to choose from"
 
 
-def read_release(
-    folder: Path | str,
-    *,
-    form: Form = "relational",
-    strict: bool = False,
-    scenarios: Sequence[str] | None = None,
-    part: Part = WHOLE,
-) -> QuestionSet:
-    """Read the questions of a DQA release and the situations that they are about.
-
-    Parameters
-    ----------
-    folder
-        The release as its authors publish it: the folder that holds ``data``.
-    form
-        Whether to read the ``.sql`` or the ``.cql`` file of each database. Both give the same
-        situations.
-    strict
-        Raise at the first defect instead of reporting it.
-    scenarios
-        Which to read; None for all.
-    part
-        Which questions are wanted: the databases of the others are not read.
-
-    Returns
-    -------
-    QuestionSet
-        Questions in the order of their files. Databases of equal content are one situation, named
-        by the stem of the first question's file (``q1``, ``USA1836``). A question with a defect,
-        or without candidates, is left out and reported.
-
-    Raises
-    ------
-    ParseError
-        The folder is not a release, a file of questions cannot be read, or a question's database
-        is missing or cannot be parsed; with `strict`, any defect.
-    DataError
-        No question can be read.
-    UnknownNameError
-        The release has no such scenario, form or question.
-    """
-    folder = Path(folder)
-    if form not in FORMS:
-        raise UnknownNameError("form", form, FORMS)
-    reading = _Reading(folder, form, strict, part)
-    for layout in _layouts(folder, scenarios):
-        reading.read(layout)
-    return reading.finish()
-
-
 class ReleaseReader:
     """Reads releases of this layout; see `dqa.loaders.base.QuestionReader`."""
 
@@ -104,11 +54,49 @@ class ReleaseReader:
         strict: bool = False,
         part: Part = WHOLE,
     ) -> QuestionSet:
-        """Read a release; see `read_release`."""
-        return read_release(folder, form=form, strict=strict, scenarios=scenarios, part=part)
+        """Read the questions of a DQA release and the situations that they are about.
+
+        Parameters
+        ----------
+        folder
+            The release as its authors publish it: the folder that holds ``data``.
+        form
+            Whether to read the ``.sql`` or the ``.cql`` file of each database. Both give the same
+            situations.
+        strict
+            Raise at the first defect instead of reporting it.
+        scenarios
+            Which to read; None for all.
+        part
+            Which questions are wanted: the databases of the others are not read.
+
+        Returns
+        -------
+        QuestionSet
+            Questions in the order of their files. Databases of equal content are one situation,
+            named by the stem of the first question's file (``q1``, ``USA1836``). A question with a
+            defect, or without candidates, is left out and reported.
+
+        Raises
+        ------
+        ParseError
+            The folder is not a release, a file of questions cannot be read, or a question's
+            database is missing or cannot be parsed; with `strict`, any defect.
+        DataError
+            No question can be read.
+        UnknownNameError
+            The release has no such scenario, form or question.
+        """
+        if form not in FORMS:
+            raise UnknownNameError("form", form, FORMS)
+        reading = _Reading(folder, form, strict, part)
+        for layout in _layouts(folder, scenarios):
+            reading.read(layout)
+        return reading.finish()
 
 
 READER = ReleaseReader()
+read_release = READER.read
 
 
 def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayout]:

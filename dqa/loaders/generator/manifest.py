@@ -171,44 +171,38 @@ class GeneratedReader:
         strict: bool = False,
         part: Part = WHOLE,
     ) -> QuestionSet:
-        """Read a folder with unchanged files; see `read_generated`."""
+        """Read a generated folder, after every file was checked against the manifest.
+
+        The parameters are those of `dqa.loaders.release.read_release`.
+
+        Raises
+        ------
+        DataError
+            The manifest is missing or malformed, or a file is missing or was changed; names the
+            file.
+        """
         del part  # every file is checked
-        return read_generated(folder, scenarios=scenarios, form=form, strict=strict)
+        manifest = read_manifest(folder)
+        for name, digest in manifest.files.items():
+            path = folder / name
+            if not path.exists():
+                raise DataError(f"{path} is missing, but {MANIFEST} lists it. Generate it again.")
+            if _digest(path, folder) != digest:
+                raise DataError(
+                    f"{path} was changed: its SHA-256 is not the one in {MANIFEST}. Restore the "
+                    "file, or generate the folder again."
+                )
+        readable = _readable(folder, manifest, scenarios)
+        found = read_release(folder, form=form, strict=strict, scenarios=readable)
+        # A rule set of version 1 may have another meaning today; the simulators' first one holds.
+        is_current = manifest.generator_version > 1
+        return replace(
+            found, rule_set=next(iter(manifest.label_rules), None) if is_current else None
+        )
 
 
 READER = GeneratedReader()
-
-
-def read_generated(
-    folder: Path,
-    *,
-    scenarios: Sequence[str] | None = None,
-    form: Form = "relational",
-    strict: bool = False,
-) -> QuestionSet:
-    """Read a generated folder, once every file has proved to be the one that was written.
-
-    The parameters are those of `dqa.loaders.release.read_release`.
-
-    Raises
-    ------
-    DataError
-        The manifest is missing or malformed, or a file is missing or was changed; names the file.
-    """
-    manifest = read_manifest(folder)
-    for name, digest in manifest.files.items():
-        path = folder / name
-        if not path.exists():
-            raise DataError(f"{path} is missing, but {MANIFEST} lists it. Generate it again.")
-        if _digest(path, folder) != digest:
-            raise DataError(
-                f"{path} was changed: its SHA-256 is not the one in {MANIFEST}. Restore the file, "
-                "or generate the folder again."
-            )
-    found = read_release(
-        folder, form=form, strict=strict, scenarios=_readable(folder, manifest, scenarios)
-    )
-    return replace(found, rule_set=_usual_rules(manifest))
+read_generated = READER.read
 
 
 def _readable(
@@ -225,15 +219,6 @@ def _readable(
             "its folder (--scenarios FOLDER), or the scenarios to read alone."
         )
     return None
-
-
-def _usual_rules(manifest: Manifest) -> str | None:
-    """Return the rule set that a folder's questions are judged by; None for the simulators' first.
-
-    A name in a manifest of version 1 may mean another rule set today. Its labels hold under
-    every rule set of that time, so under the simulators' first one as well.
-    """
-    return next(iter(manifest.label_rules), None) if manifest.generator_version > 1 else None
 
 
 def _digest(path: Path, folder: Path) -> str:

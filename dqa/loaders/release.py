@@ -47,7 +47,7 @@ class ReleaseReader:
 
     def read(
         self,
-        folder: Path,
+        folder: Path | str,
         *,
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
@@ -87,6 +87,7 @@ class ReleaseReader:
         UnknownNameError
             The release has no such scenario, form or question.
         """
+        folder = Path(folder)
         if form not in FORMS:
             raise UnknownNameError("form", form, FORMS)
         reading = _Reading(folder, form, strict, part)

@@ -135,10 +135,10 @@ def _add_rows(
         script.add_defect(start, f"there is an unknown table '{name}'", "ignored")
         return
     table = script.schema.table(name)
-    columns = table.column_names
-    listed = re.findall(_NAME, insert[2]) if insert[2] else declared.get(name, columns)
-    names = script.aligned(f"table '{name}'", tuple(map(_unquoted, listed)), columns, start)
-    missing = [column for column in columns if column not in names]
+    wanted = table.column_names
+    listed = re.findall(_NAME, insert[2]) if insert[2] else declared.get(name, wanted)
+    names = script.aligned(f"table '{name}'", tuple(map(_unquoted, listed)), wanted, start)
+    missing = [column for column in wanted if column not in names]
     if missing:
         raise script.error(start, f"table '{name}' lacks {missing}; its columns here are {listed}")
     while row := _ROW.match(statement, position):
@@ -337,21 +337,19 @@ class _Script:
 
     def _value(self, text: str, column: Column, start: int) -> Cell:
         """Return a literal as a column's type; a number or truth value in quotes is reported."""
-        is_quoted = text[0] in "'\""
+        stored, is_quoted = column.stored, text[0] in "'\""
         plain = self._unescape(text[1:-1]) if is_quoted else text
-        if is_quoted and column.stored == "text":
+        if is_quoted and stored == "text":
             return plain
-        if column.stored != "text":
-            try:
-                value = _READ[column.stored](plain.strip().lower())
-            except (KeyError, ValueError):
-                value = None
-            if value is not None and is_quoted:
-                problem = f"'{column.name}' holds text instead of {column.stored} values"
-                self.add_defect(start, problem, f"read as {column.stored}")
-            if value is not None:
-                return value
-        raise self.error(start, f"column '{column.name}' holds {text}; expected {column.stored}")
+        try:
+            value = _READ[stored](plain.strip().lower())
+        except (KeyError, ValueError):
+            problem = f"column '{column.name}' holds {text}; expected {stored}"
+            raise self.error(start, problem) from None
+        if is_quoted:
+            problem = f"'{column.name}' holds text instead of {stored} values"
+            self.add_defect(start, problem, f"read as {stored}")
+        return value
 
     # --- the situation ---
 

@@ -76,36 +76,6 @@ class _Fit(NamedTuple):
     far: bool | None
 
 
-class _Places:
-    """The places of the questions that are wanted; in a mix each is for one kind of answer."""
-
-    def __init__(self, wanted: int, asking: Asking) -> None:
-        mix = asking.difficulty.mix
-        numbers = range(asking.first, asking.first + wanted)
-        self._kinds = [None if mix is None else mix.is_far(number) for number in numbers]
-        self._found: dict[bool | None, list[LabelledQuestion]] = {kind: [] for kind in self._kinds}
-
-    @property
-    def missing(self) -> int:
-        """How many places are free."""
-        return len(self._kinds) - sum(map(len, self._found.values()))
-
-    def wants(self, far: bool | None) -> bool:
-        """Whether a place for this kind of answer is free."""
-        return len(self._found.get(far, ())) < self._kinds.count(far)
-
-    def take(self, fit: _Fit) -> None:
-        """Put a question into a place, if one for its kind is free."""
-        if self.wants(fit.far):
-            self._found[fit.far].append(fit.labelled)
-
-    def filled(self) -> list[LabelledQuestion]:
-        """Return the questions in their places, up to the first place that is free."""
-        left = {kind: iter(found) for kind, found in self._found.items()}
-        taken = (next(left[kind], None) for kind in self._kinds)
-        return [labelled for labelled in takewhile(bool, taken) if labelled]
-
-
 def ask(
     scenario: Scenario,
     situation: Situation,
@@ -126,19 +96,29 @@ def ask(
         ids are still empty.
     """
     asking = asking.about(situation)
-    places = _Places(wanted, asking)
+    mix, first = asking.difficulty.mix, asking.first
+    # In a mix each place is for one kind of answer.
+    kinds = [None if mix is None else mix.is_far(n) for n in range(first, first + wanted)]
+    found: dict[bool | None, list[LabelledQuestion]] = {kind: [] for kind in kinds}
+
+    def has_room(far: bool | None) -> bool:
+        return len(found.get(far, ())) < kinds.count(far)
+
     rest = iter(targets)
     asking.tally.rows.append(situation.row_count)
-    while places.missing and not asking.tally.hopeless:
-        size = asking.at_once or min(_BATCH, 2 * places.missing + 4)
+    while (missing := wanted - sum(map(len, found.values()))) and not asking.tally.hopeless:
+        size = asking.at_once or min(_BATCH, 2 * missing + 4)
         batch = [scenario.question(situation, "", target) for target in islice(rest, size)]
         if not batch:
             break
         asking.tally.looked_at += len(batch)
-        fit = [found for found in _sure(situation, batch, asking) if places.wants(found.far)]
-        for found in _resisting(situation, fit, asking):
-            places.take(found)
-    return places.filled()
+        fit = [one for one in _sure(situation, batch, asking) if has_room(one.far)]
+        for one in _resisting(situation, fit, asking):
+            if has_room(one.far):
+                found[one.far].append(one.labelled)
+    left = {kind: iter(questions) for kind, questions in found.items()}
+    filled = (next(left[kind], None) for kind in kinds)
+    return [labelled for labelled in takewhile(bool, filled) if labelled]
 
 
 def _sure(situation: Situation, questions: list[Question], asking: Asking) -> list[_Fit]:
@@ -207,23 +187,26 @@ def _is_sure(outcome: Outcomes) -> bool:
 def _baseline(outcome: Outcomes) -> float:
     if outcome.baseline is None:
         raise DataError(
-            "How hard questions are is measured against deciding nothing, and nothing tells what "
-            "that leads to: say it in the scenario.toml (baseline, below [outcomes])."
+            "The difficulty of questions is measured against deciding nothing: write its outcome into "
+            "the scenario.toml (baseline, below [outcomes])."
         )
     return outcome.baseline
 
 
 def _gain(outcome: Outcomes) -> float:
-    """How much the answer betters doing nothing; negative where it worsens it."""
-    more = outcome.value(outcome.answer) - _baseline(outcome)
-    return more if outcome.goal == "maximise" else -more
+    """Return the answer's gain over doing nothing; negative for a loss."""
+    return _sign(outcome) * (outcome.value(outcome.answer) - _baseline(outcome))
+
+
+def _sign(outcome: Outcomes) -> int:
+    return 1 if outcome.goal == "maximise" else -1
 
 
 def _rivals(outcome: Outcomes) -> int:
-    """Count the candidates that better doing nothing."""
-    change = outcome.values - _baseline(outcome)
-    better = change if outcome.goal == "maximise" else -change
-    return int(np.count_nonzero(better > SMALLEST_MARGIN * abs(_baseline(outcome))))
+    """Count the candidates that are better than doing nothing."""
+    baseline = _baseline(outcome)
+    gains = _sign(outcome) * (outcome.values - baseline)
+    return int(np.count_nonzero(gains > SMALLEST_MARGIN * abs(baseline)))
 
 
 def _distance(situation: Situation, labelled: LabelledQuestion, steps: Steps) -> float:

@@ -97,7 +97,7 @@ class SimulatedGenerator:
         size: Size = replace(cast("Any", self.size), **draw.size)
         series = _Series(self, scenario, draw.seed, draw.difficulty)
         draft = _Draft(draw.database, draw.first, size, len(draw.targets), len(draw.targets))
-        situation = series.world(draft, size, draw.attempt).situation
+        situation, _ = series.world(draft, size, draw.attempt)
         asked = [
             LabelledQuestion(scenario.question(situation, "", target), Truth((answer,)))
             for target, answer in zip(draw.targets, draw.answers, strict=True)
@@ -144,13 +144,6 @@ class _Draft(NamedTuple):
             cast("Any", self.size), **{name: number * factor for name, number in numbers.items()}
         )
         return grown
-
-
-class _World(NamedTuple):
-    """A world, and its targets in random order."""
-
-    situation: Situation
-    targets: list[Mapping[str, str]]
 
 
 class _Series:
@@ -204,26 +197,26 @@ class _Series:
                 continue
             found = ask(self._scenario, situation, targets, draft.wanted, asking)
             if len(found) >= draft.at_least:
-                return Drawn(situation, found, self._draw(draft, size, attempt, found))
+                draw = Draw(
+                    seed=self._seed,
+                    database=draft.number,
+                    attempt=attempt,
+                    first=draft.first,
+                    size=asdict(cast("Any", size)),
+                    difficulty=self._difficulty,
+                    targets=tuple(dict(question.target) for question, _ in found),
+                    answers=tuple(truth.answers[0] for _, truth in found),
+                )
+                return Drawn(situation, found, draw)
             if asking.tally.hopeless:
                 break
         problem = asking.tally.problem(self._scenario.name, self._difficulty, self.resistance)
         raise UsageError(problem)
 
-    def _draw(self, draft: _Draft, size: Size, attempt: int, found: list[LabelledQuestion]) -> Draw:
-        return Draw(
-            seed=self._seed,
-            database=draft.number,
-            attempt=attempt,
-            first=draft.first,
-            size=asdict(cast("Any", size)),
-            difficulty=self._difficulty,
-            targets=tuple(dict(question.target) for question, _ in found),
-            answers=tuple(truth.answers[0] for _, truth in found),
-        )
-
-    def world(self, draft: _Draft, size: Size, attempt: int) -> _World:
-        """Draw the world of an attempt, with the results of a simulation."""
+    def world(
+        self, draft: _Draft, size: Size, attempt: int
+    ) -> tuple[Situation, list[Mapping[str, str]]]:
+        """Draw the world of an attempt after a simulation, and its targets in random order."""
         generator, scenario = self._generator, self._scenario
         year = generator.year + draft.number
         realm = self._realms[draft.number % _REALMS].capitalize()
@@ -234,7 +227,7 @@ class _Series:
         listed = generator.targets(world, year, self._difficulty.distractors)
         targets = [listed[i] for i in asking.permutation(len(listed))]
         if not targets:
-            return _World(world, [])
+            return world, []
         question = scenario.question(world, "", targets[0])
         simulator = plugins.simulator(scenario.name)
-        return _World(simulator.simulate(world, question, None, generator.rules[0]), targets)
+        return simulator.simulate(world, question, None, generator.rules[0]), targets

@@ -7,7 +7,7 @@ can only contain data. Both languages fill the same rows of literals.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -146,7 +146,7 @@ def _add_rows(
         if len(cells) != len(names):
             problem = f"a row of '{name}' has {counted(len(cells), 'value')}"
             raise script.error(start + position, f"{problem}; expected {len(names)}")
-        script.add(table, dict(zip(names, cells, strict=True)), start + position)
+        script.add(table, zip(names, cells, strict=True), start + position)
         position = row.end()
         if position == len(statement):
             return
@@ -288,9 +288,10 @@ class _Script:
             raise self.error(start, f"found {found}; expected one of {', '.join(edges)}")
         return edges[found]
 
-    def add(self, table: TableSchema, cells: Mapping[str | None, str], start: int) -> None:
+    def add(self, table: TableSchema, cells: Iterable[tuple[str | None, str]], start: int) -> None:
         """Add a row by its columns; a missing one is NULL. A repeated key is reported."""
-        row = [self._value(cells.get(c.name, "NULL"), c, start) for c in table.columns]
+        literals = dict(cells)
+        row = [self._value(literals.get(c.name, "NULL"), c, start) for c in table.columns]
         names = table.column_names
         key = tuple([row[names.index(name)] for name in table.key])
         if key in self.rows[table.name]:
@@ -307,9 +308,8 @@ class _Script:
         names, literals = _properties(body)
         aligned = self.aligned(f"'{part.label}'", names, [*columns], start)
         pairs = zip(aligned, literals, strict=True)
-        cells: dict[str | None, str] = {**ends}
-        cells |= {columns[name]: literal for name, literal in pairs if name is not None}
-        self.add(self.schema.table(part.table), cells, start)
+        cells = {columns[name]: literal for name, literal in pairs if name is not None}
+        self.add(self.schema.table(part.table), [*cells.items(), *ends.items()], start)
 
     def aligned(
         self, where: str, names: tuple[str, ...], wanted: Sequence[str], start: int

@@ -30,48 +30,43 @@ _SCHEMA = rf"(?: (?:from|in) (?P<schema>{_NAME}))?"
 _LIKE = rf"(?: like (?P<like>{_TEXT}))?"
 
 
-def _forms(patterns: Mapping[str, str]) -> dict[str, re.Pattern[str]]:
-    spaced = {n: p.replace(" ", r"\s+").replace(r"\s+?", r"\s*") for n, p in patterns.items()}
-    return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in spaced.items()}
+_FORMS = {
+    "tables": rf"show(?: full| extended| all)? tables{_SCHEMA}{_LIKE}"
+    rf"|show table status(?: (?:from|in) (?P<of>{_NAME}))?"
+    r"|pragma (?:show_tables|show_tables_expanded|table_list)|show|describe|desc",
+    "schemas": rf"show (?:databases|schemas){_LIKE}",
+    "columns": rf"(?:describe|desc|explain) (?:table )?{_NO_QUERY}{_TABLE}"
+    rf"(?: (?P<like>{_NAME}|{_TEXT}))?",
+    "fields": rf"show(?: full| extended)? (?:columns|fields) (?:from|in) "
+    rf"{_TABLE}{_SCHEMA}{_LIKE}",
+    "info": rf"pragma (?:{_NAME} ?\. ?)?table_x?info ?\( ?{_TABLE} ?\)",
+    "create": rf"show create (?:table|view) {_TABLE}",
+    "keys": rf"show(?: extended)? (?:index|indexes|keys) (?:from|in) {_TABLE}{_SCHEMA}",
+    "lists": rf"pragma (?:{_NAME} ?\. ?)?(?:index_list|foreign_key_list) ?\( ?{_TABLE} ?\)",
+    "duckdb": rf"show {_TABLE}",
+}
+_SETTINGS = {
+    "mysql": rf"show(?: global| session| local)? variables like (?P<setting>{_TEXT})",
+    "postgres": r"show (?P<setting>\w+|time zone|transaction isolation level)",
+}
+_SERVER = {
+    "mysql": r"show (?:collation|charset|character set|engines|storage engines|warnings|errors)"
+    rf"{_LIKE.replace('(?P<like>', '(?:')}|show(?: global| session)? status like {_TEXT}",
+    "sqlite": r"pragma (?P<pragma>\w+)",
+    "duckdb": r"pragma (?P<pragma>\w+)(?: ?\( ?\))?",
+}
 
 
-_FORMS = _forms(
-    {
-        "tables": rf"show(?: full| extended| all)? tables{_SCHEMA}{_LIKE}"
-        rf"|show table status(?: (?:from|in) (?P<of>{_NAME}))?"
-        r"|pragma (?:show_tables|show_tables_expanded|table_list)|show|describe|desc",
-        "schemas": rf"show (?:databases|schemas){_LIKE}",
-        "columns": rf"(?:describe|desc|explain) (?:table )?{_NO_QUERY}{_TABLE}"
-        rf"(?: (?P<like>{_NAME}|{_TEXT}))?",
-        "fields": rf"show(?: full| extended)? (?:columns|fields) (?:from|in) "
-        rf"{_TABLE}{_SCHEMA}{_LIKE}",
-        "info": rf"pragma (?:{_NAME} ?\. ?)?table_x?info ?\( ?{_TABLE} ?\)",
-        "create": rf"show create (?:table|view) {_TABLE}",
-        "keys": rf"show(?: extended)? (?:index|indexes|keys) (?:from|in) {_TABLE}{_SCHEMA}",
-        "lists": rf"pragma (?:{_NAME} ?\. ?)?(?:index_list|foreign_key_list) ?\( ?{_TABLE} ?\)",
-        "duckdb": rf"show {_TABLE}",
-    }
-)
-_SETTINGS = _forms(
-    {
-        "mysql": rf"show(?: global| session| local)? variables like (?P<setting>{_TEXT})",
-        "postgres": r"show (?P<setting>\w+|time zone|transaction isolation level)",
-    }
-)
-_SERVER = _forms(
-    {
-        "mysql": r"show (?:collation|charset|character set|engines|storage engines|warnings|errors)"
-        rf"{_LIKE.replace('(?P<like>', '(?:')}|show(?: global| session)? status like {_TEXT}",
-        "sqlite": r"pragma (?P<pragma>\w+)",
-        "duckdb": r"pragma (?P<pragma>\w+)(?: ?\( ?\))?",
-    }
-)
+def _match(pattern: str | None, text: str) -> re.Match[str] | None:
+    """Match a whole text; a space is any white space, and ` ?` may be none."""
+    spaced = (pattern or "(?!)").replace(" ", r"\s+").replace(r"\s+?", r"\s*")
+    return re.fullmatch(spaced, text, re.IGNORECASE)
 
 
 def describing_form(text: str, dialect: str) -> Form | None:
     """Return the form of a statement that the schema answers, and its parts; None for any other."""
-    for kind, form in _FORMS.items():
-        match = form.fullmatch(text) if kind != "duckdb" or dialect == "duckdb" else None
+    for kind, pattern in _FORMS.items():
+        match = _match(pattern, text) if kind != "duckdb" or dialect == "duckdb" else None
         if match is not None:
             return kind, match.groupdict()
     return None
@@ -91,12 +86,12 @@ def may_describe(text: str, dialect: str, policy: Policy) -> bool:
         _refuse_other_schema(form[1], dialect, policy)
         return True
     spoken = "mysql" if dialect == "mariadb" else dialect
-    setting = _SETTINGS[spoken].fullmatch(text) if spoken in _SETTINGS else None
+    setting = _match(_SETTINGS.get(spoken), text)
     if setting is not None:
         name = setting["setting"].strip("'").replace(" ", "").lower()
         if name in known["settings"]:
             return True
-    server = _SERVER[spoken].fullmatch(text) if spoken in _SERVER else None
+    server = _match(_SERVER.get(spoken), text)
     if server is not None and not policy.restricts:
         pragma = server.groupdict().get("pragma")
         if pragma is None or pragma.lower() in known["pragmas"]:

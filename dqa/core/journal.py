@@ -11,10 +11,10 @@ import hashlib
 import json
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable
 from typing import Any
+
+from dqa.core.context import ContextValue
 
 
 class Journal:
@@ -78,19 +78,11 @@ def _request(kind: str, content: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()  # requests are long
 
 
-_journal: ContextVar[Journal | None] = ContextVar("dqa_journal", default=None)
+_journal = ContextValue[Journal | None]("dqa_journal", None)
 current_journal = _journal.get
 """Return the journal of this context; None where there is none."""
-
-
-@contextmanager
-def use_journal(journal: Journal) -> Iterator[None]:
-    """Use a journal in this context."""
-    token = _journal.set(journal)
-    try:
-        yield
-    finally:
-        _journal.reset(token)
+use_journal = _journal.use
+"""Use a journal in this context."""
 
 
 def replay(kind: str, content: object, act: Callable[[], Any]) -> Any:  # noqa: ANN401  (JSON)

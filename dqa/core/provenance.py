@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from dqa.core.context import ContextValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class CurrentDecision:
     model: str | None = None
 
 
-_current: ContextVar[CurrentDecision] = ContextVar("dqa_decision", default=CurrentDecision())  # noqa: B039  (frozen)
+_current = ContextValue[CurrentDecision]("dqa_decision", CurrentDecision())
 
 
 def current_decision() -> CurrentDecision:
@@ -38,14 +37,8 @@ def current_decision() -> CurrentDecision:
     return _current.get()
 
 
-@contextmanager
-def while_deciding(decision: CurrentDecision) -> Iterator[None]:
-    """Make a decision the current one of this context."""
-    token = _current.set(decision)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+while_deciding = _current.use
+"""Make a decision the current one of this context."""
 
 
 def utc_now() -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 from dqa.core.budgets import ENDLESS, DecisionBudget, Meter, Spent
+from dqa.core.context import ContextValue
 from dqa.core.decision import Decision, Ending, Outage, Usage
 from dqa.core.endings import ending_of
 from dqa.core.events import (
@@ -34,19 +33,11 @@ class DecisionWatcher:
         """Handle an event, with all tokens and calls so far."""
 
 
-_watcher: ContextVar[DecisionWatcher] = ContextVar("dqa_watcher", default=DecisionWatcher())  # noqa: B039  (keeps nothing)
+_watcher = ContextValue[DecisionWatcher]("dqa_watcher", DecisionWatcher())
 current_watcher = _watcher.get
 """Return the watcher of decisions that begin in this context."""
-
-
-@contextmanager
-def watched_by(watcher: DecisionWatcher) -> Iterator[None]:
-    """Call a watcher about every decision that begins in this context."""
-    token = _watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
+watched_by = _watcher.use
+"""Call a watcher about every decision that begins in this context."""
 
 
 class Recorder:

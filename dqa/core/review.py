@@ -6,15 +6,14 @@ the `Reviewing` of its context. Without a reviewer nothing is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Self, TypeAlias, get_args
 
 from pydantic import ValidationError, model_validator
 
+from dqa.core.context import ContextValue
 from dqa.core.errors import StoppedError, UnknownNameError, UsageError
 from dqa.core.events import Event, ReplyEvent, ReviewAction, ReviewEvent, ReviewKind
 from dqa.core.journal import replay
@@ -273,19 +272,11 @@ class Reviewing:
         return Settled(text, corrected, reason, by)
 
 
-_reviewing: ContextVar[Reviewing | None] = ContextVar("dqa_reviewing", default=None)
+_reviewing = ContextValue[Reviewing | None]("dqa_reviewing", None)
 current_reviewing = _reviewing.get
 """Return the reviews of this context; None where nothing is reviewed."""
-
-
-@contextmanager
-def reviewed_by(reviewing: Reviewing | None) -> Iterator[None]:
-    """Review the plans, statements and decisions of this context; None reviews nothing."""
-    token = _reviewing.set(reviewing)
-    try:
-        yield
-    finally:
-        _reviewing.reset(token)
+reviewed_by = _reviewing.use
+"""Review the plans, statements and decisions of this context; None reviews nothing."""
 
 
 def reviewing_by(reviewer: Reviewer | None, kinds: Iterable[str]) -> Reviewing | None:

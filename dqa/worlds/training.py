@@ -14,9 +14,7 @@ import sys
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from io import BytesIO
@@ -27,6 +25,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dqa.core.context import ContextValue
 from dqa.core.errors import DataError, UsageError
 from dqa.core.files import (
     UnsuitableFileError,
@@ -128,17 +127,9 @@ class TrainingWatcher:
 
 
 _NOBODY: Final = TrainingWatcher()
-_watcher: ContextVar[TrainingWatcher | None] = ContextVar("training watcher", default=None)
-
-
-@contextmanager
-def watch_training(watcher: TrainingWatcher) -> Iterator[None]:
-    """Tell a watcher of every training within."""
-    token = _watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
+_watcher = ContextValue[TrainingWatcher | None]("training watcher", None)
+watch_training = _watcher.use
+"""Tell a watcher of every training within."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,35 @@
+"""Values of a context: of a thread, and of what runs in a copy of its context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Generic, TypeVar
+
+_Value = TypeVar("_Value")
+
+
+class ContextValue(Generic[_Value]):
+    """A value that each context may have of its own.
+
+    Parameters
+    ----------
+    name
+        Its name.
+    default
+        The value of a context that has none.
+    """
+
+    def __init__(self, name: str, default: _Value) -> None:
+        self._variable = ContextVar(name, default=default)
+        self.get = self._variable.get
+
+    @contextmanager
+    def use(self, value: _Value) -> Iterator[None]:
+        """Set the value until the block ends."""
+        token = self._variable.set(value)
+        try:
+            yield
+        finally:
+            self._variable.reset(token)

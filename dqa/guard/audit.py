@@ -12,7 +12,7 @@ from dqa.core.distribution import own_version
 from dqa.core.errors import AuditError
 from dqa.core.files import add_line, open_to_add
 from dqa.core.provenance import current_decision, user_name, utc_now
-from dqa.core.secrets import redact
+from dqa.core.secrets import redacted
 from dqa.guard.check import GuardVerdict
 
 
@@ -122,13 +122,9 @@ class JsonLines:
 
     def __call__(self, entry: AuditEntry) -> None:
         """Append `entry`; `AuditError`, which ends a run, if the file cannot be written."""
-        shown = {
-            name: redact(value) if isinstance(value, str) else value
-            for name, value in asdict(entry).items()
-        }
         try:
             with open_to_add(self._path) as file:
-                add_line(file, json.dumps(shown))
+                add_line(file, json.dumps(redacted(asdict(entry))))
         except OSError as error:
             raise AuditError(
                 f"The audit file {self._path} cannot be written: {error.strerror}. Without it no "

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.publications import Publication
     from dqa.evaluation.traces import Trace
     from dqa.loaders.base import QuestionReader
-    from dqa.models.scripted.responder import Responder
+    from dqa.models.scripted import Responder
     from dqa.report.passages import Passage
     from dqa.scenarios.base import Scenario
     from dqa.scenarios.generation import Generator
@@ -64,7 +64,7 @@ _CONTRACTS: Mapping[str, str] = {
     "format": "dqa.core.records:Record",
     "publication": "dqa.evaluation.publications:Publication",
     "tool": "collections.abc:Callable",
-    "scripted": "dqa.models.scripted.responder:Responder",
+    "scripted": "dqa.models.scripted:Responder",
     "world": "dqa.worlds.base:WorldFactory",
     "world_script": "dqa.worlds.scripted:WorldScript",
     "set": "importlib.resources.abc:Traversable",

@@ -23,6 +23,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import FileIO
 from itertools import takewhile
 from pathlib import Path
@@ -55,7 +56,6 @@ from dqa.core.files import (
     whole_lines,
 )
 from dqa.core.secrets import redact, redacted
-from dqa.core.text import shortened
 from dqa.models.attempts import Attempt, Requester, current_attempt
 from dqa.models.faults import is_too_long
 from dqa.models.policy import REPLY_LIMIT
@@ -195,13 +195,13 @@ class Cassette:
         """
         attempt, key = _requester(request)
         with self._lock:
-            answers, position = self._answers.get(key, []), self._position(attempt, key)
+            answers, position = self._answers.get(key, []), self._position_of(attempt)[key]
             found = answers[position] if position < len(answers) else None
             if self._file is not None and (found is None or "failure" in found):
                 return None
             if found is None:
                 raise UnrecordedRequestError(f"{self.path}: {self._missing(key, request)}")
-            self._move(attempt, key, position + 1)
+            self._position_of(attempt)[key] = position + 1
         attempt.played.add(request.key)
         return found
 
@@ -211,11 +211,11 @@ class Cassette:
             return
         attempt, key = _requester(request)
         with self._lock:
-            answers, position = self._answers.get(key, []), self._position(attempt, key)
+            answers, position = self._answers.get(key, []), self._position_of(attempt)[key]
             if position < len(answers) and "failure" not in answers[position]:
                 position = len(answers)  # another attempt of the same requester was faster
             self._put(key, position, answer)
-            self._move(attempt, key, position + 1)
+            self._position_of(attempt)[key] = position + 1
             for name in request.names:
                 if name not in self._messages:
                     self._messages[name] = request.messages[name]
@@ -236,12 +236,8 @@ class Cassette:
         if self._file is not None:
             self._file.close()
 
-    def _position(self, attempt: Attempt, key: _Key) -> int:
-        positions = self._positions.get(attempt)
-        return 0 if positions is None else positions[key]
-
-    def _move(self, attempt: Attempt, key: _Key, position: int) -> None:
-        self._positions.setdefault(attempt, Counter())[key] = position
+    def _position_of(self, attempt: Attempt) -> Counter[_Key]:
+        return self._positions.setdefault(attempt, Counter())
 
     def _put(self, key: _Key, position: int, answer: _Answer) -> None:
         answers = self._answers.setdefault(key, [])
@@ -250,40 +246,30 @@ class Cassette:
         answers[position : position + 1] = [answer]
 
     def _missing(self, key: _Key, request: _Request) -> str:
-        """Return which request has no recorded reply, and what differs from the nearest one."""
+        """Return which request has no recorded reply, and where it differs from the nearest."""
         requester, settings = key[0], "Replay it with the settings it was recorded with"
         if had := len(self._answers.get(key, [])):
-            times = "once" if had == 1 else f"{had} times"
-            by = _by(requester)
+            by, times = _by(requester), "once" if had == 1 else f"{had} times"
             return f"a request{by} was recorded {times} and is now made once more. {settings}."
-        step = 1 + sum(request.messages[name]["role"] == "ai" for name in request.names)
-        opening = f"no reply to request {step}{_by(requester)} is recorded."
-        others = [other for other, same in self._answers if same == request.key]
+        asked = [request.messages[name] for name in request.names]
+        step = 1 + sum(message["role"] == "ai" for message in asked)
+        others = [_by(other) for other, same in self._answers if same == request.key]
+        near = max(self._asked.values(), key=partial(_shared, request.names), default=())
+        same = _shared(near, request.names)
         if others:
-            by = _by(others[0]) or " without a requester"
-            return (
-                f"{opening} The same request was recorded{by}. Replay it with the questions, "
-                "databases and deciders it was recorded with."
+            where = f"The same request was recorded{others[0] or ' without a requester'}."
+        elif same == len(asked):
+            where = "The nearest one has other settings, or more messages."
+        else:
+            there = str(self._messages[near[same]]["content"]) if same < len(near) else ""
+            here = str(asked[same]["content"])
+            start = max(0, _shared(there, here) - _SHOWN // 3)
+            was, now = there[start : start + _SHOWN], here[start : start + _SHOWN]
+            where = (
+                f"The nearest one differs at message {same + 1} ({asked[same]['role']}): recorded "
+                f"'{was}', asked '{now}'."
             )
-        if not self._asked:
-            return f"{opening} The cassette is empty."
-        near = max(
-            self._asked,
-            key=lambda known: (_shared(self._asked[known], request.names), known[0] == requester),
-        )
-        same = _shared(self._asked[near], request.names)
-        if same == len(request.names):
-            return f"{opening} The nearest one has other settings, or more messages. {settings}."
-        recorded = self._asked[near][same : same + 1]
-        there = _text(self._messages[recorded[0]]) if recorded else ""
-        message = request.messages[request.names[same]]
-        here = _text(message)
-        start = max(0, _shared(there, here) - _SHOWN // 3)
-        was, now = (shortened(text[start:], _SHOWN) for text in (there, here))
-        return (
-            f"{opening} The nearest one differs at message {same + 1} ({message['role']}): "
-            f"recorded '{was}', asked '{now}'. {settings}, or record it again."
-        )
+        return f"no reply to request {step}{_by(requester)} is recorded. {where} {settings}."
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._file is None:
@@ -485,10 +471,3 @@ def _by(requester: Sequence[str]) -> str:
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     """Return how many items two sequences share at their start."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    content = message["content"]
-    text = content if isinstance(content, str) else json.dumps(content, sort_keys=True)
-    called = {name: value for name, value in message.items() if name not in ("role", "content")}
-    return f"{text}\n{json.dumps(called, sort_keys=True)}" if called else text

@@ -366,17 +366,14 @@ def words_of(error: Exception) -> str:
 
 
 def _address(error: Exception) -> str | None:
-    """Return the URL of a request, without secrets; None where it is unknown."""
-    for holder in (error, getattr(error, "response", None)):
-        try:
-            url = getattr(getattr(holder, "request", None), "url", None)
-        except RuntimeError:  # httpx's own, where no request was made
-            continue
-        if url:
-            headers = getattr(getattr(error, "response", None), "headers", None) or {}
-            onward = f" to {headers['location']}" if "location" in headers else ""
-            return redact(f"{url}{onward}")
-    return None
+    """Return the URL of a request, and where it was redirected, without secrets."""
+    try:
+        url = getattr(getattr(error, "request", None), "url", None)
+    except RuntimeError:  # httpx's own, where no request was made
+        return None
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    onward = f" to {headers['location']}" if "location" in headers else ""
+    return redact(f"{url}{onward}") if url else None
 
 
 def unreached(error: BaseException) -> str | None:

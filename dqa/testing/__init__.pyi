@@ -1,8 +1,8 @@
 # The public names of dqa.testing and their modules.
 
-from dqa.models.scripted.given import GivenReplies as GivenReplies
-from dqa.models.scripted.given import Reply as Reply
-from dqa.models.scripted.given import Request as Request
+from dqa.models.scripted import GivenReplies as GivenReplies
+from dqa.models.scripted import Reply as Reply
+from dqa.models.scripted import Request as Request
 from dqa.testing.containers import SERVERS as SERVERS
 from dqa.testing.containers import engine_answers as engine_answers
 from dqa.testing.containers import run_container as run_container

@@ -15,7 +15,7 @@ from dqa.core.errors import UsageError
 from dqa.core.files import make_private_folder, write_private
 from dqa.models.cassette import Cassette
 from dqa.models.registry import Connection, chat_model
-from dqa.models.scripted.given import GivenReplies, Reply, Request
+from dqa.models.scripted import GivenReplies, Reply, Request
 from dqa.models.scripted.steps import Answer, Step
 
 if TYPE_CHECKING:

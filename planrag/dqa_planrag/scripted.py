@@ -83,7 +83,7 @@ _Messages: TypeAlias = Sequence[BaseMessage]
 
 
 class _AgentScripts:
-    """Answers for scripted models; see `dqa.models.scripted.responder.Responder`."""
+    """Answers for scripted models; see `dqa.models.scripted.Responder`."""
 
     def answers(self, messages: _Messages) -> bool:
         """Whether a conversation sets an agent's task."""

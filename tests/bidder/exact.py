@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from dqa.core.question import Candidate
 from dqa.models.conversation import Conversation
-from dqa.models.scripted import GivenReplies
-from dqa.models.scripted.given import Request
+from dqa.models.scripted import GivenReplies, Request
 from dqa.worlds.world import Position
 from dqa_bidder.events import HiddenState
 from dqa_bidder.scripted.reading import Asked, read_prompt

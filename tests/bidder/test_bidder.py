@@ -18,8 +18,7 @@ from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
 from dqa.deciders.actions import Chosen
 from dqa.models.conversation import Conversation
-from dqa.models.scripted import GivenReplies, scripted_model
-from dqa.models.scripted.given import Request
+from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.world import HiddenVariable, Position
 from dqa_bidder.events import (
     EVENTS,

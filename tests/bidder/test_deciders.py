@@ -18,8 +18,7 @@ from dqa.core.events import PromptEvent
 from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings
 from dqa.evaluation.play import play_episode
-from dqa.models.scripted import GivenReplies, scripted_model
-from dqa.models.scripted.given import Request
+from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.history import History
 from dqa.worlds.world import Move
 from dqa_bidder.events import ReturnsEvent, RevisionEvent, ThoughtsEvent

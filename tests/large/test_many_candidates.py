@@ -14,8 +14,7 @@ from dqa.core.errors import InvalidAnswerError, UsageError
 from dqa.core.question import Question
 from dqa.deciders.answers import choice_of, read_answer
 from dqa.deciders.choices import choices_of, listed_choices
-from dqa.models.scripted import GivenReplies
-from dqa.models.scripted.given import Reply, Request
+from dqa.models.scripted import GivenReplies, Reply, Request
 from dqa.models.scripted.steps import Answer, Step
 from tests.large.conftest import BEST, COUNT, UNMOVED
 

@@ -17,8 +17,7 @@ from dqa.core.events import PromptEvent
 from dqa.core.question import Question
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
-from dqa.models.scripted import GivenReplies
-from dqa.models.scripted.given import Request
+from dqa.models.scripted import GivenReplies, Request
 from dqa.worlds.history import History
 from dqa_ldm2 import Memory
 from dqa_ldm2.events import ImitationEvent, RecallEvent, ReflectionEvent

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from dqa.core.question import Candidate
-from dqa.models.scripted import GivenReplies
-from dqa.models.scripted.given import Request
+from dqa.models.scripted import GivenReplies, Request
 from dqa_ldm2 import Memory
 from dqa_ldm2.memory.base import Origin, Placed, StateAction
 from dqa_ldm2.refining.explorable import Explored

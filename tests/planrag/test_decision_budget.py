@@ -14,8 +14,7 @@ from dqa.core.decision import Ending
 from dqa.core.errors import UsageError
 from dqa.models.limits import Clock
 from dqa.models.policy import CallPolicy
-from dqa.models.scripted import GivenReplies
-from dqa.models.scripted.given import Reply, Request
+from dqa.models.scripted import GivenReplies, Reply, Request
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import catalogue
 from tests.confirming import confirm

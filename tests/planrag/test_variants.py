@@ -30,8 +30,7 @@ from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.traces import Trace
 from dqa.loaders.release import read_release
-from dqa.models.scripted import scripted_model
-from dqa.models.scripted.model import ScriptedModel
+from dqa.models.scripted import ScriptedModel, scripted_model
 from dqa_planrag.deciders import Agent
 from dqa_planrag.recipes import RECIPES, Recipe
 from tests.evaluation.records import decide_all, open_store

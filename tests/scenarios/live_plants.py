@@ -17,8 +17,7 @@ import pytest
 
 import dqa
 from dqa.core.evidence import COMPARE
-from dqa.models.scripted import GivenReplies
-from dqa.models.scripted.given import Reply
+from dqa.models.scripted import GivenReplies, Reply
 from dqa.models.scripted.steps import Answer, Step
 
 LIVE = Path(__file__).parent / "live"

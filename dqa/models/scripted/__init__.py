@@ -1,16 +1,22 @@
 """Scripted models: chat models whose replies a program decides from the conversation alone.
 
-They drive the same loops, prompts, parsers, tools and databases as a language model would, need no
-key, and are a real baseline: an analyst who follows the business rules with queries. They are never
+They drive the same loops, prompts, parsers, tools and databases as a language model, need no key,
+and are a real baseline: an analyst who follows the business rules with queries. They are never
 presented as a language model's results.
 
-What a script does is written in `dqa.models.scripted.steps`, a scenario's folder names its scripts,
-and how a method's conversations are answered is its own `Responder`.
+`dqa.models.scripted.steps` has what scripts are written in, a scenario's folder names its scripts,
+and each method answers its own conversations by a `Responder`.
 """
 
-from dqa.models.scripted.given import GivenReplies, Reply, Request
-from dqa.models.scripted.model import ProgramModel, ScriptedModel, scripted_model
-from dqa.models.scripted.responder import Responder
+from dqa.models.scripted.fake import (
+    GivenReplies,
+    ProgramModel,
+    Reply,
+    Request,
+    Responder,
+    ScriptedModel,
+    scripted_model,
+)
 
 __all__ = [
     "GivenReplies",

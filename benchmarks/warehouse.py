@@ -33,7 +33,7 @@ from dqa.core.question import Candidate, Question
 from dqa.loaders.live_questions import ask_scenario, list_values
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import register
-from dqa.scenarios.outcomes import StatedOutcomes
+from dqa.scenarios.outcomes import ScenarioOutcomes
 from examples.make_warehouse import make_warehouse
 from examples.warehouse_shape import FULL
 from examples.warehouse_tables import NODES, RELATIONSHIPS
@@ -191,7 +191,7 @@ def _measure_one(
     question = ask_scenario(scenario, database, target)
     found.seconds[f"{key}: candidates"] = perf_counter() - started
     outcomes = plugins.simulator(scenario.name)
-    assert isinstance(outcomes, StatedOutcomes)
+    assert isinstance(outcomes, ScenarioOutcomes)
     started = perf_counter()
     told = outcomes.outcomes_in(database, question)
     found.seconds[f"{key}: outcomes"] = perf_counter() - started

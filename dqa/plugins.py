@@ -297,13 +297,10 @@ def simulator(name: str) -> Simulator:
 @cache
 def simulator_of(scenario: Scenario) -> Simulator:
     """Return the simulator of a scenario, which need not be registered."""
-    from dqa.scenarios.outcomes import FormulaOutcomes, QueriedOutcomes
+    from dqa.scenarios.outcomes import ScenarioOutcomes
 
-    source = scenario.outcomes.source
-    if source == "query":
-        return QueriedOutcomes(scenario)
-    if source == "formula":
-        return FormulaOutcomes(scenario)
+    if scenario.outcomes.source in ("query", "formula"):
+        return ScenarioOutcomes(scenario)
     value, contract = scenario.outcomes.python or "", "dqa.core.simulator:Simulator"
     found: Simulator = _part(scenario, "simulator", value, contract)
     _expect_rules(scenario, found)

@@ -28,7 +28,7 @@ from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of
 from dqa.loaders.readback import read_situation
 from dqa.scenarios.base import Scenario
-from dqa.scenarios.outcomes import StatedOutcomes
+from dqa.scenarios.outcomes import ScenarioOutcomes
 
 _TOLD = 5
 """Most names that an error says are wrong."""
@@ -122,7 +122,7 @@ class Simulation:
 
     def _worked_out(self) -> Outcomes:
         simulator = self._simulator
-        if isinstance(simulator, StatedOutcomes) and simulator.serves(self._database.kind):
+        if isinstance(simulator, ScenarioOutcomes) and simulator.serves(self._database.kind):
             self._asked = simulator.statement(self._database, self._question)
             return simulator.outcomes_in(self._database, self._question)
         situation = situation_in(self._database, self._schema)

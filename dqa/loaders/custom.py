@@ -38,7 +38,7 @@ from dqa.loaders.locations import name_of, whole_url
 from dqa.loaders.readback import read_situation
 from dqa.scenarios import scenario_name
 from dqa.scenarios.embedded import LISTING, first_column
-from dqa.scenarios.outcomes import StatedOutcomes
+from dqa.scenarios.outcomes import ScenarioOutcomes
 from dqa.scenarios.reading import DOCUMENT
 
 
@@ -267,7 +267,7 @@ class _Reading:
             return truth  # recorded outcomes, which a line does not contain
         simulator, database = plugins.simulator(scenario), self._database(name)
         try:
-            if isinstance(simulator, StatedOutcomes) and simulator.serves(database.kind):
+            if isinstance(simulator, ScenarioOutcomes) and simulator.serves(database.kind):
                 outcomes = simulator.outcomes_in(database, question)
                 answers = truth.answers or (outcomes.answer,)
                 return Truth(answers, tuple(outcomes.values.tolist()))

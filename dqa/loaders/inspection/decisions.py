@@ -18,7 +18,7 @@ from dqa.loaders.live_questions import list_candidates, unconfirmed
 from dqa.scenarios import Scenario
 from dqa.scenarios.checks import heuristic_file
 from dqa.scenarios.including import MergedDocument
-from dqa.scenarios.outcomes import FormulaOutcomes
+from dqa.scenarios.outcomes import ScenarioOutcomes
 from dqa.scenarios.statements import SUFFIXES, Values
 from dqa.scenarios.toml_lines import Place
 
@@ -179,7 +179,7 @@ class DecisionCheck:
             return
         try:
             simulator = plugins.simulator_of(self._scenario)
-            if isinstance(simulator, FormulaOutcomes) and simulator.serves(
+            if isinstance(simulator, ScenarioOutcomes) and simulator.serves(
                 self._trial.database.kind
             ):
                 statement = simulator.statement(self._trial.database, question)

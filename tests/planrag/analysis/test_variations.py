@@ -31,7 +31,8 @@ def values_of(
     known = plugins.scenario(scenario)
     kind = "graph" if database == "ladybug" else "relational"
     asked = read_statements(make_case(*evidence, database=database, kind=kind).trace, known)
-    return [how.value for how in found_values(asked, known.document.critical_values, turning).values()]
+    found = found_values(asked, known.document.critical_values, turning)
+    return [how.value for how in found.values()]
 
 
 def test_values(databases: Databases) -> None:

@@ -198,6 +198,7 @@ def _fill(
             shown[position] = brief[position]
     names = [parts[position].name for position in ranked if position not in shown]
     names = list(dict.fromkeys([*names, *left_out]))
+    costs_of_names = accumulate(_cost_of_name(schema.spell(name)) for name in names)
     room += 0 if names else for_names
     for position in ranked:  # the remaining room goes to the most relevant of the brief ones
         more = costs[position] - brief_costs[position]
@@ -208,7 +209,7 @@ def _fill(
     return FittedSchema(
         schema.replace_parts([shown[position] for position in numbers]),
         tuple(names),
-        _count_fitting(map(schema.spell, names), max(room, 0) + for_names),
+        sum(1 for cost in costs_of_names if cost <= max(room, 0) + for_names),
         tuple(numbers[position] for position in ranked if position in numbers),
     )
 
@@ -226,9 +227,3 @@ def _costs(lines: Iterable[str]) -> list[int]:
 
 def _cost_of_name(name: str) -> int:
     return estimate_tokens(f"{visible(name)}, ")
-
-
-def _count_fitting(names: Iterable[str], room: int) -> int:
-    """Return how many of the first names fit."""
-    totals = accumulate(map(_cost_of_name, names))
-    return sum(1 for total in totals if total <= room)

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from dqa.core.errors import StatementError
-from dqa.core.schema import DatabaseSchema, Field, Part, TableInfo, replace_fields
+from dqa.core.schema import DatabaseSchema, Field, NodeInfo, Part, TableInfo, replace_fields
 from dqa.core.text import visible
 from dqa.guard.lists import lists
 
@@ -125,9 +125,13 @@ def _listing(parts: Sequence[Part], schema: DatabaseSchema) -> str:
     """Return the first parts, each with the names of its fields, as a statement spells them."""
     length, shown = 0, []
     for part in parts:
-        changes = {"key": (), "references": ()} if isinstance(part, TableInfo) else {}
+        changes: dict[str, object] = {"comment": "", "omitted": 0}
+        if isinstance(part, TableInfo):
+            changes |= {"key": (), "references": ()}
+        elif isinstance(part, NodeInfo):
+            changes["key"] = None
         bare = [Field(field.name, "") for field in part.fields]
-        line = schema.describe(replace_fields(part, bare, comment="", omitted=0, **changes))
+        line = schema.describe(replace_fields(part, bare, **changes))
         length += len(line)
         if length > _LONGEST_LISTING:
             break

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
 
+from langchain_core.tools import StructuredTool
 from pydantic import Field as Argument
 
 from dqa.core.database import Database, Limits
@@ -29,7 +30,7 @@ from dqa.deciders.parts import (
     narrow_part,
 )
 from dqa.deciders.samples import sampled_schema
-from dqa.deciders.tools import Arguments, EvidenceTool, Text, observe
+from dqa.deciders.tools import Arguments, Text, evidence_tool, observe
 from dqa.guard.hints import closest
 
 _ROWS = Limits(rows=5, bytes=4_000, cell=100)
@@ -130,7 +131,7 @@ _ERROR = "UnknownReferenceError"
 
 def lookup_tools(
     database: Database, display: Display = DEFAULT_DISPLAY
-) -> tuple[EvidenceTool, ...]:
+) -> tuple[StructuredTool, ...]:
     """Return ``describe_table(name)``, ``sample_rows(name)`` and ``find_columns(words)``.
 
     Parameters
@@ -149,6 +150,6 @@ def lookup_tools(
         (look.find_columns, FIND, _WordsArguments, f"the {_FOUND} columns that {best}."),
     )
     return tuple(
-        EvidenceTool.of(gather, name, f"It returns {returns}", arguments)
+        evidence_tool(gather, name, f"It returns {returns}", arguments)
         for gather, name, arguments, returns in made
     )

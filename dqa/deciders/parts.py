@@ -114,6 +114,11 @@ def look_at_rows(schema: DatabaseSchema, part: Part, rows: int, *, limited: bool
         limit = f" LIMIT {rows}" if limited else ""
         return f"SELECT {columns} FROM {schema.spell(part.name)}{limit}"  # noqa: S608
     values = (f"e.{cypher_name(name)} AS {cypher_name(name)}" for name in names)
+    selected = ", ".join(values) or "count(*) AS how_many"
+    return f"MATCH {match_pattern(part)} RETURN {selected} LIMIT {rows}"
+
+
+def match_pattern(part: Part) -> str:
+    """Return the pattern of a label or relationship type, whose variable is ``e``."""
     element = f"e:{cypher_name(part.name)}"
-    pattern = edge_pattern(part, element) if isinstance(part, EdgeInfo) else f"({element})"
-    return f"MATCH {pattern} RETURN {', '.join(values) or 'count(*) AS how_many'} LIMIT {rows}"
+    return edge_pattern(part, element) if isinstance(part, EdgeInfo) else f"({element})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from time import perf_counter
 
@@ -16,15 +16,13 @@ from dqa.core.fitting import FittedSchema, fit_again, fit_schema
 from dqa.core.question import Question
 from dqa.core.schema import (
     DatabaseSchema,
-    EdgeInfo,
     Field,
-    NodeInfo,
     Part,
     TableInfo,
     cypher_name,
-    edge_pattern,
     replace_fields,
 )
+from dqa.deciders.parts import match_pattern
 
 _LONGEST = 40
 """Characters that are shown of a sample."""
@@ -152,61 +150,51 @@ def sampled_schema(
     if not samples:
         return schema
     limits = Limits(samples, seconds=seconds / 3.0, cell=_LONGEST)
-    read = _Sampler(database, schema, limits, perf_counter() + seconds)
-    return schema.replace_parts([read.part(part) for part in schema.parts])
+    until = perf_counter() + seconds
 
-
-class _Sampler:
-    def __init__(
-        self, database: Database, schema: DatabaseSchema, limits: Limits, until: float
-    ) -> None:
-        self._database, self._schema, self._limits = database, schema, limits
-        self._until = until
-
-    def part(self, part: Part) -> Part:
-        statement = self._table(part) if isinstance(part, TableInfo) else self._element(part)
-        return replace_fields(part, [self._sampled(field, statement) for field in part.fields])
-
-    def _table(self, table: TableInfo) -> Callable[[Field], str]:
-        name = self._schema.spell(table.name)
-        most = "" if self._database.dialect == "ansi" else f" LIMIT {self._limits.rows}"
-
-        def statement(field: Field) -> str:
-            column = self._schema.spell(field.name)
-            # A server's own order of texts hangs on its locale.
-            by_code = self._database.dialect == "postgres" and _TEXT.search(field.type)
-            value = f'{column} COLLATE "C"' if by_code else column
-            return (
-                f"SELECT DISTINCT {value} AS shown FROM {name} WHERE {column} IS NOT NULL "  # noqa: S608
-                f"ORDER BY shown{most}"
-            )
-
-        return statement
-
-    def _element(self, part: NodeInfo | EdgeInfo) -> Callable[[Field], str]:
-        element = f"e:{cypher_name(part.label)}"
-        pattern = edge_pattern(part, element) if isinstance(part, EdgeInfo) else f"({element})"
-
-        def statement(field: Field) -> str:
-            value = f"e.{cypher_name(field.name)}"
-            return (
-                f"MATCH {pattern} WHERE {value} IS NOT NULL RETURN DISTINCT {value} AS shown "
-                f"ORDER BY shown LIMIT {self._limits.rows}"
-            )
-
-        return statement
-
-    def _sampled(self, field: Field, statement: Callable[[Field], str]) -> Field:
-        if _NESTED.search(field.type) or not (
-            _TEXT.search(field.type) or _BOOLEAN.search(field.type)
-        ):
+    def sampled(part: Part, field: Field) -> Field:
+        left = until - perf_counter()
+        if not _is_sampled(field) or left <= 0.0:
             return field
-        left = self._until - perf_counter()
-        if left <= 0.0:
-            return field
-        limits = replace(self._limits, seconds=min(self._limits.seconds, left))
+        statement = _sample_statement(database, schema, part, field, samples)
         try:
-            rows = self._database.query(statement(field), limits).rows
+            within = replace(limits, seconds=min(limits.seconds, left))
+            rows = database.query(statement, within).rows
         except QueryError:
             return field
         return replace(field, samples=tuple(row[0] for row in rows))
+
+    return schema.replace_parts(
+        [
+            replace_fields(part, [sampled(part, field) for field in part.fields])
+            for part in schema.parts
+        ]
+    )
+
+
+def _is_sampled(field: Field) -> bool:
+    """Whether a column contains texts or booleans."""
+    if _NESTED.search(field.type):
+        return False
+    return bool(_TEXT.search(field.type) or _BOOLEAN.search(field.type))
+
+
+def _sample_statement(
+    database: Database, schema: DatabaseSchema, part: Part, field: Field, rows: int
+) -> str:
+    """Return the statement that selects the first distinct values of a column."""
+    if isinstance(part, TableInfo):
+        column, table = schema.spell(field.name), schema.spell(part.name)
+        # A server's own order of texts depends on its locale.
+        by_code = database.dialect == "postgres" and _TEXT.search(field.type)
+        value = f'{column} COLLATE "C"' if by_code else column
+        most = "" if database.dialect == "ansi" else f" LIMIT {rows}"
+        return (
+            f"SELECT DISTINCT {value} AS shown FROM {table} WHERE {column} IS NOT NULL "  # noqa: S608
+            f"ORDER BY shown{most}"
+        )
+    value = f"e.{cypher_name(field.name)}"
+    return (
+        f"MATCH {match_pattern(part)} WHERE {value} IS NOT NULL RETURN DISTINCT {value} AS shown "
+        f"ORDER BY shown LIMIT {rows}"
+    )

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
@@ -107,40 +107,32 @@ class CompareArguments(Arguments):
     )
 
 
-class EvidenceTool(StructuredTool):
-    """A tool of ours, whose function can be called without LangChain.
+def evidence_tool(
+    gather: Callable[..., Evidence], name: str, description: str, arguments: type[BaseModel]
+) -> StructuredTool:
+    """Return the LangChain tool that gathers evidence.
 
-    Attributes
+    Parameters
     ----------
     gather
-        What the tool does with the arguments of its schema; raises `InfrastructureError` where a
-        server failed.
+        Returns the evidence; raises `InfrastructureError` where a server failed.
+    name, description
+        What a model reads.
+    arguments
+        The arguments of `gather`.
     """
 
-    gather: Callable[..., Evidence]
+    def run(**given: Any) -> tuple[str, Evidence]:  # noqa: ANN401  (what its schema says)
+        evidence = gather(**given)
+        return evidence.observation, evidence
 
-    @classmethod
-    def of(
-        cls,
-        gather: Callable[..., Evidence],
-        name: str,
-        description: str,
-        arguments: type[BaseModel],
-    ) -> Self:
-        """Return the tool that gathers evidence, for models and LangChain's own agents."""
-
-        def run(**given: Any) -> tuple[str, Evidence]:  # noqa: ANN401  (what its schema says)
-            evidence = gather(**given)
-            return evidence.observation, evidence
-
-        return cls(
-            func=run,
-            gather=gather,
-            name=name,
-            description=description,
-            args_schema=arguments,
-            response_format="content_and_artifact",
-        )
+    return StructuredTool(
+        func=run,
+        name=name,
+        description=description,
+        args_schema=arguments,
+        response_format="content_and_artifact",
+    )
 
 
 def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -214,7 +206,7 @@ def query_tool(
     limits: Limits = DEFAULT_LIMITS,
     display: Display = DEFAULT_DISPLAY,
     candidates: Iterable[Candidate] = (),
-) -> EvidenceTool:
+) -> StructuredTool:
     """Return the tool ``query_database(statement)``; the parameters are those of `observe`."""
     numbers = numbers_in(candidates)  # all that `observe` needs of them, which are many
 
@@ -226,12 +218,12 @@ def query_tool(
         f"{limits.rows} rows, one JSON array a line, the column names first; or an error that says "
         "what to change."
     )
-    return EvidenceTool.of(query, QUERY, description, QueryArguments)
+    return evidence_tool(query, QUERY, description, QueryArguments)
 
 
 def simulation_tools(
     simulation: Simulation, limits: Limits = DEFAULT_LIMITS, display: Display = DEFAULT_DISPLAY
-) -> tuple[EvidenceTool, EvidenceTool]:
+) -> tuple[StructuredTool, StructuredTool]:
     """Return the tools ``simulate(decision)`` and ``compare(candidates)``."""
 
     def simulate(decision: str) -> Evidence:
@@ -241,8 +233,8 @@ def simulation_tools(
         return simulation.compare(candidates, limits, display)
 
     return (
-        EvidenceTool.of(simulate, SIMULATE, SimulateArguments.__doc__ or "", SimulateArguments),
-        EvidenceTool.of(compare, COMPARE, CompareArguments.__doc__ or "", CompareArguments),
+        evidence_tool(simulate, SIMULATE, SimulateArguments.__doc__ or "", SimulateArguments),
+        evidence_tool(compare, COMPARE, CompareArguments.__doc__ or "", CompareArguments),
     )
 
 

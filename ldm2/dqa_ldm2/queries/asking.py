@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from langchain_core.tools import BaseTool
+
 from dqa.core.database import Database
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.events import WarningEvent
@@ -16,7 +18,7 @@ from dqa.deciders.base import Settings
 from dqa.deciders.candidates import nouns_of, offer_candidates
 from dqa.deciders.choices import Choices, choices_of
 from dqa.deciders.samples import about_of, shown_schema, tables_of, warning_of
-from dqa.deciders.tools import EvidenceTool, query_tool, use_tool
+from dqa.deciders.tools import query_tool, use_tool
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.prompting import prompt
 from dqa_ldm2.queries.actions import DECIDE_FORM, FORM, beginning, seen, seen_of
@@ -45,7 +47,7 @@ class AskedTask:
     database: Database
     start: Situation
     choices: Choices | None
-    tool: EvidenceTool
+    tool: BaseTool
     warnings: tuple[WarningEvent, ...] = ()
 
     def run(self, statement: str) -> Evidence:

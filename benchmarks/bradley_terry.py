@@ -3,7 +3,7 @@
 Run ``python -m benchmarks.bradley_terry`` (``--rounds N``). The data are what DeLLMa-Pairs makes of
 7 actions and 64 states: 448 items in 19 minibatches of 32 that share 25 %. Ours starts from the
 rankings, and choix from the pairs, which are made before. ``OPENBLAS_NUM_THREADS=1`` keeps a busy
-machine from slowing choix's dense algebra more than our banded one.
+machine from slowing choix's dense algebra more than our sparse one.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 from dqa_dellma.events import RankingEvent
 from dqa_dellma.settings import DellmaSettings, Draws
 from dqa_dellma.utilities.beliefs import WEIGHTS, Beliefs, judge, sample_states
-from dqa_dellma.utilities.layout import Floats, Ints
+from dqa_dellma.utilities.bradley_terry import Floats, Ints
 from dqa_dellma.utilities.maximisation import (
     Maximised,
     average_utilities,
@@ -128,7 +128,7 @@ class Shape:
         return maximise(pairs, rankings, self.actions, self.settings)
 
     def choose(self, world: World, rng: np.random.Generator) -> int:
-        """Return the action that the paper's rule takes, without the posterior's figures."""
+        """Return the action that the paper's rule takes, without intervals and chances."""
         pairs, rankings = self.rank(world, rng)
         settings, orders = self.settings, [ranking.items for ranking in rankings]
         scores = fit_scores(orders, len(pairs), settings.elicitation, settings.alpha)

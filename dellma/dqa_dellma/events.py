@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dqa.core.events import Event
 from dqa.core.question import Candidate
-from dqa_dellma.settings import Attitude, Elicitation, Rule, Scale
+from dqa_dellma.settings import Attitude, Elicitation, Scale
 
 Number: TypeAlias = Annotated[int, Field(ge=0)]
 """Of a state, a value, an action or an item, from 0; or how many there are."""
@@ -222,9 +222,8 @@ class ActionFigures(_Told):
     action: Candidate
     expected_utility: float | None
     value: float | None
-    estimate: float | None
     interval: tuple[float | None, float | None]
-    chance_best: float
+    chance_best: float | None
     ranked: Number
 
 
@@ -237,11 +236,7 @@ class Method(_Told):
         What the scores minimise.
     aversion
         None where the attitude has none.
-    state_spread
-        How much log utilities of one action differ between states.
-    factor_effects
-        Whether the posterior knows effects of factors' values.
-    elicitation, alpha, scale, temperature, rule, attitude
+    elicitation, alpha, scale, temperature, attitude
         As in `dqa_dellma.settings.DellmaSettings`.
     """
 
@@ -250,11 +245,8 @@ class Method(_Told):
     alpha: float
     scale: Scale
     temperature: float
-    rule: Rule
     attitude: Attitude
     aversion: float | None
-    state_spread: float
-    factor_effects: bool
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -271,7 +263,7 @@ class UtilitiesEvent(Finding, Method):
     actions
         The figures of each.
     level
-        Posterior probability of their intervals.
+        How often an interval contains the true value.
     scores, utilities
         By item; the utility is None where no ranking showed it.
     unranked
@@ -288,6 +280,26 @@ class UtilitiesEvent(Finding, Method):
     unranked: Number
     chosen: Candidate
     why: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_old(cls, data: Any) -> Any:  # noqa: ANN401  (what a trace contains)
+        """Read version 0.4 and earlier, which had a posterior and could decide by it.
+
+        Intervals and chances of the posterior were too certain, so they are left out.
+        """
+        if not isinstance(data, dict) or "rule" not in data:
+            return data
+        decided = "estimate" if data["rule"] == "posterior" else "value"
+        unknown = {"interval": (None, None), "chance_best": None}
+        try:
+            actions = [{**one, "value": one[decided], **unknown} for one in data["actions"]]
+            for one in actions:
+                del one["estimate"]
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"not the figures of actions: {error}") from error
+        dropped = {"rule", "state_spread", "factor_effects"}
+        return {k: v for k, v in data.items() if k not in dropped} | {"actions": actions}
 
 
 class VotesEvent(Finding):

@@ -14,7 +14,6 @@ Elicitation: TypeAlias = Literal["pairs", "top1"]
 Attitude: TypeAlias = Literal["mean", "cvar", "exponential"]
 """What of an action's utilities decides."""
 Scale: TypeAlias = Literal["all", "action"]
-Rule: TypeAlias = Literal["paper", "posterior"]
 Draws: TypeAlias = Literal["stratified", "sobol", "independent"]
 """How states are drawn from beliefs; see `dqa_dellma.utilities.beliefs.sample_states`."""
 
@@ -111,11 +110,6 @@ class DellmaSettings(DirectSettings):
         le=1e3,
         description="the worst share for cvar, at most 1; the risk aversion for exponential",
     )
-    rule: Rule = Field(
-        default="paper",
-        description="what decides: the value that the scores give, as in the paper, or its "
-        "posterior mean, which loses less where there are few samples",
-    )
     confidence: float = Field(
         default=1.0,
         gt=0.0,
@@ -123,7 +117,7 @@ class DellmaSettings(DirectSettings):
         description="no more rankings are asked for once the chosen action is the best with this "
         "probability; 1 asks for all of them",
     )
-    seed: int = Field(default=0, ge=0, description="of samples, shuffles and posterior draws")
+    seed: int = Field(default=0, ge=0, description="of samples, shuffles and draws")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -134,11 +128,6 @@ class DellmaSettings(DirectSettings):
             raise ValueError(
                 f"attitude={self.attitude} needs scale=all: utilities scaled within each action "
                 "have no states to be careful about."
-            )
-        if self.rule == "posterior" and self.scale != "all":
-            raise ValueError(
-                "rule=posterior needs scale=all: the posterior has no estimate of utilities scaled "
-                "within each action."
             )
         if not self.general and not self.own:
             raise ValueError(

@@ -55,7 +55,6 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
             "action": action,
             "expected_utility": utility,
             "value": utility,
-            "estimate": utility * 1.1,
             "interval": [utility / 2, utility * 2],
             "chance_best": chance,
             "ranked": 8,
@@ -83,11 +82,8 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
         "alpha": 0.002,
         "scale": "all",
         "temperature": 1.0,
-        "rule": "paper",
         "attitude": "mean",
         "aversion": None,
-        "state_spread": 1.5,
-        "factor_effects": False,
     }
     utilities_data = {
         "actions": [figures(fig, 0.05, 0.9), figures("plum", 0.02, 0.1), figures(7, 0.01, 0.0)],
@@ -163,13 +159,14 @@ def refused(decider: str = "dellma-pairs", purpose: str = "state enumeration") -
 
 
 def by_posterior() -> dict[str, list[Event]]:
-    """Return `events` where the posterior mean decides, and for another action than the value."""
+    """Return `events` of version 0.4, where the posterior decided for another action."""
     told = events()
     event = told["utilities"][0]
     estimates = {"fig": 0.02, "plum": 0.03, 7: 0.025}
     figures = [one | {"estimate": estimates[one["action"]]} for one in event.data["actions"]]
     decided = {"rule": "posterior", "chosen": "plum", "actions": figures}
-    told["utilities"] = [told_of("utilities", event.step, {**event.data, **decided})]
+    of_old = {"state_spread": 1.5, "factor_effects": False}
+    told["utilities"] = [told_of("utilities", event.step, {**event.data, **decided, **of_old})]
     return told
 
 

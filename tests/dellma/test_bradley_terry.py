@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dqa.core.errors import DataError, UsageError
-from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
-from dqa_dellma.utilities.layout import Floats
+from dqa_dellma.utilities.bradley_terry import Floats, fit_pairs, fit_top1
 from dqa_dellma.utilities.pairs import cut_minibatches
 
 Fit: TypeAlias = Callable[[Sequence[Sequence[int]], int, float], Floats]

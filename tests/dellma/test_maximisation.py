@@ -59,17 +59,6 @@ def test_pairs_that_a_ranking_leaves_out_stay_in_the_mean() -> None:
     assert np.isnan(found.utilities[4:]).all()
     assert found.expected == pytest.approx([shares[::2].mean(), shares[1::2].mean()])
     assert found.ranked.tolist() == [2, 2]
-    assert not np.isnan(found.estimates).any()
-
-
-def test_an_action_that_was_always_left_out_has_no_posterior() -> None:
-    """Its value is the regulariser's; nothing tells how likely it is the best."""
-    rankings = [ranking((0, 2, 4), range(6), omitted=3)]
-    found = maximise(PAIRS, rankings, 2, DellmaSettings())
-    assert not np.isnan(found.values).any()
-    assert np.isnan(found.estimates).tolist() == [False, True]
-    assert found.chances.tolist() == [1.0, 0.0]
-    assert found.estimates[0] == pytest.approx(found.expected[0])
 
 
 def test_first_places_are_fitted_by_one_vs_all() -> None:

@@ -11,7 +11,7 @@ import pytest
 from dqa.core.errors import UsageError
 from dqa_dellma.portfolios.optimum import PortfolioLimits, find_best_portfolio, join_utilities
 from dqa_dellma.settings import Attitude
-from dqa_dellma.utilities.layout import Floats
+from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import weigh_by_attitude
 from dqa_dellma.utilities.pairs import Pairs
 

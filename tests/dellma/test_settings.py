@@ -54,11 +54,9 @@ def test_the_paper_s_settings_are_the_defaults() -> None:
 
 def test_options_change_settings_by_name() -> None:
     """Numbers are read from texts; the others keep the variant's own defaults."""
-    given = {"samples": "8", "overlap": "0.5", "rule": "posterior"}
-    assert made_of(DELLMA_PAIRS, **given) == DellmaSettings(
-        samples=8, overlap=0.5, rule="posterior"
-    )
-    assert made_of(DELLMA_TOP1, **given) == Top1Settings(samples=8, overlap=0.5, rule="posterior")
+    given = {"samples": "8", "overlap": "0.5", "draws": "sobol"}
+    assert made_of(DELLMA_PAIRS, **given) == DellmaSettings(samples=8, overlap=0.5, draws="sobol")
+    assert made_of(DELLMA_TOP1, **given) == Top1Settings(samples=8, overlap=0.5, draws="sobol")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +102,6 @@ def test_what_cannot_be_is_refused_by_name(option: str, value: str, problem: str
     [
         ({"attitude": "cvar", "aversion": "1.5"}, "an aversion of at most 1"),
         ({"attitude": "cvar", "scale": "action"}, "attitude=cvar needs scale=all"),
-        ({"rule": "posterior", "scale": "action"}, "rule=posterior needs scale=all"),
         ({"general": "0", "own": "0"}, "ask for no factor"),
     ],
 )

@@ -71,20 +71,16 @@ def test_every_place_in_a_ranking_is_kept() -> None:
     }
 
 
-def test_the_rule_says_which_figure_decides_and_orders_the_actions() -> None:
-    """By the posterior's the estimate does: another runner-up, and other leads."""
+def test_a_decision_by_the_old_posterior_is_read_without_its_chances() -> None:
+    """Its estimates decided and order the actions; its chances were too certain."""
     tree = read_tree(traced(by_posterior()))
     assert (tree.chosen, tree.runner_up) == ("plum", 7)
-    assert [(one.action, one.decisive) for one in tree.actions] == [
-        ("plum", 0.03),
-        (7, 0.025),
-        ("fig", 0.02),
+    figures = [(one.action, one.value, one.interval, one.chance_best) for one in tree.actions]
+    assert figures == [
+        ("plum", 0.03, None, None),
+        (7, 0.025, None, None),
+        ("fig", 0.02, None, None),
     ]
-    assert tree.by_posterior
-    assert tree.speaking == ()
-    paper = read_tree(traced())
-    assert [one.decisive for one in paper.actions] == [one.value for one in paper.actions]
-    assert not paper.by_posterior
 
 
 def test_what_speaks_for_the_choice_is_worked_out_from_the_trace() -> None:

@@ -22,7 +22,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp, minimize
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
 from dqa_dellma.settings import Attitude
-from dqa_dellma.utilities.layout import Floats
+from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import weigh_by_attitude
 from dqa_dellma.utilities.pairs import Pairs
 

@@ -153,7 +153,6 @@ class UtilityElicitation:
                 continue
             found = self._maximised(pairs, rankings, count)
             sure = float(found.chances[found.best])
-            # The point estimate's best stays in, whatever the posterior says of it.
             contenders = np.union1d(np.flatnonzero(found.chances >= _HOPELESS), [found.best])
             standing = ConfidenceEvent(
                 probability=sure,

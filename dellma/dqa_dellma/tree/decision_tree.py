@@ -130,15 +130,11 @@ class ComparedAction(_TreePart):
     expected_utility
         The mean of its samples' utilities; None where none was ranked.
     value
-        What the attitude to risk makes of it, by the scores.
-    estimate
-        The posterior mean of that value.
-    decisive
-        What decided: `value`, or `estimate` by the posterior's rule.
+        What the attitude to risk makes of it, which decides.
     interval
-        Where the posterior has it, with probability `DecisionTree.level`.
+        Where the value lies in the share `DecisionTree.level` of cases; None if it is unknown.
     chance_best
-        Posterior probability that no other action's value is larger.
+        The chance that no other action's value is larger; None if it is unknown.
     samples
         By state.
     """
@@ -146,8 +142,6 @@ class ComparedAction(_TreePart):
     action: Candidate
     expected_utility: float | None = None
     value: float | None = None
-    estimate: float | None = None
-    decisive: float | None = None
     interval: tuple[float, float] | None = None
     chance_best: float | None = None
     samples: tuple[TriedState, ...]
@@ -218,7 +212,7 @@ class DecisionTree(_TreePart):
     method
         How utilities came about; None where a run ended before.
     level
-        Posterior probability of the intervals.
+        How often an interval contains the true value.
     calls, calls_saved
         Replies of the model to everything, and rankings that an adaptive run spared.
     defects
@@ -252,13 +246,8 @@ class DecisionTree(_TreePart):
         return f"{self.question} by {self.decider} on {self.database}"
 
     @property
-    def by_posterior(self) -> bool:
-        """Whether the posterior mean decided, and not the value of the scores."""
-        return self.method is not None and self.method.rule == "posterior"
-
-    @property
     def has_intervals(self) -> bool:
-        """Whether the posterior tells values; with utilities scaled by action it does not."""
+        """Whether the intervals of the values are known."""
         return any(action.interval is not None for action in self.actions)
 
     @property

@@ -23,7 +23,7 @@ class _Interval:
 
     low: float
     high: float
-    decisive: float
+    value: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,6 @@ def render_tree(tree: DecisionTree, index: str | None = None) -> str:
         tree=tree,
         index=index,
         scripted=is_scripted(tree.model),
-        likeliest=_likelier_than_chosen(tree),
         branches=branches[:_ACTIONS],
         more_branches=branches[_ACTIONS:],
         items=items,
@@ -82,15 +81,6 @@ def render_tree(tree: DecisionTree, index: str | None = None) -> str:
 def write_tree(tree: DecisionTree, file: Path | str, index: str | None = None) -> None:
     """Write `render_tree` to a file; `UsageError` where that cannot be done."""
     write_page(render_tree(tree, index), Path(file))
-
-
-def _likelier_than_chosen(tree: DecisionTree) -> ComparedAction | None:
-    """Return the action that is more likely the best than the chosen one; None for none."""
-    chances = {one.action: one.chance_best or 0.0 for one in tree.actions}
-    if tree.chosen not in chances:
-        return None
-    likeliest = max(tree.actions, key=lambda one: chances[one.action])
-    return likeliest if chances[likeliest.action] > chances[tree.chosen] else None
 
 
 def _branch(action: ComparedAction, actions: Sequence[ComparedAction], most: int) -> _Branch:
@@ -107,13 +97,13 @@ def _branch(action: ComparedAction, actions: Sequence[ComparedAction], most: int
 
 
 def _interval(action: ComparedAction, actions: Sequence[ComparedAction]) -> _Interval | None:
-    if action.decisive is None:
+    if action.value is None:
         return None
-    values = [other.decisive for other in actions if other.decisive is not None]
+    values = [other.value for other in actions if other.value is not None]
     bounds = [bound for other in actions if other.interval for bound in other.interval]
     # Zero is on the scale, so that what is twice as much looks like it.
     least, largest = min(0.0, *values, *bounds), max(0.0, *values, *bounds)
     width = (largest - least) or 1.0
-    low, high = action.interval or (action.decisive, action.decisive)
-    figures = (low, high, action.decisive)
+    low, high = action.interval or (action.value, action.value)
+    figures = (low, high, action.value)
     return _Interval(*(round(2 + 96 * (figure - least) / width, 2) for figure in figures))

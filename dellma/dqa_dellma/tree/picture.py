@@ -54,7 +54,7 @@ def picture(trace: Trace) -> Picture | None:
 
 
 def _action(at: str, action: ComparedAction) -> PictureNode:
-    told = [("value", action.decisive), ("expected utility", action.expected_utility)]
+    told = [("value", action.value), ("expected utility", action.expected_utility)]
     notes = [(name, f"{value:.3g}") for name, value in told if value is not None]
     if action.interval is not None:
         low, high = action.interval
@@ -66,7 +66,7 @@ def _action(at: str, action: ComparedAction) -> PictureNode:
         label=str(action.action),
         layer=1,
         candidate=action.action,
-        value=action.decisive,
+        value=action.value,
         notes=tuple(notes),
     )
 

@@ -145,7 +145,7 @@ class _TreeReader:
         trace, found = self._trace, self._found
         factors = tuple(self._judged())
         actions = self._actions()
-        runner_up = actions[1] if len(actions) > 1 and actions[1].decisive is not None else None
+        runner_up = actions[1] if len(actions) > 1 and actions[1].value is not None else None
         rounds = tuple(self._all(ConfidenceEvent))
         method = found.model_dump(include=set(Method.model_fields)) if found else None
         return DecisionTree(
@@ -228,7 +228,7 @@ class _TreeReader:
         return tuple(sorted(made, key=self._order))
 
     def _order(self, action: ComparedAction) -> tuple[bool, float]:
-        least = math.inf if action.decisive is None else -action.decisive
+        least = math.inf if action.value is None else -action.value
         chosen = self._found is not None and action.action == self._found.chosen
         return not chosen, least
 
@@ -240,7 +240,6 @@ class _TreeReader:
         low, high = figures.interval
         return ComparedAction(
             **figures.model_dump(exclude={"interval", "ranked"}),
-            decisive=figures.value if self._found.rule == "paper" else figures.estimate,
             interval=None if low is None or high is None else (low, high),
             samples=tuple(samples),
         )
@@ -256,7 +255,7 @@ class _TreeReader:
             yield TriedState(item=item, state=state, utility=utility, places=tuple(placed))
 
     def _influences(self, actions: Sequence[ComparedAction]) -> tuple[Influence, ...]:
-        if self._found is None or len(actions) < 2 or actions[1].decisive is None:
+        if self._found is None or len(actions) < 2 or actions[1].value is None:
             return ()
         names = [figures.action for figures in self._found.actions]
         first, rival = names.index(actions[0].action), names.index(actions[1].action)

@@ -41,7 +41,7 @@ class _Row:
 
     @property
     def chance(self) -> float | None:
-        """That the choice is the best, by the posterior."""
+        """That the choice is the best."""
         if self.tree is None or self.tree.chosen is None:
             return None
         return self.tree.actions[0].chance_best

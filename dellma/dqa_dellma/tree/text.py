@@ -145,11 +145,8 @@ class _TreeText:
         if self._tree.level is None:
             return ""
         level = percent(self._tree.level)
-        if not self._tree.has_intervals:
-            return ": value, which decided; chance to be best"
-        if self._tree.by_posterior:
-            return f": posterior mean, which decided [{level}]; value by scores, chance to be best"
-        return f": value, which decided; posterior mean [{level}], chance to be best"
+        interval = f" [{level}]" if self._tree.has_intervals else ""
+        return f": value, which decided{interval}; chance to be best"
 
     def _action(self, action: ComparedAction, *, unfolded: bool) -> _TextNode:
         samples = sorted(
@@ -170,15 +167,11 @@ class _TreeText:
         return _TextNode(line, tuple(shown), style)
 
     def _figures(self, action: ComparedAction) -> str:
-        if action.decisive is None:
+        if action.value is None:
             return "no utility"
-        told, posterior = _number(action.value), _number(action.estimate)
+        told = _number(action.value)
         if action.interval is not None:
-            posterior += f" [{action.interval[0]:.3g}, {action.interval[1]:.3g}]"
-        if self._tree.by_posterior:
-            told = f"{posterior}; {told}"
-        elif action.estimate is not None:
-            told += f"; {posterior}"
+            told += f" [{action.interval[0]:.3g}, {action.interval[1]:.3g}]"
         return told if action.chance_best is None else f"{told}, {percent(action.chance_best)}"
 
     def _sample(self, sample: TriedState) -> _TextNode:
@@ -198,8 +191,7 @@ class _TreeText:
             side = "for" if one.lead > one.elsewhere else "against"
             leads = f"lead {one.lead:.2g} there, {one.elsewhere:.2g} elsewhere"
             lines.append(f"{side}: {one.factor} is {one.value} ({leads}; {one.states} states)")
-        by = ", by the scores" if tree.by_posterior else ""
-        title = f"What speaks for {tree.chosen} and against it, beside {tree.runner_up}{by}"
+        title = f"What speaks for {tree.chosen} and against it, beside {tree.runner_up}"
         yield _TextNode(
             self._line(title), tuple(_TextNode(self._line(line)) for line in lines), "bold"
         )

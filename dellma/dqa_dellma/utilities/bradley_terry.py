@@ -1,46 +1,44 @@
-"""Utilities of items from rankings: exact Bradley-Terry fits (section 3.3, Algorithm 2).
+"""Scores of items from rankings: exact Bradley-Terry fits (section 3.3, Algorithm 2).
 
-A ranking says which item was chosen out of which set, and an item's score is the logarithm of its
-weight in such choices: an item of a set is chosen with probability ``w_i / sum(w_j)``. Both fits
-minimise
+An item of a set is chosen with probability ``w_i / sum(w_j)``; its score is the logarithm of w_i.
+Both fits minimise
 
     NLL(theta) + alpha * n * sum(exp(theta_i) - theta_i),
 
-whose stationary point is the fixed point of choix's I-LSR with regularisation alpha. It is strictly
-convex, so there is one optimum, and Newton's method goes straight to it. The items of a ranking
-touch one another only, so the Hessian is banded once the items are ordered well (`Layout`):
-minibatches of neighbours are so ordered already, and others are reordered.
-
-How much of a Newton step is safe needs no search and no value of the objective. Let r be the most
-that the step changes a score, or the difference of two. Along it no term's third derivative exceeds
-r times its second (the terms are generalised self-concordant), from which follows: the whole step
-lowers the objective where r <= 1; ``log(1 + r) / r`` of it always does; and the whole of it lowers
-the objective at least as much wherever that still falls at its end.
+whose stationary point is the fixed point of choix's I-LSR with regularisation alpha. The objective
+is strictly convex, so Newton's method finds its one optimum. Items meet in few rankings, so the
+Hessian is sparse.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
-from scipy.linalg import LinAlgError, solveh_banded
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, diags_array, eye_array
+from scipy.sparse.linalg import splu
+from scipy.special import expit
 
 from dqa.core.errors import DataError, UsageError
-from dqa_dellma.utilities.layout import Floats, Group, Layout, Rankings, Ranks
-from dqa_dellma.utilities.plackett_luce import Choices
 
-Solver: TypeAlias = Callable[[Floats, Floats], Floats]
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+Rankings: TypeAlias = Sequence[Sequence[int]]
+"""Item numbers from 0, best first."""
+Ranks: TypeAlias = Sequence[Sequence[int]]
+"""For each ranking the rank of each of its items: never falling, and the same for equal items."""
+Slopes: TypeAlias = Callable[[Floats], tuple[Floats, csr_array]]
+"""Returns the gradient and the Hessian of a negative log-likelihood at scores."""
 
 _TOLERANCE = 1e-6
-"""Longest Newton step that is the last one; what is left behind it is its square."""
-_MOST_ODDS = 700.0
-"""Difference of scores whose exponential still is a number."""
-_RIDGE = 1e-14
-"""Of the largest entry, what is first added to a Hessian that is singular to rounding."""
+"""The longest Newton step that is the last one; the error after it is about its square."""
+_LARGEST = 700.0
+"""The largest score whose exponential is a finite number."""
 _MOST_STEPS = 500
-"""Far above the steps of any data: nearly separable ones take some 30."""
+"""Far above the steps of any data: nearly separable rankings take about 30."""
 
 
 def fit_pairs(
@@ -56,21 +54,17 @@ def fit_pairs(
     Parameters
     ----------
     rankings
-        Item numbers from 0, best first; an item may be in many rankings, but once in each unless
-        `repeats` lets it.
+        An item may be in many rankings. It may be in one ranking twice only with `repeats`.
     count
-        n, how many items there are. Those in no ranking get what the regulariser gives them: a
-        weight of 1, the mean of all.
+        n, how many items there are. An item without a ranking gets the mean weight, 1.
     alpha
-        Regularisation, > 0. Small ones let scores of items that always win grow.
+        Regularisation, > 0. With a small alpha the scores of items that always win grow.
     ranks
-        Which items of a ranking are equal; None where none are. Equal items have half a win each
-        way. In Davidson's model of ties (1970, "On Extending the Bradley-Terry Model to Accommodate
-        Ties in Paired Comparison Experiments") an item's score meets the data in its wins and half
-        its ties alone; this keeps that without a parameter for how often ties are said.
+        Which items of a ranking are equal; None if no items are. Equal items have half a win each,
+        as in Davidson's model of ties (1970) without its parameter for the frequency of ties.
     repeats
-        Whether an item that is named again wins and loses there once more, as a release may have
-        it; against itself it does neither.
+        Whether a ranking may name an item several times, as the release does. Each time counts;
+        against itself an item neither wins nor loses.
 
     Returns
     -------
@@ -79,12 +73,27 @@ def fit_pairs(
     Raises
     ------
     DataError
-        A ranking names an item twice, or one that does not exist, or its ranks do not fit.
+        A ranking names an item twice, or an unknown item, or its ranks do not fit.
     UsageError
         alpha is not above 0.
     """
-    layout = Layout.of(rankings, count, repeats=repeats)
-    return _fitted(layout, _Pairwise(layout, layout.groups(rankings, ranks)), alpha)
+    winner, loser, wins = _pairs(rankings, _checked(rankings, count, ranks, repeats=repeats))
+    row = np.arange(len(wins))
+    meetings = csr_array(
+        (
+            np.concatenate([np.ones(len(row)), -np.ones(len(row))]),
+            (np.concatenate([row, row]), np.concatenate([winner, loser])),
+        ),
+        shape=(len(row), count),
+    )
+
+    def slopes(scores: Floats) -> tuple[Floats, csr_array]:
+        upset = expit(-(meetings @ scores))
+        curve = diags_array(wins * upset * (1.0 - upset))
+        return -(meetings.T @ (wins * upset)), meetings.T @ curve @ meetings
+
+    won, lost = np.bincount(winner, wins, count), np.bincount(loser, wins, count)
+    return _fit(np.log((won + 1.0) / (lost + 1.0)), slopes, alpha)
 
 
 def fit_top1(
@@ -97,154 +106,111 @@ def fit_top1(
 ) -> Floats:
     """Fit scores to each ranking's first among its items (One-vs-All): choix's ``ilsr_top1``.
 
-    Parameters, result and errors are those of `fit_pairs`; below its first, the order of a
-    ranking does not matter. Of t equal firsts each has ``1 / t`` of the choice.
+    Parameters, result and errors are those of `fit_pairs`. The order below the first does not
+    matter. Each of t equal firsts has ``1 / t`` of the choice.
     """
-    layout = Layout.of(rankings, count, repeats=repeats)
-    choices = Choices(layout, layout.groups(rankings, ranks), first_only=True)
-    return _fitted(layout, choices, alpha)
+    own_ranks = _checked(rankings, count, ranks, repeats=repeats)
+    both = [pair for pair in zip(rankings, own_ranks, strict=True) if len(pair[0]) > 1]
+    lengths = [len(ranking) for ranking, _ in both]
+    row = np.repeat(np.arange(len(both)), lengths)
+    item = np.array([item for ranking, _ in both for item in ranking], dtype=np.int64)
+    first = np.array([rank == own[0] for _, own in both for rank in own], dtype=np.float64)
+    wins = np.bincount(item, first / np.bincount(row, first)[row], count)
+
+    def slopes(scores: Floats) -> tuple[Floats, csr_array]:
+        largest = np.full(len(both), -np.inf)
+        np.maximum.at(largest, row, scores[item])
+        weights = np.exp(scores[item] - largest[row])
+        chances = csr_array(
+            (weights / np.bincount(row, weights)[row], (row, item)), shape=(len(both), count)
+        )
+        expected = np.asarray(chances.sum(axis=0), dtype=np.float64)
+        diagonal = diags_array(expected)
+        return expected - wins, csr_array(diagonal - chances.T @ chances)
+
+    return _fit(np.zeros(count), slopes, alpha)
 
 
-class _Pairwise:
-    """The Bradley-Terry likelihood of all pairs of the rankings, as counts along the band."""
-
-    def __init__(self, layout: Layout, groups: Sequence[Group]) -> None:
-        count, band = layout.count, layout.band
-        size = count * band
-        won, lost = np.zeros(size), np.zeros(size)
-        for places, ranks in groups:
-            first, second = np.triu_indices(places.shape[1], 1)
-            winner, loser = places[:, first].ravel(), places[:, second].ravel()
-            ahead = loser - winner
-            target = np.minimum(winner, loser) * band + np.abs(ahead) - 1
-            share = np.ones(len(ahead))
-            if ranks is not None:
-                share[(ranks[:, first] == ranks[:, second]).ravel()] = 0.5
-            own, other = (ahead > 0), (ahead < 0)
-            won += np.bincount(target[own], share[own], size)
-            won += np.bincount(target[other], 1.0 - share[other], size)
-            lost += np.bincount(target[other], share[other], size)
-            lost += np.bincount(target[own], 1.0 - share[own], size)
-        # Row i holds item i against i + 1, ... i + band; `_fallen` turns that round.
-        self._won, self._lost = won.reshape(count, band), lost.reshape(count, band)
-        self._met = self._won + self._lost
-        wins = self._won.sum(axis=1) + _fallen(self._lost)
-        losses = self._lost.sum(axis=1) + _fallen(self._won)
-        self.guess: Floats = np.log((wins + 1.0) / (losses + 1.0))
-
-    def slopes(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient and the Hessian as `Choices.slopes` does.
-
-        Only differences of scores are exponentiated: rankings that never contradict one another
-        spread scores beyond what a weight of double precision holds.
-        """
-        count, band = self._won.shape
-        if not band:
-            return np.zeros(count), np.zeros((count, 1))
-        padded = np.concatenate([scores, np.zeros(band)])
-        odds = scores[:, None] - sliding_window_view(padded, band)[1 : count + 1]
-        np.minimum(odds, _MOST_ODDS, out=odds)
-        np.exp(odds, out=odds)
-        losing = 1.0 / (1.0 + odds)
-        winning = np.multiply(odds, losing, out=odds)
-        net = self._lost * winning - self._won * losing
-        curve = winning * losing
-        curve *= self._met
-        hessian = np.empty((count, band + 1))
-        np.negative(curve, out=hessian[:, 1:])
-        hessian[:, 0] = curve.sum(axis=1) + _fallen(curve)
-        return net.sum(axis=1) - _fallen(net), hessian
+def _checked(rankings: Rankings, count: int, ranks: Ranks | None, *, repeats: bool) -> Ranks:
+    """Return the rank of each item of each ranking, or raise the first problem."""
+    found = [range(len(ranking)) for ranking in rankings] if ranks is None else ranks
+    for number, (ranking, own) in enumerate(zip(rankings, found, strict=True)):
+        if not repeats and len(set(ranking)) < len(ranking):
+            raise DataError(f"Ranking {number} names an item twice: {list(ranking)}.")
+        if ranking and not (min(ranking) >= 0 and max(ranking) < count):
+            raise DataError(
+                f"Ranking {number} names an item that is none of 0 to {count - 1}: {list(ranking)}."
+            )
+        if len(ranking) != len(own) or any(later < rank for rank, later in pairwise(own)):
+            raise DataError(
+                f"Ranking {number} of {len(ranking)} items needs a rank for each that never "
+                f"falls, not {list(own)}."
+            )
+    return found
 
 
-def _fallen(entries: Floats) -> Floats:
-    """Return for each place the sum of the entries that earlier places have about it."""
-    count, band = entries.shape
-    padded = np.zeros((count + band, band))
-    padded[band:] = entries
-    row, column = padded.strides
-    # Entry (i, d) of the view is that of place i - d - 1 about the one d + 1 behind it.
-    view = np.lib.stride_tricks.as_strided(
-        padded[band - 1 :], shape=(count, band), strides=(row, column - row), writeable=False
-    )
-    return np.asarray(view.sum(axis=1))
+def _pairs(rankings: Rankings, ranks: Ranks) -> tuple[Ints, Ints, Floats]:
+    """Return winner, loser and wins of all pairs; two equal items win half a time each."""
+    empty = np.zeros(0, dtype=np.int64)
+    winners, losers, wins = [empty], [empty], [np.zeros(0)]
+    for ranking, own in zip(rankings, ranks, strict=True):
+        items, rank = np.array(ranking, dtype=np.int64), np.array(own, dtype=np.int64)
+        first, second = np.triu_indices(len(items), 1)
+        apart = items[first] != items[second]
+        first, second = first[apart], second[apart]
+        equal = rank[first] == rank[second]
+        winners += [items[first], items[second[equal]]]
+        losers += [items[second], items[first[equal]]]
+        wins += [np.where(equal, 0.5, 1.0), np.full(int(equal.sum()), 0.5)]
+    return np.concatenate(winners), np.concatenate(losers), np.concatenate(wins)
 
 
-def minimise(
-    scores: Floats,
-    slopes: Callable[[Floats], tuple[Floats, Floats]],
-    solve: Solver,
-    tolerance: float = _TOLERANCE,
-) -> Floats:
-    """Minimise a convex objective of scores by Newton's method, from anywhere.
+def _fit(scores: Floats, slopes: Slopes, alpha: float) -> Floats:
+    """Minimise the likelihood with the regulariser by Newton's method, from any scores.
 
-    Parameters
-    ----------
-    scores
-        Shape (n,): where to start.
-    slopes
-        The gradient and some form of the Hessian at scores. The objective is a sum of terms as
-        `Choices` has them, exponentials of a score, and quadratics.
-    solve
-        The Newton step, from the gradient and that form of the Hessian.
-    tolerance
-        Longest step that is the last one.
-
-    Returns
-    -------
-    Shape (n,): scores at which another step would be about as long as `tolerance` squared.
-
-    Raises
-    ------
-    DataError
-        No minimum is found.
+    The terms of the objective are generalised self-concordant: with r the largest change of a
+    score, or of the difference of two, a step lowers the objective if r <= 1, or if the objective
+    still falls at its end; ``log(1 + r) / r`` of a step always lowers it.
     """
-    gradient, hessian = slopes(scores)
+    if not alpha > 0.0:
+        raise UsageError(f"The regularisation alpha has to be above 0, not {alpha}.")
+    count = len(scores)
+    if not count:
+        return scores
+    pull = alpha * count
+
+    def both(scores: Floats) -> tuple[Floats, csc_array]:
+        gradient, hessian = slopes(scores)
+        weights = pull * np.exp(np.minimum(scores, _LARGEST))
+        return gradient + weights - pull, csc_array(hessian + diags_array(weights))
+
+    gradient, hessian = both(scores)
     for _ in range(_MOST_STEPS):
-        step = solve(gradient, hessian)
+        step = -_solved(hessian, gradient)
         reach = max(float(np.ptp(step)), float(np.abs(step).max()))
-        if reach <= tolerance:
-            return scores + step
-        gradient, hessian = slopes(scores + step)
+        if reach <= _TOLERANCE:
+            found = scores + step
+            return np.asarray(found - found.mean())
+        gradient, hessian = both(scores + step)
         share = 1.0
         if reach > 1.0 and gradient @ (step / reach) > 0.0:
             share = float(np.log1p(reach) / reach)
-            gradient, hessian = slopes(scores + share * step)
+            gradient, hessian = both(scores + share * step)
         scores = scores + share * step
     raise DataError(
-        f"No scores of {len(scores)} items are found that fit the rankings best; a larger alpha "
-        "makes them easier to find."
+        f"No scores of {count} items are found that fit the rankings best; a larger alpha makes "
+        "them easier to find."
     )
 
 
-def _fitted(layout: Layout, likelihood: Choices | _Pairwise, alpha: float) -> Floats:
-    """Minimise a likelihood and the regulariser; scores by item, with mean 0."""
-    if not alpha > 0.0:
-        raise UsageError(f"The regularisation alpha has to be above 0, not {alpha}.")
-    if not layout.count:
-        return np.zeros(0)
-    pull = alpha * layout.count
-
-    def slopes(scores: Floats) -> tuple[Floats, Floats]:
-        gradient, hessian = likelihood.slopes(scores)
-        weights = pull * np.exp(np.minimum(scores, _MOST_ODDS))
-        hessian[:, 0] += weights
-        return gradient + (weights - pull), hessian
-
-    found = minimise(likelihood.guess, slopes, _banded_step)[layout.place]
-    return np.asarray(found - found.mean())
-
-
-def _banded_step(gradient: Floats, hessian: Floats) -> Floats:
-    """Solve for the Newton step.
-
-    On the way to scores far apart the Hessian can be singular to rounding. What is added to its
-    diagonal then keeps the step one that lowers the objective: the bounds hold for any matrix that
-    is at least the Hessian.
-    """
-    added = 0.0
-    while True:
-        try:
-            return solveh_banded(hessian.T, -gradient, lower=True, check_finite=False)
-        except LinAlgError:
-            added = max(100.0 * added, _RIDGE * float(hessian[:, 0].max()))
-            hessian[:, 0] += added
+def _solved(hessian: csc_array, gradient: Floats) -> Floats:
+    """Divide the gradient by the Hessian; a small ridge replaces what rounding took from it."""
+    count = len(gradient)
+    ridge = 1e-14 * float(hessian.diagonal().max())
+    factors = splu(
+        csc_array(hessian + ridge * eye_array(count)),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+    return np.asarray(factors.solve(gradient))

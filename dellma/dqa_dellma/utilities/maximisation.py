@@ -1,36 +1,44 @@
 """Expected utility maximisation: from rankings to the action to take (section 3.4).
 
-Scores of the ranked state-action pairs become utilities, and an action's expected utility is the
-mean of its pairs': its states are drawn from the belief. Pairs that a ranking leaves out of its
-minibatch stay in that mean, with the score that the regulariser gives them: models leave out what
-is worst, and a mean of the others would favour actions that vary. Pairs that no ranking could have
-held have no part in it. Past the paper are the attitudes to risk, the intervals and the chances of
-being the best; those come from `posterior`, which knows nothing of pairs that were left out, and
-the decision itself stays the paper's.
+Scores of the ranked state-action pairs become utilities. The expected utility of an action is the
+mean over its pairs, because its states are drawn from the belief. Pairs that a ranking leaves out
+of its minibatch stay in that mean with the score of the regulariser: models leave out the worst
+items, and a mean of the others would favour actions that vary. Pairs that no ranking showed do not
+count. The attitudes to risk, the intervals and the chances of being the best go past the paper;
+only an attitude changes the decision.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dqa.core.errors import DataError
 from dqa.core.question import Candidate
 from dqa_dellma.events import ActionFigures, RankingEvent, UtilitiesEvent
 from dqa_dellma.settings import Attitude, DellmaSettings, Elicitation
-from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
-from dqa_dellma.utilities.layout import Floats, Ints, Rankings, Ranks
+from dqa_dellma.utilities.bradley_terry import (
+    Floats,
+    Ints,
+    Rankings,
+    Ranks,
+    fit_pairs,
+    fit_top1,
+)
 from dqa_dellma.utilities.pairs import Pairs
-from dqa_dellma.utilities.posterior import Posterior, draw_state_weights, fit_posterior
 
 LEVEL = 0.9
-"""Posterior probability that an interval holds."""
+"""The share of intervals that contain the true value."""
 _DRAWS = 2_000
+_LEAST_SHAPE = 0.25
+"""Shape of the states' weights if there are too few states for a variance."""
+_MOST_WIDENING = 8.0
 _AT_ONCE = 1_000_000
-"""Numbers of one block of draws, which bounds the memory."""
-_OF_SETTINGS = {"elicitation", "alpha", "scale", "temperature", "rule", "attitude"}
+"""Weights in one block of draws, which bounds the memory."""
+_OF_SETTINGS = {"elicitation", "alpha", "scale", "temperature", "attitude"}
 _OBJECTIVES = {
     "pairs": "Bradley-Terry, every pair of each ranking, alpha * n * sum(exp(s) - s) added",
     "top1": "Luce's choice, the first of each ranking, alpha * n * sum(exp(s) - s) added",
@@ -54,31 +62,12 @@ class Maximised:
         which no pair was shown.
     values
         Shape (A,): the attitude's value of each action, which decides; `expected` for ``mean``.
-    estimates
-        Shape (A,): the posterior mean of each action's value; NaN for an action of which no pair is
-        ranked, and all NaN with ``scale=action``, as `intervals` are: values then are scores, of
-        which a small alpha makes any multiple, and nothing ties those to the unit of the posterior.
-    intervals
-        Shape (A, 2): 90 % of the posterior of each action's value. What they hold is the value
-        under the belief itself, where `values` has the drawn states' only: the expected utility
-        over all states, with weights ``exp(u / temperature)`` of pairs as utilities, where a
-        ranking chooses with probabilities in proportion to ``exp(u)``. Utilities have no unit of
-        their own, so the expected utilities of all actions are scaled to the sum of `expected`:
-        what is known is each action's share. `values` are the paper's point estimates, and the
-        posterior shrinks where little is known: they may lie outside, `estimates` do not. With
-        ``top1`` they are conservative: first places tell so little that the priors are most of it.
-    chances
-        Shape (A,): posterior probability that the action has the largest value; 0 for an action of
-        which no pair is ranked.
+    intervals, chances
+        Shapes (A, 2) and (A,): see `estimate_certainty`.
     best
-        The action with the largest value, or by the posterior's rule with the largest estimate;
-        the first of equals.
+        The action with the largest value; the first of equals.
     ranked
         Shape (A,): how many pairs of each action have a utility.
-    spread
-        How much log utilities of one action differ between states, as the posterior sees it.
-    factor_effects
-        Whether the posterior knows effects of factors' values; see `Posterior.factor_effects`.
     settings
         What was computed.
     """
@@ -88,19 +77,11 @@ class Maximised:
     utilities: Floats
     expected: Floats
     values: Floats
-    estimates: Floats
     intervals: Floats
     chances: Floats
     best: int
     ranked: Ints
-    spread: float
-    factor_effects: bool
     settings: DellmaSettings
-
-    @property
-    def decisive(self) -> Floats:
-        """Shape (A,): what decides, the values or their posterior means."""
-        return self.values if self.settings.rule == "paper" else self.estimates
 
     def to_event(self, actions: Sequence[Candidate], why: str) -> UtilitiesEvent:
         """Return what a trace holds of it; what is not known is None."""
@@ -113,8 +94,6 @@ class Maximised:
             unranked=int(np.isnan(self.utilities).sum()),
             objective=_OBJECTIVES[settings.elicitation],
             aversion=None if settings.attitude == "mean" else settings.aversion,
-            state_spread=self.spread,
-            factor_effects=self.factor_effects,
             chosen=actions[self.best],
             why=why,
             **settings.model_dump(include=_OF_SETTINGS),
@@ -126,7 +105,6 @@ class Maximised:
             action=action,
             expected_utility=_plain(self.expected[number]),
             value=_plain(self.values[number]),
-            estimate=_plain(self.estimates[number]),
             interval=(_plain(low), _plain(high)),
             chance_best=float(self.chances[number]),
             ranked=int(self.ranked[number]),
@@ -155,35 +133,37 @@ def maximise(
         No ranking compares two pairs, or one names a pair twice or one that does not exist.
     """
     telling = [ranking for ranking in rankings if len(ranking.items) > 1]
+    if not telling:
+        raise DataError("A decision needs a ranking of at least two items; there is none.")
     orders, ranks = [ranking.items for ranking in telling], [ranking.ranks for ranking in telling]
-    first_only = settings.elicitation == "top1"
     scores = fit_scores(orders, len(pairs), settings.elicitation, settings.alpha, ranks)
-    posterior = fit_posterior(orders, pairs, actions, first_only=first_only, ranks=ranks)
     held = np.unique(np.concatenate([[*r.items, *r.shown] for r in telling])).astype(np.int64)
-    action_of = pairs.action_of[held]
+    state_of, action_of = pairs.state_of[held], pairs.action_of[held]
+    known = scale_utilities(scores[held], action_of, settings.scale, settings.temperature)
+    expected = average_utilities(known, action_of, actions)
+
+    def values_of(weights: Floats) -> Floats:
+        return _values(known, weights, action_of, expected, settings)
+
+    values = values_of(np.ones(len(held)))
+    rng = np.random.default_rng(settings.seed)
+    drawn = np.concatenate(
+        [values_of(weights) for weights in _state_weights(state_of, action_of, rng)]
+    )
+    ranked = np.bincount(action_of, minlength=actions)
+    intervals, chances = estimate_certainty(values, drawn, int(ranked[ranked > 0].min()))
     utilities = np.full(len(pairs), np.nan)
-    utilities[held] = scale_utilities(scores[held], action_of, settings.scale, settings.temperature)
-    expected = average_utilities(utilities[held], action_of, actions)
-    values, _ = _values(utilities[held], np.ones(len(held)), action_of, actions, settings)
-    total = float(expected[np.unique(pairs.action_of[posterior.items])].sum())
-    drawn = _drawn_values(posterior, pairs, actions, settings, total)
-    tail = (1.0 - LEVEL) / 2.0
-    known = drawn if settings.scale == "all" else np.full_like(drawn, np.nan)
-    estimates = known.mean(axis=0)
-    decisive = values if settings.rule == "paper" else estimates
+    utilities[held] = known
     return Maximised(
         pairs=pairs,
         scores=scores,
         utilities=utilities,
         expected=expected,
         values=values,
-        estimates=estimates,
-        intervals=np.quantile(known, [tail, 1.0 - tail], axis=0).T,
-        chances=np.bincount(np.nanargmax(drawn, axis=1), minlength=actions) / len(drawn),
-        best=int(np.nanargmax(decisive)),
-        ranked=np.bincount(action_of, minlength=actions),
-        spread=posterior.spread,
-        factor_effects=posterior.factor_effects,
+        intervals=intervals,
+        chances=chances,
+        best=int(np.nanargmax(values)),
+        ranked=ranked,
         settings=settings,
     )
 
@@ -293,55 +273,79 @@ def weigh_by_attitude(
     return np.asarray((least[..., 0] - np.log(mean)) * unit / aversion)
 
 
-def _values(
-    utilities: Floats, weights: Floats, action_of: Ints, actions: int, settings: DellmaSettings
-) -> tuple[Floats, Floats]:
-    """Return the attitude's value and the mean of each action, shapes (..., A); NaN without pairs.
+def estimate_certainty(values: Floats, drawn: Floats, states: int) -> tuple[Floats, Floats]:
+    """Estimate how certain the actions' values are.
 
-    `utilities` and `weights` have shape (..., n).
+    Only differences between actions count, because utilities have no unit: the mean of all actions
+    is held fixed. The largest of several uncertain values is on average too large (the winner's
+    curse), so errors are widened by the ratio of their size to the size of the differences. In
+    generated worlds a choice is right about as often as its chance says, and the intervals contain
+    the truth in nine of ten cases or more (docs/dellma.md).
+
+    Parameters
+    ----------
+    values
+        Shape (A,): the actions' values; NaN for an action without a ranked pair.
+    drawn
+        Shape (draws, A): the values for states that are drawn anew.
+    states
+        The fewest states of a ranked action. One state tells nothing about others.
+
+    Returns
+    -------
+    Shape (A, 2): an interval for each value, NaN if it is unknown; and shape (A,): the chance that
+    an action has the largest value.
     """
-    shape = (*utilities.shape[:-1], actions)
-    means, values = np.full(shape, np.nan), np.full(shape, np.nan)
-    members = [np.flatnonzero(action_of == action) for action in range(actions)]
-    for action, own in enumerate(members):
-        if len(own):
-            means[..., action] = weigh_by_attitude(utilities[..., own], weights[..., own])
-    if settings.attitude == "mean":
-        return means, means
-    unit = np.nanmean(means, axis=-1)
-    for action, own in enumerate(members):
-        if len(own):
-            values[..., action] = weigh_by_attitude(
-                utilities[..., own], weights[..., own], settings.attitude, settings.aversion, unit
-            )
-    return values, means
+    known = np.flatnonzero(~np.isnan(values))
+    intervals, chances = np.full((len(values), 2), np.nan), np.zeros(len(values))
+    if states < 2 or len(known) < 2:
+        chances[known] = 1.0 / len(known)
+        return intervals, chances
+    apart = values[known] - values[known].mean()
+    error = drawn[:, known] - drawn[:, known].mean(axis=1, keepdims=True) - apart
+    ratio = float((error**2).mean() / max((apart**2).mean(), np.finfo(np.float64).tiny))
+    likely = values[known] + error * np.sqrt(1.0 + min(2.0 * ratio, _MOST_WIDENING))
+    tail = (1.0 - LEVEL) / 2.0
+    intervals[known] = np.quantile(likely, [tail, 1.0 - tail], axis=0).T
+    leads = np.isclose(likely, likely.max(axis=1, keepdims=True), rtol=1e-9, atol=0.0)
+    chances[known] = (leads / leads.sum(axis=1, keepdims=True)).mean(axis=0)
+    return intervals, chances
 
 
-def _drawn_values(
-    posterior: Posterior, pairs: Pairs, actions: int, settings: DellmaSettings, total: float
-) -> Floats:
-    """Draw the actions' values, shape (draws, A), in the unit of expected utilities of `total`."""
-    rng = np.random.default_rng(settings.seed)
-    state_of, action_of = pairs.state_of[posterior.items], pairs.action_of[posterior.items]
-    ranked = np.unique(action_of)
-    block = max(1, _AT_ONCE // (len(action_of) + len(ranked)))
-    drawn = []
+def _state_weights(state_of: Ints, action_of: Ints, rng: np.random.Generator) -> Iterator[Floats]:
+    """Draw weights of the pairs' states, shape (draws, n) in several blocks.
+
+    This is a Bayesian bootstrap; actions that share a state share its weight. Gamma weights of
+    shape ``(S - 4) / S`` for S states of an action give a mean the variance of Student's t with
+    S - 1 degrees of freedom; the usual shape of 1 is too certain about few states.
+    """
+    sizes = np.bincount(action_of)[action_of]
+    states, number = np.unique(state_of, return_inverse=True)
+    size = np.bincount(number, sizes) / np.bincount(number)
+    shape = np.maximum((size - 4.0) / size, _LEAST_SHAPE)
+    block = max(1, _AT_ONCE // len(state_of))
     for start in range(0, _DRAWS, block):
-        count = min(block, _DRAWS - start)
-        seen, new = posterior.draw(count, rng)
-        of_seen, of_new = draw_state_weights(state_of, action_of, count, rng)
-        scores = np.concatenate([seen, new[:, ranked]], axis=1)
-        weights = np.concatenate([of_seen, np.repeat(of_new, len(ranked), axis=1)], axis=1)
-        of_action = np.concatenate([action_of, ranked])
-        relative = np.exp((scores - scores.max(axis=1, keepdims=True)) / settings.temperature)
-        if settings.scale == "all":
-            values, means = _values(relative, weights, of_action, actions, settings)
-            values = values * (total / np.nansum(means, axis=1, keepdims=True))
-        else:
-            # No unit of theirs is that of `total`: only which is the largest means something.
-            values, _ = _values(scores, weights * relative, of_action, actions, settings)
-        drawn.append(values)
-    return np.concatenate(drawn)
+        weights = rng.standard_gamma(shape, size=(min(block, _DRAWS - start), len(states)))
+        yield np.maximum(weights, np.finfo(np.float64).tiny)[:, number]
+
+
+def _values(
+    utilities: Floats,
+    weights: Floats,
+    action_of: Ints,
+    expected: Floats,
+    settings: DellmaSettings,
+) -> Floats:
+    """Return the attitude's value of each action, shape (..., A), for weights of shape (..., n)."""
+    unit = float(np.nanmean(expected))
+    values = np.full((*weights.shape[:-1], len(expected)), np.nan)
+    for action in np.unique(action_of):
+        own = weights[..., action_of == action]
+        of_action = np.broadcast_to(utilities[action_of == action], own.shape)
+        values[..., action] = weigh_by_attitude(
+            of_action, own, settings.attitude, settings.aversion, unit
+        )
+    return values
 
 
 def _softmax(scores: Floats) -> Floats:

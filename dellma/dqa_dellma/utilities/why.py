@@ -12,7 +12,7 @@ from dqa.report.pages import percent
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.utilities.beliefs import Beliefs
-from dqa_dellma.utilities.layout import Floats
+from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import Maximised
 from dqa_dellma.utilities.pairs import Pairs
 
@@ -70,23 +70,17 @@ def explain_choice(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> s
     first, *others = _by_value(elicited)
     name = _named(problem.actions[first])
     measure = _measure(elicited.settings, int(elicited.ranked[first]))
-    told = f"{name} was chosen: {measure} is {elicited.decisive[first]:.3g}"
+    told = f"{name} was chosen: {measure} is {elicited.values[first]:.3g}"
     if not others:
         return f"{told}, and no other action was ranked."
     rival, chance = others[0], float(elicited.chances[first])
-    value, next_value = elicited.decisive[first], elicited.decisive[rival]
+    value, next_value = elicited.values[first], elicited.values[rival]
     stands = "level with" if value == next_value else "ahead of"
     told += f", {stands} {_named(problem.actions[rival])} with {next_value:.3g}; "
     compared = counted(1 + len(others), "action")
     if unranked := len(problem.actions) - 1 - len(others):
         compared += f" ({unranked} more were never ranked)"
     told += f"it is the best of {compared} with a probability of {percent(chance)}"
-    likeliest = int(elicited.chances.argmax())
-    if elicited.chances[likeliest] > chance:
-        favoured = _named(problem.actions[likeliest])
-        likely = percent(float(elicited.chances[likeliest]))
-        told += f", although {favoured} is more likely the best ({likely}): the value decides, not "
-        told += "this probability"
     balance = ", so the decision hangs in the balance" if chance < _CLEAR else ""
     return f"{told}{balance}. {_what_speaks(beliefs, elicited, first, rival)}"
 
@@ -141,26 +135,21 @@ def find_influences(
 
 def _by_value(elicited: Maximised) -> list[int]:
     """Return the ranked actions, the chosen one first, then by what decides."""
-    values = elicited.decisive
+    values = elicited.values
     ranked = np.flatnonzero(~np.isnan(values)).tolist()
     return sorted(ranked, key=lambda action: (action != elicited.best, -values[action], action))
 
 
 def _measure(settings: DellmaSettings, states: int) -> str:
-    """Say what decides: a figure of the sampled states, or what these tell of all states."""
-    sampled = settings.rule == "paper"
-    over = counted(states, "sampled state") if sampled else "the states"
-    known = "" if sampled else " under the beliefs, as far as the rankings tell it"
+    """Return the name of the figure that decides."""
+    over = counted(states, "sampled state")
     if settings.attitude == "cvar":
         worst = f"in the worst {100 * settings.aversion:g} % of {over}"
-        return f"its expected utility {worst}{known}, by which caution decides,"
+        return f"its expected utility {worst}, by which caution decides,"
     if settings.attitude == "exponential":
-        mean = f" over {over}" if sampled else known
         aversion = f"a risk aversion of {settings.aversion:g}"
-        return f"its expected utility{mean}, lessened for its risk by {aversion},"
-    if sampled:
-        return f"its expected utility, the mean over {over} with no aversion to risk,"
-    return f"its expected utility{known}, with no aversion to risk,"
+        return f"its expected utility over {over}, lessened for its risk by {aversion},"
+    return f"its expected utility, the mean over {over} with no aversion to risk,"
 
 
 def _what_speaks(beliefs: Beliefs, elicited: Maximised, first: int, rival: int) -> str:

@@ -61,7 +61,7 @@ def an_audit(folder: Path) -> Path:
 
 
 def a_tree(folder: Path) -> Path:
-    """Write the tree of a decision whose value and whose chance to be best disagree."""
+    """Write the tree of a decision of version 0.1."""
     run = dqa.read_run(dqa.copy_run(UNCERTAIN, folder / "uncertain"))
     write_tree(find_tree(run.select()), folder / "tree.html")
     return folder / "tree.html"
@@ -146,11 +146,3 @@ def test_a_decision_begins_with_what_its_record_has(tab: Page, tmp_path: Path) -
         assert word in facts
     assert "1 statement or simulation" in tab.inner_text("main")
     assert tab.locator("pre", has_text="GROUP BY region").count() == 1
-
-
-def test_a_tree_says_where_value_and_chance_disagree(tab: Page, tmp_path: Path) -> None:
-    """The chosen action is not the likeliest, and a reader learns why it was chosen."""
-    tab.goto(a_tree(tmp_path).as_uri())
-    told = tab.inner_text(".notice")
-    assert "Two measures disagree" in told
-    assert "larox_melon is more likely the best (58 %, fivok_fig 13 %)" in told

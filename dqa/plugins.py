@@ -97,6 +97,10 @@ def names(kind: str) -> tuple[str, ...]:
     if kind in {"simulator", "generator"}:
         return tuple(sorted(found.name for found in _scenarios() if _has(found, kind)))
     registered = _found(_group(kind))
+    if kind == "database":
+        from dqa.databases.backends import BUILT_IN
+
+        return tuple(sorted({*registered, *BUILT_IN}))
     return tuple(sorted({*registered, *_heuristics()}) if kind == "decider" else registered)
 
 
@@ -202,8 +206,13 @@ tools: Callable[[str], Callable[[Question, Database, Settings], Iterable[BaseToo
     _load, "tool"
 )
 """Return the function that makes a package's tools for agents."""
-backend: Callable[[str], Backend] = partial(_load, "database")
-"""Return a database backend."""
+
+
+def backend(name: str) -> Backend:
+    """Return a database backend: one of `dqa`, or of a package."""
+    from dqa.databases.backends import BUILT_IN
+
+    return BUILT_IN[name] if name in BUILT_IN else _load("database", name)
 
 
 def scenario(name: str) -> Scenario:

@@ -2,7 +2,7 @@
 
 A backend is an entry `Backend` (its name, and which locations belong to it) and a subclass of
 `dqa.databases.namespaces.Namespaces`. The order of the steps and the errors are the same for all
-backends.
+backends. That of an embedded engine has a class method ``open_in_memory`` of a situation or script.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
-from uuid import uuid4
 
 from dqa.core.database import Limits
 from dqa.core.distribution import install_command
@@ -23,14 +24,15 @@ from dqa.core.errors import MissingKeyError, QueryError, StatementTimeoutError, 
 from dqa.core.examination import Examination
 from dqa.core.run_stores import MEMORY_TABLE, VERSION_TABLE
 from dqa.databases.namespaces import (
+    TAG_TABLE,
     LoadedSituation,
-    Namespaces,
+    UnfinishedLoad,
+    WritableNamespaces,
     hold_same,
     in_the_way,
-    is_left_over,
     tag_of,
 )
-from dqa.databases.opening import Opening, find_named
+from dqa.databases.opening import Opening
 
 if TYPE_CHECKING:
     from dqa.core.database import Database, Isolation, Kind
@@ -39,7 +41,8 @@ if TYPE_CHECKING:
     from dqa.guard import Audit, GuardedDatabase, Policy
 
 _STARTING = Lock()
-_STARTED: dict[str, type[Namespaces]] = {}
+_STARTED: dict[str, Any] = {}
+"""Classes of namespaces whose engine is ready, by name."""
 _LOCKS: dict[str, AbstractContextManager[object]] = {}
 """Locks of embedded databases, by location."""
 
@@ -90,6 +93,8 @@ class Backend:
         Whether its engine runs in this process and can hold a database in memory.
     is_server
         Whether its databases are on a server.
+    title
+        The engine's name; empty for a server.
     driver, extra
         The package it needs, and the extra that installs it (the backend's name by default).
     example
@@ -109,6 +114,7 @@ class Backend:
     accepts: Callable[[str], bool]
     embedded: bool = False
     is_server: bool = False
+    title: str = ""
     driver: str | None = None
     extra: str | None = None
     example: str = "scheme://user:password@host/database"
@@ -212,29 +218,26 @@ class Backend:
             with closing(self._guarded(session, access, existing=True)) as database:
                 yield database
             return
-        name = f"dqa_scratch_{uuid4().hex[:12]}"
-        with self._started().connect(location) as namespaces:
-            url = namespaces.make_scratch(name, script)
-        try:
-            with closing(self.open(url, **access)) as database:
-                yield database
-        finally:
-            with self._started().connect(location) as namespaces:
-                namespaces.drop_scratch(name)
+        with (
+            self._writable(location) as namespaces,
+            namespaces.scratch(script) as url,
+            closing(self.open(url, **access)) as database,
+        ):
+            yield database
 
     def require_readable(self, location: str) -> None:
         """Raise `UsageError` for a malformed URL, without a connection."""
         if not self.embedded and self.is_installed:
-            find_named(self.reader)(location)
+            resolve_name(self.reader)(location)
 
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
         """List the situations in the database, by namespace."""
-        with self._started().connect(location) as namespaces:
+        with self._writable(location) as namespaces:
             return tuple(namespaces.situations())
 
     def unload(self, location: str, namespace: str) -> LoadedSituation:
         """Drop a namespace and return its situation; `UsageError` if it holds none."""
-        with self._one_at_a_time(location), self._started().connect(location) as namespaces:
+        with self._one_at_a_time(location), self._writable(location) as namespaces:
             name = namespaces.resolve(namespace)
             with self._released(namespaces), namespaces.locked(name):
                 content = namespaces.read(name)
@@ -250,13 +253,18 @@ class Backend:
         """Connect and describe the database; `DqaError` if that fails."""
         if location is None:
             self._in_memory("")
-            return Examination(self._started().engine_version())
+            return Examination(self._engine_version())
         with closing(self._session(self._opening(location, is_whole=True), {})) as session:
             if self.is_server:
                 return session.examine()
             session.read_schema()
             may_write = session.file is not None and os.access(session.file, os.W_OK)
-        return Examination(self._started().engine_version(), may_write=may_write)
+        return Examination(self._engine_version(), may_write=may_write)
+
+    def _engine_version(self) -> str:
+        self._started()
+        module = import_module(self.driver or "sqlite3")
+        return f"{self.title} {getattr(module, 'sqlite_version', None) or module.__version__}"
 
     @property
     def is_installed(self) -> bool:
@@ -267,19 +275,30 @@ class Backend:
         """Import the engine and open it for the first time."""
         self._started()
 
-    def _started(self) -> type[Namespaces]:
-        """Return the class of namespaces; one thread starts an embedded engine."""
+    def _started(self) -> Any:  # noqa: ANN401
+        """Return the class of namespaces; one thread opens an embedded engine first."""
         self._require_installed()
         with _STARTING:
             if self.namespaces not in _STARTED:
-                found: type[Namespaces] = find_named(self.namespaces)
-                found.start()
+                found = resolve_name(self.namespaces)
+                if self.embedded:
+                    found.open_in_memory("").close()
                 _STARTED[self.namespaces] = found
             return _STARTED[self.namespaces]
 
+    @contextmanager
+    def _writable(self, location: str) -> Iterator[WritableNamespaces]:
+        """Connect to a database into which situations can be loaded."""
+        with self._started().connect(location) as namespaces:
+            if not isinstance(namespaces, WritableNamespaces):
+                raise UsageError(
+                    f"'{namespaces.location}' is only read; load into a database's file or server."
+                )
+            yield namespaces
+
     def _loaded(self, situation: Situation, location: str, replace: str | None) -> str:
         """Write a situation unless the database holds it, and return its namespace."""
-        with self._started().connect(location) as namespaces:
+        with self._writable(location) as namespaces:
             tag = tag_of(situation, namespaces.name_for(situation))
             if not hold_same(namespaces.read(tag.namespace), tag):
                 with self._released(namespaces), namespaces.locked(tag.namespace):
@@ -293,7 +312,7 @@ class Backend:
         with _STARTING:
             return _LOCKS.setdefault(location, RLock())
 
-    def _released(self, namespaces: Namespaces) -> AbstractContextManager[None]:
+    def _released(self, namespaces: WritableNamespaces) -> AbstractContextManager[None]:
         """Stop this process's workers from using a file during a write."""
         from dqa.databases.worker_pool import pause_file
 
@@ -316,7 +335,7 @@ class Backend:
         A user's own database (`existing`) may hold runs, and must have what the policy names.
         """
         try:
-            front: type[GuardedDatabase] = find_named(self.front)
+            front: type[GuardedDatabase] = resolve_name(self.front)
             database = front(session)
             if existing and _holds_store(session):
                 database.hide_store()
@@ -351,7 +370,7 @@ class Backend:
 
 
 def _fill(
-    namespaces: Namespaces, situation: Situation, tag: LoadedSituation, replace: str | None
+    namespaces: WritableNamespaces, situation: Situation, tag: LoadedSituation, replace: str | None
 ) -> None:
     """Write a situation, if allowed in place of another content."""
     content = namespaces.read(tag.namespace)  # another process may have loaded it
@@ -361,7 +380,9 @@ def _fill(
         namespaces.create(situation, tag)
         return
     is_named = replace is not None and namespaces.resolve(replace) == tag.namespace
-    if not is_named and not is_left_over(content, situation):
+    ours = {TAG_TABLE, *situation.tables}
+    is_left_over = isinstance(content, UnfinishedLoad) and content.tables <= ours
+    if not is_named and not is_left_over:
         raise in_the_way(tag.namespace, content)
     namespaces.replace(situation, tag)
 

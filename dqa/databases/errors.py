@@ -1,6 +1,6 @@
 """Errors of statements: what a database reports, who is responsible, and what the caller gets.
 
-Each engine maps its codes to faults. An unclear fault is the statement's if the database answers
+Each engine maps its codes to faults. An unclear one is the statement's if the database answers
 another statement afterwards. So an odd statement is never an outage, and an outage is never a wrong
 answer.
 """
@@ -8,7 +8,7 @@ answer.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -23,7 +23,6 @@ from dqa.core.errors import (
     RefusedStatementError,
     StatementError,
     UnknownReferenceError,
-    UsageError,
 )
 from dqa.core.secrets import redact
 
@@ -55,17 +54,9 @@ class Fault(Enum):
     MEMORY = auto()
     """The statement needs more memory than one may have."""
     UNCLEAR = auto()
-    """The statement's fault if the database answers others, else the server's."""
-    PASSING = auto()
-    """The cause has passed: try again; after that, unclear."""
-    CONNECTION = auto()
-    """The connection broke: try again if nothing had been sent; else, unclear."""
+    """Something that may have passed; else the statement's fault if the database answers others."""
     SERVER = auto()
-    """The server is broken, full or cannot be reached."""
-    ACCESS = auto()
-    """The user must correct the account, password or rights."""
-    OURS = auto()
-    """A bug of this project: the driver was used wrongly."""
+    """The server is broken, full or cannot be reached, or lets the user in no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +71,20 @@ class Failure:
         The message on one line without a full stop; a long one is shortened.
     name
         The unknown name.
-    outage
-        The message if the server is at fault; None for the usual words.
-    is_sent
-        Whether the statement had been sent, so that it may have broken the connection.
     """
 
     fault: Fault
     problem: str
     name: str | None = None
-    outage: str | None = None
-    is_sent: bool = True
 
     def __post_init__(self) -> None:
         """Shorten the message, which may repeat a value of any length."""
         object.__setattr__(self, "problem", brief(self.problem))
+
+
+def read_faults(codes: Mapping[Fault, str]) -> dict[str, Fault]:
+    """Return faults by code, from texts that list the codes of each."""
+    return {code: fault for fault, listed in codes.items() for code in listed.split()}
 
 
 class UnsettledError(DatabaseUnavailableError):
@@ -104,13 +94,13 @@ class UnsettledError(DatabaseUnavailableError):
     ----------
     database
         The database's name.
-    failure
+    problem
         Its report.
     """
 
-    def __init__(self, database: str, failure: Failure) -> None:
-        super().__init__(failure.outage or str(failed(database, failure.problem)))
-        self.failure = failure
+    def __init__(self, database: str, problem: str) -> None:
+        super().__init__(str(failed(database, problem)))
+        self.problem = problem
 
 
 class UnreadableError(StatementError):
@@ -134,54 +124,39 @@ def driver_reads() -> Iterator[None]:
         ) from error
 
 
-def error_of(  # noqa: PLR0911
-    failure: Failure, error: Exception, database: str, kind: Kind, limits: Limits
-) -> DqaError:
-    """Return the error of a failure; raise the driver's exception for a bug of this project.
+def error_of(failure: Failure, database: str, kind: Kind, limits: Limits) -> DqaError:
+    """Return the error of a failure.
 
     Parameters
     ----------
     failure
         The database's report.
-    error
-        The driver's exception.
     database, kind
         The database's name and kind.
     limits
         The limits of the statement.
     """
-    problem = failure.problem
-    match failure.fault:
-        case Fault.OURS:
-            raise error
-        case Fault.UNKNOWN_NAME if failure.name:
-            return UnknownReferenceError(problem, failure.name)
-        case Fault.NOT_UNDERSTOOD:
-            return NotUnderstoodError(f"{problem}.")
-        case Fault.REFUSED:
-            return refused(problem)
-        case Fault.TIME:
-            return timed_out(limits, kind)
-        case Fault.MEMORY:
-            return out_of_memory()
-        case Fault.UNCLEAR | Fault.PASSING | Fault.CONNECTION:
-            return UnsettledError(database, failure)
-        case Fault.SERVER:
-            return failed(database, problem)
-        case Fault.ACCESS:
-            return UsageError(f"Database '{database}' does not let this user in: {problem}.")
-        case _:
-            return StatementError(f"{problem}.")
+    problem, name = failure.problem, failure.name
+    errors: dict[Fault, Callable[[], DqaError]] = {
+        Fault.NOT_UNDERSTOOD: lambda: NotUnderstoodError(f"{problem}."),
+        Fault.REFUSED: lambda: refused(problem),
+        Fault.TIME: lambda: timed_out(limits, kind),
+        Fault.MEMORY: out_of_memory,
+        Fault.UNCLEAR: lambda: UnsettledError(database, problem),
+        Fault.SERVER: lambda: failed(database, problem),
+    }
+    if failure.fault is Fault.UNKNOWN_NAME and name:
+        return UnknownReferenceError(problem, name)
+    return errors.get(failure.fault, lambda: StatementError(f"{problem}."))()
 
 
 class Attempts:
     """Runs the statements of a session, and finds the cause of a failure.
 
-    A statement runs again, once, if its connection broke before it was sent or if the cause has
-    passed. If it fails again, or the cause is unclear, a trivial statement decides: a database that
-    answers it works, so the statement is at fault. After a statement that takes the whole server
-    down no one answers. Such a statement is remembered; before it runs again the server is asked,
-    and the statement is at fault for what happens next.
+    A statement whose failure is unclear runs once more, as the cause may have passed. If it fails
+    again, a trivial statement decides: a database that answers it works, so the statement is at
+    fault. After a statement that takes the whole server down no one answers. Such a statement is
+    remembered; if the server answers before it runs again, it is at fault for what happens next.
 
     Parameters
     ----------
@@ -189,19 +164,10 @@ class Attempts:
         Runs a statement; raises `UnsettledError` as `error_of` returns it.
     trivial
         A statement that every working database answers.
-    renew
-        Makes sure that the next statement has a new connection.
     """
 
-    def __init__(
-        self,
-        run_once: Callable[[str, Limits], Rows],
-        trivial: str,
-        renew: Callable[[], object] = lambda: None,
-    ) -> None:
-        self._run_once = run_once
-        self._trivial = trivial
-        self._renew = renew
+    def __init__(self, run_once: Callable[[str, Limits], Rows], trivial: str) -> None:
+        self._run_once, self._trivial = run_once, trivial
         self._suspects: set[str] = set()
 
     def run(self, statement: str, limits: Limits) -> Rows:
@@ -213,38 +179,30 @@ class Attempts:
         left = limits
         while True:
             try:
-                rows = self._run_once(statement, left)
+                return self._run_once(statement, left)
             except UnsettledError as error:
-                failure, unsettled = error.failure, error
-            else:
-                self._suspects.discard(statement)
-                return rows
-            is_broken = failure.fault is Fault.CONNECTION
-            may_retry = failure.fault is Fault.PASSING or (is_broken and not failure.is_sent)
-            if is_broken:
-                self._renew()
-            if is_suspect or not may_retry or left is not limits or perf_counter() >= until:
+                unsettled = error
+            except DatabaseUnavailableError:
+                if left is limits:
+                    raise
+                break  # the failure before may be the cause
+            seconds = until - perf_counter()
+            if is_suspect or left is not limits or seconds <= 0:
                 break
-            left = replace(limits, seconds=until - perf_counter())
+            left = replace(limits, seconds=seconds)
         try:
             self._require_answer(limits, until)
         except DatabaseUnavailableError as away:
             if not is_suspect:
                 self._suspects.add(statement)
                 raise DatabaseUnavailableError(str(unsettled)) from away
-        if not is_broken:
-            raise StatementError(f"{failure.problem}.") from unsettled
-        raise StatementError(
-            "The connection to the database broke at this statement, and not at others: "
-            f"{failure.problem}. Write one that needs less."
-        ) from unsettled
+        raise StatementError(f"{unsettled.problem}.") from unsettled
 
     def _require_answer(self, limits: Limits, until: float) -> None:
         """Raise `DatabaseUnavailableError` if the database does not answer."""
+        seconds = max(until - perf_counter(), _ASKING)
         try:
-            self._run_once(
-                self._trivial, replace(limits, seconds=max(until - perf_counter(), _ASKING))
-            )
+            self._run_once(self._trivial, replace(limits, seconds=seconds))
         except DqaError as error:
             raise DatabaseUnavailableError(str(error)) from error
 

@@ -6,7 +6,7 @@ import errno
 import shutil
 import stat
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -19,7 +19,7 @@ from dqa.databases.namespaces import (
     ForeignContent,
     LoadedSituation,
     NamespaceContent,
-    Namespaces,
+    WritableNamespaces,
     hold_same,
     in_the_way,
 )
@@ -35,13 +35,34 @@ _SIGNATURES = {
     (8, b"DUCK"): "duckdb",
 }
 """Engines by the first bytes of their files: where they begin, and what they are."""
+DATA_SUFFIXES: Mapping[str, str] = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".tsv": "csv",
+    ".tsv.gz": "csv",
+    ".parquet": "parquet",
+}
+"""Readers of data files by suffix."""
+
+
+def data_suffix(name: str) -> str | None:
+    """Return the suffix of a data file, as `DATA_SUFFIXES` has it; None for another file."""
+    found = [suffix for suffix in DATA_SUFFIXES if name.lower().endswith(suffix)]
+    return max(found, key=len, default=None)
+
+
+def names_data_files(location: str) -> bool:
+    """Whether a location is a data file, a pattern of data files, or a folder."""
+    if "://" in location:
+        return False
+    return data_suffix(location) is not None or (location != "" and Path(location).is_dir())
 
 
 def is_ours(location: str, kind: str, suffixes: tuple[str, ...]) -> bool:
     """Whether a location belongs to a backend: by URL scheme, content, or else file suffix."""
     if "://" in location:
         return location.startswith(f"{kind}://")
-    path = Path(location)
+    path = Path(location.partition("?")[0] if kind == "duckdb" else location)
     signature = _signature(path) if path.is_file() else None
     return signature == kind if signature else path.suffix.lower() in suffixes
 
@@ -109,7 +130,7 @@ def _signature(path: Path) -> str | None:
     )
 
 
-class FileNamespaces(Namespaces):
+class FileNamespaces(WritableNamespaces):
     """A file that is one namespace, which has the name of the file.
 
     Parameters
@@ -142,9 +163,10 @@ class FileNamespaces(Namespaces):
     def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
         """Write a situation and its tag into a new file."""
 
-    def names(self) -> Iterable[str]:
-        """Return the existing file."""
-        return [self.select()]
+    def situations(self) -> Iterator[LoadedSituation]:
+        """Yield the situation in the existing file."""
+        if isinstance(found := self.read(self.select()), LoadedSituation):
+            yield found
 
     def read(self, namespace: str) -> NamespaceContent:
         """Return the content of the file."""
@@ -171,7 +193,7 @@ class FileNamespaces(Namespaces):
         """Delete the file."""
         Path(namespace).unlink()
 
-    def select(self) -> str:
+    def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
         """Return the existing file."""
         return str(existing_file(self._path, self.kind))
 

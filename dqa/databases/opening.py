@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 from dqa.core.errors import DatabaseUnavailableError
 
@@ -66,7 +66,7 @@ class Opening:
         DqaError
             See `dqa.databases.base.Backend.open`.
         """
-        kind = find_named(self.namespaces)
+        kind = resolve_name(self.namespaces)
         session: Session
         if self.location is None:
             session = kind.open_in_memory(self.content)
@@ -74,9 +74,7 @@ class Opening:
         with kind.connect(self.location) as namespaces:
             wanted = self.namespace
             if wanted is None and not self.is_whole:
-                wanted = namespaces.select()
-            if self.more:
-                wanted = namespaces.with_schemas(wanted, self.more)
+                wanted = namespaces.select(self.more)
             session = namespaces.open(wanted)
         return session
 
@@ -109,12 +107,6 @@ class OpenedFiles:
         for path, before in self._sources:
             if _state_of(path) != before:
                 raise _changed_error(path, "changed or removed")
-
-
-def find_named(reference: str) -> Any:  # noqa: ANN401  (any object)
-    """Return the object that ``package.module:Name`` names."""
-    module, _, name = reference.partition(":")
-    return vars(import_module(module))[name]
 
 
 def _changed_error(file: Path | str, how: str) -> DatabaseUnavailableError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from threading import Lock, Timer
 from time import perf_counter
@@ -103,8 +104,7 @@ def collect(  # noqa: PLR0913
     convert: Callable[[Any], Any] | None = None,
     *,
     total: int | None = None,
-    failures: type[Exception] | tuple[type[Exception], ...] = (),
-    stop: Callable[[], object] | None = None,
+    failures: tuple[type[Exception], ...] = (),
 ) -> Rows:
     """Return rows of a driver, until they end or a limit does.
 
@@ -127,9 +127,8 @@ def collect(  # noqa: PLR0913
     total
         The number of rows, if the engine knows it.
     failures
-        Exceptions of the driver; while rows are counted they end only the counting.
-    stop
-        Stops the driver from another thread; without it nothing is counted.
+        Exceptions of the driver; while rows are counted they end only the counting. Without any,
+        nothing is counted.
     """
     names = tuple(map(readable, columns))
     room = limits.bytes - _CLOSING_LINE - len(dump_row(names).encode())
@@ -168,9 +167,9 @@ def collect(  # noqa: PLR0913
     counted = 0
     summary: Summary | None = None
     tally = None if shortened else _tallied(names, [*shown, over])
-    if stop is not None and (total is None or tally is not None):
+    if failures and (total is None or tally is not None):
         until = min(started + limits.seconds * _COUNTING, perf_counter() + _MOST_SECONDS)
-        found, seen = _count(rest, len(shown) + 1, until, failures, stop, tally)
+        found, seen = _count(rest, len(shown) + 1, until, failures, tally)
         if total is None:
             total, counted = found, seen
         if tally is not None and seen:
@@ -268,12 +267,11 @@ def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], boo
         return _fitted(tuple(map(repaired, cells)), most)
 
 
-def _count(  # noqa: PLR0913, PLR0917
+def _count(
     left: Iterator[Sequence[Value]],
     seen: int,
     until: float,
-    failures: type[Exception] | tuple[type[Exception], ...],
-    stop: Callable[[], object],
+    failures: tuple[type[Exception], ...],
     tally: Tally | None,
 ) -> tuple[int | None, int]:
     """Return the number of rows, or None and the least number; `tally` counts their cells.
@@ -282,21 +280,17 @@ def _count(  # noqa: PLR0913, PLR0917
     """
     if perf_counter() > until:
         return None, 0
-    try:
-        with Deadline(until - perf_counter(), stop):
-            for row in left:
-                seen += 1
-                if seen > MOST_COUNTED:
-                    return None, MOST_COUNTED
-                if tally is not None:
-                    tally.add(row)
-                if perf_counter() > until:
-                    return None, 0
-    except UnreadableError:
-        return None, 0
-    except failures:
-        return None, 0  # the rows that are shown came before
-    return seen, seen
+    with suppress(UnreadableError, *failures):
+        for row in left:  # the rows that are shown came before
+            seen += 1
+            if seen > MOST_COUNTED:
+                return None, MOST_COUNTED
+            if tally is not None:
+                tally.add(row)
+            if perf_counter() > until:
+                return None, 0
+        return seen, seen
+    return None, 0
 
 
 def _length(cell: Value) -> int:

@@ -18,11 +18,13 @@ from sqlalchemy import (
     Numeric,
     Table,
     Text,
+    insert,
 )
+from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import TypeEngine
 
 from dqa.core.errors import DataError
-from dqa.databases.tables import create_table, literal_insert
+from dqa.databases.tables import spelled
 
 Columns: TypeAlias = Mapping[str, Sequence[Any]]
 """A table as a dict of columns."""
@@ -84,13 +86,12 @@ def _statements(name: str, content: Columns | RowsOfDicts, dialect: str) -> Iter
         ),
         quote=True,
     )
-    yield create_table(table, dialect)
+    yield spelled(CreateTable(table), dialect)
     rows = list(zip(*columns.values(), strict=True))
     for start in range(0, len(rows), _CHUNK):
         chunk = rows[start : start + _CHUNK]
-        yield literal_insert(
-            table, [dict(zip(columns, row, strict=True)) for row in chunk], dialect
-        )
+        values = [dict(zip(columns, row, strict=True)) for row in chunk]
+        yield spelled(insert(table).values(values), dialect)
 
 
 def _columns(name: str, content: object) -> Mapping[str, Sequence[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from dqa.core.errors import UsageError
@@ -19,7 +19,7 @@ DRIVERS: Mapping[str, str] = {
 """The drivers of our extras, for URLs of stores without a driver."""
 
 
-def has_scheme(location: str, *names: str) -> bool:
+def has_scheme(location: str, names: Collection[str]) -> bool:
     """Whether a location is a URL of one of these databases, with or without a driver's name."""
     scheme, mark, _ = location.partition("://")
     return bool(mark) and scheme.lower().partition("+")[0] in names

@@ -1,67 +1,126 @@
 """Namespaces of SQL databases: schemas, or the databases of a server, over SQLAlchemy.
 
-A subclass is the settings of one engine: how it connects, where it stores the tag, how it locks a
+A subclass is the settings of one engine: how it connects, what it calls a namespace, how it locks a
 name, and which session reads it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from functools import lru_cache
+import re
+from abc import abstractmethod
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Self
+from uuid import uuid4
 
 from sqlalchemy import (
     URL,
     Connection,
     Engine,
     Executable,
+    MetaData,
     NullPool,
     Table,
     create_engine,
     delete,
+    insert,
     inspect,
     select,
     text,
 )
+from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import NoSuchModuleError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.schema import CreateSchema, DropSchema
 
 from dqa.core import situation as content
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DqaError,
-    MissingKeyError,
-    UsageError,
-)
+from dqa.core.errors import DatabaseUnavailableError, DqaError, MissingKeyError, UsageError
 from dqa.databases.errors import one_line, refused_script
 from dqa.databases.namespaces import (
+    ROW_COLUMN,
+    TAG_TABLE,
+    ForeignContent,
     LoadedSituation,
     NamespaceContent,
-    Namespaces,
     UnfinishedLoad,
-    tagged_content,
+    WritableNamespaces,
+    join_name,
 )
-from dqa.databases.servers import display_name, parse_url, split_namespace
-from dqa.databases.tables import (
-    ForeignKeys,
-    define_tables,
-    define_tag,
-    insert_rows,
-    quote,
-    write_tables,
-)
+from dqa.databases.servers import display_name, parse_url, schema_names, split_namespace
+from dqa.databases.sql_session import SqlSession
+from dqa.databases.tables import define_tables, define_tag, plain_rows, quote, write_tables
 
-_TABLES = """
-SELECT table_name FROM information_schema.schemata
-LEFT JOIN information_schema.tables ON table_schema = :name WHERE schema_name = :name
-"""
-LOCK_SECONDS = 120
+_CONNECT_SECONDS = 10
+_LOCK_SECONDS = 120
 """How long a load waits for another load of the same situation."""
 
 
-class SqlNamespaces(Namespaces):
-    """The namespaces of an SQL database.
+class SqlNamespaces(WritableNamespaces):
+    """The namespaces of an SQL database, whose tag is a row of a table.
+
+    Attributes
+    ----------
+    numbers_rows
+        Whether a column stores the order of rows, as the engine does not.
+    """
+
+    numbers_rows: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def _dialect(self) -> Dialect | str:
+        """The dialect of definitions."""
+
+    @abstractmethod
+    def _run(self, statement: Executable) -> list[Any]:
+        """Run a statement in the transaction, and return its rows."""
+
+    @abstractmethod
+    def _fill(self, table: Table, rows: content.Table) -> None:
+        """Insert the rows of one table."""
+
+    @abstractmethod
+    def _tables(self, schema: str | None) -> Collection[str] | None:
+        """Return the tables and views of a schema; None if there is no such schema."""
+
+    def _schema(self, namespace: str) -> str | None:
+        """Return the schema of a namespace; None for the connection's own."""
+        return namespace
+
+    def _creation(self, schema: str) -> Executable:
+        """Return the statement that creates a schema."""
+        return CreateSchema(schema)
+
+    def read(self, namespace: str) -> NamespaceContent:
+        """Return the content of a namespace."""
+        schema = self._schema(namespace)
+        tables = self._tables(schema)
+        if tables is None:
+            return None
+        if TAG_TABLE not in tables:
+            return ForeignContent() if tables else UnfinishedLoad(frozenset())
+        tags = self._run(select(define_tag(schema)))
+        return LoadedSituation(namespace, *tags[0]) if tags else UnfinishedLoad(frozenset(tables))
+
+    def create(self, situation: content.Situation, tag: LoadedSituation) -> None:
+        """Create the namespace and fill it."""
+        schema = self._schema(tag.namespace)
+        if schema is not None:
+            self._run(self._creation(schema))
+        tables = define_tables(situation.schema, schema, numbered=self.numbers_rows)
+        with self._discarding(tag.namespace):
+            write_tables(
+                situation, tag, tables, dialect=self._dialect, run=self._run, fill=self._fill
+            )
+
+    def _discarding(self, namespace: str) -> AbstractContextManager[None]:  # noqa: ARG002
+        """Drop a namespace if filling it fails, unless the transaction does."""
+        return nullcontext()
+
+
+class ServerNamespaces(SqlNamespaces):
+    """The namespaces of a server, or of any other database that SQLAlchemy connects to.
 
     Parameters
     ----------
@@ -70,7 +129,7 @@ class SqlNamespaces(Namespaces):
     url
         Where the database is.
     wanted
-        The namespace that the location names.
+        The schemas that the location names.
 
     Attributes
     ----------
@@ -78,18 +137,15 @@ class SqlNamespaces(Namespaces):
         The engine's name, and the dialect that names are quoted for.
     driver
         SQLAlchemy's name of dialect and driver; None for that of the URL.
-    foreign_keys
-        As `write_tables` takes it.
-    numbers_rows
-        Whether a column stores the order of rows, as the engine does not.
-    has_tag_table
-        Whether the tag is a row of a table.
-    has_atomic_definitions
-        Whether a transaction undoes CREATE and DROP.
-    no_right, no_room, no_access
-        Error codes: the user lacks a right, the disk is full, the server refuses the login.
+    is_atomic
+        Whether a transaction undoes CREATE and DROP, and DROP SCHEMA needs CASCADE.
+    no_access, no_right
+        Patterns of errors: the server refuses the login, the user lacks a right.
     right
         The right that a load needs.
+    lock
+        The statement that locks a name for the connection or transaction. Its second value is 0 if
+        another load holds the lock.
     drop_option
         The end of DROP DATABASE.
     """
@@ -97,21 +153,18 @@ class SqlNamespaces(Namespaces):
     title: ClassVar[str]
     dialect: ClassVar[str]
     driver: ClassVar[str | None] = None
-    foreign_keys: ClassVar[ForeignKeys] = "omitted"
-    numbers_rows: ClassVar[bool] = False
-    has_tag_table: ClassVar[bool] = True
-    has_atomic_definitions: ClassVar[bool] = False
-    no_right: ClassVar[frozenset[str | int]] = frozenset()
-    no_room: ClassVar[frozenset[str | int]] = frozenset()
-    no_access: ClassVar[frozenset[str | int]] = frozenset()
+    is_atomic: ClassVar[bool] = False
+    no_access: ClassVar[str] = "(?!)"
+    no_right: ClassVar[str] = "(?!)"
     right: ClassVar[str] = "make and drop schemas"
+    lock: ClassVar[str | None] = None
     drop_option: ClassVar[str] = ""
 
     def __init__(self, connection: Connection, url: URL, wanted: str | None) -> None:
         self.location = display_name(url)
         self._connection = connection
         self._url = url
-        self._wanted = wanted
+        self._wanted = schema_names(wanted or "")
 
     @classmethod
     @contextmanager
@@ -123,8 +176,9 @@ class SqlNamespaces(Namespaces):
         try:
             with engine.connect() as connection:
                 is_connected = True
-                cls.require_version(connection, where)
-                yield cls(connection, url, wanted)
+                namespaces = cls(connection, url, wanted)
+                namespaces._require_version()
+                yield namespaces
                 connection.commit()
         except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
             raise cls._translate(error, where, is_connected=is_connected) from error
@@ -134,19 +188,21 @@ class SqlNamespaces(Namespaces):
         """Return the options of `create_engine`."""
         return {}
 
-    @classmethod
-    def require_version(cls, connection: Connection, where: str) -> None:
-        """Raise `UsageError` if the server is too old."""
+    def _product(self) -> tuple[str, tuple[int, ...]]:
+        """Return the name of the product, and its first version that is supported."""
+        return self.title, ()
 
-    @classmethod
-    def is_refused_login(cls, error: Exception) -> bool:
-        """Whether the server refuses user, password or database."""
-        return code_of(error) in cls.no_access
+    def _require_version(self) -> None:
+        (title, least), version = self._product(), self._connection.dialect.server_version_info
+        if version and tuple(part for part in version if isinstance(part, int)) < least:
+            found, needed = (".".join(map(str, each)) for each in (version, least))
+            raise UsageError(f"{self.location} is {title} {found}; at least {needed} is needed.")
 
     @classmethod
     def _translate(cls, error: Exception, where: str, *, is_connected: bool) -> DqaError:
-        problem, code = one_line(error), code_of(error)
-        if not is_connected and cls.is_refused_login(error):
+        problem, original = one_line(error), getattr(error, "orig", None) or error
+        found = f"{type(original).__name__} {original}"
+        if not is_connected and re.search(cls.no_access, found):
             return UsageError(
                 f"{where} refuses the connection: {problem}. Check user, password and the "
                 "database's name."
@@ -156,91 +212,93 @@ class SqlNamespaces(Namespaces):
             return DatabaseUnavailableError(
                 f"{where} cannot be reached: {problem}. Is the server running there?"
             )
-        if code in cls.no_right:
+        if re.search(cls.no_right, found):
             return UsageError(
                 f"{where} cannot be written: {problem}. Ask for the right to {cls.right}."
             )
-        if isinstance(error, ProgrammingError):
-            return UsageError(f"{where} cannot be used: {problem}.")
-        full = " The server's disk is full." if code in cls.no_room else ""
-        return DatabaseUnavailableError(f"{where} cannot be used: {problem}.{full}")
+        kind = UsageError if isinstance(error, ProgrammingError) else DatabaseUnavailableError
+        return kind(f"{where} cannot be used: {problem}.")
 
-    # What differs between engines.
+    @property
+    def _dialect(self) -> Dialect:
+        return self._connection.dialect
 
-    def schema_of(self, namespace: str) -> str | None:
-        """Return the schema of a namespace; None for the connection's own."""
-        return namespace
+    def _run(self, statement: Executable) -> list[Any]:
+        result = self._connection.execute(statement)
+        return list(result) if result.returns_rows else []
 
-    def fill(self, connection: Connection, table: Table, rows: content.Table) -> None:
-        """Insert the rows of one table."""
-        insert_rows(connection, table, rows)
+    def _fill(self, table: Table, rows: content.Table) -> None:
+        """Insert rows by the driver's `executemany`, which takes them faster than Core does."""
+        compiled = insert(table).compile(dialect=self._dialect)
+        values: Any = list(plain_rows(rows))
+        if ROW_COLUMN in table.columns:
+            values = [(*row, number) for number, row in enumerate(values)]
+        if not compiled.positional:
+            values = [dict(zip(table.columns.keys(), row, strict=True)) for row in values]
+        self._connection.exec_driver_sql(str(compiled), values)
 
-    def definition(self, schema: str) -> Executable:
-        """Return the statement that creates a schema."""
-        return CreateSchema(schema)
+    def _tables(self, schema: str | None) -> Collection[str] | None:
+        inspector = inspect(self._connection)
+        if schema is not None and schema not in inspector.get_schema_names():
+            return None
+        return {*inspector.get_table_names(schema), *inspector.get_view_names(schema)}
 
-    def finish(
-        self, connection: Connection, situation: content.Situation, tag: LoadedSituation
-    ) -> None:
-        """Do what follows the rows, such as to write the tag without a tag table."""
+    def situations(self) -> Iterator[LoadedSituation]:
+        """Yield the situations in the schemas with the project's prefix."""
+        for name in sorted(inspect(self._connection).get_schema_names()):
+            if name.startswith("dqa_") and isinstance(found := self.read(name), LoadedSituation):
+                yield found
 
-    def tables_of(self, connection: Connection, schema: str | None) -> list[str] | None:
-        """Return the tables and views of a schema; None if there is no such schema."""
-        rows = connection.execute(text(_TABLES), {"name": schema}).all()
-        return [name for (name,) in rows if name is not None] if rows else None
-
-    # What all engines share.
-
-    def names(self) -> Iterable[str]:
-        """Return the schemas with the project's prefix."""
-        names = inspect(self._connection).get_schema_names()
-        return sorted(name for name in names if name.startswith("dqa_"))
-
-    def read(self, namespace: str) -> NamespaceContent:
-        """Return the content of a namespace."""
-        schema, connection = self.schema_of(namespace), self._connection
-        return tagged_content(
-            namespace,
-            self.tables_of(connection, schema),
-            lambda: connection.execute(select(define_tag(schema))).first(),
-        )
-
-    def create(self, situation: content.Situation, tag: LoadedSituation) -> None:
-        """Create the namespace and fill it."""
-        schema, connection = self.schema_of(tag.namespace), self._connection
-        if schema is not None:
-            connection.execute(self.definition(schema))
-        metadata = define_tables(
-            situation.schema, self.foreign_keys, schema, numbered=self.numbers_rows
-        )
-        row = tag if self.has_tag_table else None
+    @contextmanager
+    def _discarding(self, namespace: str) -> Iterator[None]:
         try:
-            write_tables(connection, situation, row, metadata, self.fill)
-            self.finish(connection, situation, tag)
+            yield
         except BaseException:
-            if not self.has_atomic_definitions:  # the rest may be large
+            if not self.is_atomic:  # the rest may be large
                 with suppress(SQLAlchemyError):
-                    connection.rollback()
-                    self.drop(tag.namespace)
+                    self._connection.rollback()
+                    self.drop(namespace)
             raise
+
+    def replace(self, situation: content.Situation, tag: LoadedSituation) -> None:
+        """Replace the content; without a transaction, try first whether the new one fits."""
+        if not self.is_atomic:
+            trial = replace(tag, namespace=f"{tag.namespace[:59]}_new")
+            if self.read(trial.namespace) is not None:
+                self.drop(trial.namespace)
+            self.create(situation, trial)
+            self.drop(trial.namespace)
+        super().replace(situation, tag)
 
     def drop(self, namespace: str) -> None:
         """Drop a namespace; an interrupted drop leaves an unfinished load."""
-        schema, connection = self.schema_of(namespace), self._connection
-        if not self.has_atomic_definitions and isinstance(self.read(namespace), LoadedSituation):
-            connection.execute(delete(define_tag(schema)))
-            connection.commit()
-        self.drop_tables(connection, schema)
+        schema = self._schema(namespace)
+        if not self.is_atomic and isinstance(self.read(namespace), LoadedSituation):
+            self._run(delete(define_tag(schema)))
+            self._connection.commit()
+        self._drop_schema(schema)
 
-    def drop_tables(self, connection: Connection, schema: str | None) -> None:
-        """Drop a schema with all that is in it."""
-        connection.execute(DropSchema(schema or "", cascade=True))
+    def _drop_schema(self, schema: str | None) -> None:
+        self._run(DropSchema(schema or "", cascade=self.is_atomic))
 
-    def select(self) -> str | None:
-        """Return the namespace that the location names, which must be there and complete."""
-        if self._wanted is not None:
-            self._require_complete(self._wanted)
-        return self._wanted
+    @contextmanager
+    def locked(self, namespace: str) -> Iterator[None]:
+        """Lock a name until the connection is closed."""
+        if self.lock is not None:
+            ((_, got),) = self._run(
+                text(self.lock).bindparams(name=namespace[:64], seconds=_LOCK_SECONDS)
+            )
+            if got in {0, None}:
+                raise DatabaseUnavailableError(
+                    f"Another load has locked '{namespace}' for {_LOCK_SECONDS} seconds; try again."
+                )
+        yield
+
+    def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
+        """Return the schemas that the location names, which must be there and complete."""
+        for name in self._wanted:
+            self._require_complete(name)
+        return ",".join(self._wanted) or None
 
     def _require_complete(self, namespace: str) -> None:
         content = self.read(namespace)
@@ -249,49 +307,40 @@ class SqlNamespaces(Namespaces):
         if isinstance(content, UnfinishedLoad) and content.tables:
             raise UsageError(f"'{namespace}' is {content.description}; load it again.")
 
-    def make_scratch(self, name: str, script: str) -> str:
-        """Create a database on the server, and run a script in it."""
+    @contextmanager
+    def scratch(self, script: str) -> Iterator[str]:
+        """Give the URL of a new database that a script has filled, and drop it."""
+        name = f"dqa_scratch_{uuid4().hex[:12]}"
         url = self._url.set(database=name)
-        with _autocommitting(self._connection.engine) as connection:
-            connection.exec_driver_sql(self.scratch_definition(name))
+        self._autocommit(self._database_creation(name))
         try:
-            with _autocommitting(_engine(url, type(self))) as connection:
-                driver: Any = connection.connection.driver_connection
-                with driver.cursor() as cursor:
-                    cursor.execute(script)
-                    while cursor.nextset():  # raises the error of its statement
-                        pass
-        except (SQLAlchemyError, self._connection.dialect.loaded_dbapi.Error) as error:
-            self.drop_scratch(name)
-            raise refused_script(self.title, error) from error
-        return url.render_as_string(hide_password=False)
+            try:
+                _run_script(_engine(url, type(self)), script)
+            except (SQLAlchemyError, self._dialect.loaded_dbapi.Error) as error:
+                raise refused_script(self.title, error) from error
+            yield url.render_as_string(hide_password=False)
+        finally:
+            self._autocommit(f"DROP DATABASE {quote(self.dialect, name)}{self.drop_option}")
 
-    def scratch_definition(self, name: str) -> str:
-        """Return the statement that creates a database."""
+    def _database_creation(self, name: str) -> str:
         return f"CREATE DATABASE {quote(self.dialect, name)}"
 
-    def drop_scratch(self, name: str) -> None:
-        """Drop the database."""
-        with _autocommitting(self._connection.engine) as connection:
-            connection.exec_driver_sql(
-                f"DROP DATABASE {quote(self.dialect, name)}{self.drop_option}"
-            )
+    def _autocommit(self, statement: str) -> None:
+        with self._connection.engine.connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql(statement)
 
 
-def code_of(error: Exception) -> str | int | None:
-    """Return the SQLSTATE or the number of a driver's error."""
-    original: Any = getattr(error, "orig", None) or error
-    number = original.args[0] if original.args else None
-    state: str | None = getattr(original, "sqlstate", None)
-    return number if isinstance(number, int) else state
-
-
-def _autocommitting(engine: Engine) -> Connection:
-    return engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+def _run_script(engine: Engine, script: str) -> None:
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        driver: Any = connection.connection.driver_connection
+        with driver.cursor() as cursor:
+            cursor.execute(script)
+            while cursor.nextset():  # raises the error of its statement
+                pass
 
 
 @lru_cache(maxsize=16)
-def _engine(url: URL, namespaces: type[SqlNamespaces]) -> Engine:
+def _engine(url: URL, namespaces: type[ServerNamespaces]) -> Engine:
     """Return the engine of a server, which keeps no connection open."""
     try:
         return create_engine(url, poolclass=NullPool, **namespaces.connect_options(url))
@@ -307,3 +356,184 @@ def _engine(url: URL, namespaces: type[SqlNamespaces]) -> Engine:
         ) from None
     except (SQLAlchemyError, TypeError, ValueError) as error:
         raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from None
+
+
+class MysqlNamespaces(ServerNamespaces):
+    """The databases of a MySQL or MariaDB server."""
+
+    title = "MySQL or MariaDB"
+    dialect = "mysql"
+    driver = "mysql+pymysql"
+    numbers_rows = True
+    no_access = r"\((?:1044|1045|1049|1130|1698),"
+    no_right = r"\((?:1044|1142|1227|1290|1370|1410|1836),"
+    right = "make, fill and drop databases whose names begin with dqa_"
+    lock = "SELECT 1, GET_LOCK(:name, :seconds)"
+
+    @classmethod
+    def connect_options(cls, url: URL) -> Mapping[str, Any]:
+        """Return how to connect, within a time limit and refusing values that do not fit."""
+        from pymysql.constants import CLIENT
+
+        from dqa.databases.mysql.session import connect
+
+        strict = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+        options = {"init_command": strict, "client_flag": CLIENT.MULTI_STATEMENTS}
+        creator = partial(connect, url, autocommit=False, **options)
+        return {"creator": creator, "isolation_level": "READ COMMITTED"}
+
+    def _product(self) -> tuple[str, tuple[int, ...]]:
+        return self._flavour.title, self._flavour.least
+
+    @property
+    def _flavour(self) -> Any:  # noqa: ANN401
+        from dqa.databases.mysql.session import MARIADB, MYSQL
+
+        dialect: Any = self._dialect
+        return MARIADB if dialect.is_mariadb else MYSQL
+
+    def _database_creation(self, name: str) -> str:
+        """Return the statement that creates a database, which tells any two texts apart."""
+        collation = self._flavour.collation
+        return f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}"
+
+    def _creation(self, schema: str) -> Executable:
+        return text(self._database_creation(schema))
+
+    def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
+        """Return the URL's database, which must be complete."""
+        if not self._url.database:
+            raise UsageError(
+                f"'{self.location}' names no database; append its name, such as "
+                f"{self.location}dqa_harbours_q1_0123456789ab."
+            )
+        self._require_complete(self._url.database)
+        return self._url.database
+
+    def open(self, namespace: str | None) -> SqlSession:
+        """Return a session of a database."""
+        from dqa.databases.mysql.session import open_mysql
+
+        return open_mysql(self._url.set(database=namespace), self._flavour)
+
+
+class PostgresNamespaces(ServerNamespaces):
+    """The schemas of a PostgreSQL database."""
+
+    title = "PostgreSQL"
+    dialect = "postgres"
+    driver = "postgresql+psycopg"
+    is_atomic = True
+    no_access = "FATAL: "  # such an error has no code
+    no_right = "^(?:InsufficientPrivilege|ReadOnlySqlTransaction) "
+    right = "make schemas: GRANT CREATE ON DATABASE"
+    lock = (
+        "SELECT set_config('lock_timeout', :seconds || 's', true), "
+        "pg_advisory_xact_lock(hashtextextended(:name, 0))"
+    )
+    drop_option = " WITH (FORCE)"
+
+    @classmethod
+    def connect_options(cls, url: URL) -> Mapping[str, Any]:  # noqa: ARG003
+        """Return a time limit, and no look for the types of extensions."""
+        return {
+            "connect_args": {"connect_timeout": _CONNECT_SECONDS},
+            "isolation_level": "READ COMMITTED",
+            "use_native_hstore": False,
+        }
+
+    def _product(self) -> tuple[str, tuple[int, ...]]:
+        return self.title, (14,)  # the first that reports whether a session is read-only
+
+    def _fill(self, table: Table, rows: content.Table) -> None:
+        """Insert rows by COPY, and collect statistics."""
+        target = f"{quote('postgres', table.schema or '')}.{quote('postgres', table.name)}"
+        names = quote("postgres", *rows.schema.column_names)
+        driver: Any = self._connection.connection.driver_connection
+        with driver.cursor() as cursor:
+            with cursor.copy(f"COPY {target} ({names}) FROM STDIN".encode()) as copy:
+                for row in plain_rows(rows):
+                    copy.write_row(row)
+            cursor.execute(f"ANALYZE {target}".encode())
+
+    def select(self, more: Collection[str] = ()) -> str | None:
+        """Return the schemas of ``?schema=a,b``, with more of the database."""
+        shown = super().select()
+        names = inspect(self._connection).get_schema_names() if more else ()
+        named = [name for name in names if name.casefold() in more and name != "information_schema"]
+        if not named:
+            return shown
+        return ",".join(dict.fromkeys((*(self._wanted or self._own_schemas()), *named)))
+
+    def _own_schemas(self) -> list[str]:
+        """Return the schemas of the user's search path."""
+        statement = "SELECT current_schemas(false)"
+        path: list[str] = self._connection.exec_driver_sql(statement).scalar_one()
+        return path
+
+    def open(self, namespace: str | None) -> SqlSession:
+        """Return a session of some schemas, or of those of the user's own search path."""
+        from dqa.databases.postgres.session import open_postgres
+
+        if namespace is not None:
+            return open_postgres(self._url, schema_names(namespace))
+        return open_postgres(self._url, own=self._own_schemas())
+
+
+class SqlalchemyNamespaces(ServerNamespaces):
+    """The schemas of any other database, or one without schemas, which is one namespace."""
+
+    title = "The database"
+    dialect = "ansi"
+    numbers_rows = True
+
+    @property
+    def _has_schemas(self) -> bool:
+        return self._dialect.name != "sqlite"
+
+    def _schema(self, namespace: str) -> str | None:
+        return (namespace or None) if self._has_schemas else None
+
+    def situations(self) -> Iterator[LoadedSituation]:
+        """Yield the situations in schemas, or the one of a database without schemas."""
+        if self._has_schemas:
+            yield from super().situations()
+        elif isinstance(found := self.read(""), LoadedSituation):
+            yield found
+
+    def read(self, namespace: str) -> NamespaceContent:
+        """Return the content of a schema, or of a database without schemas."""
+        found = super().read(namespace)
+        if self._schema(namespace) is not None:
+            return found
+        if isinstance(found, LoadedSituation):
+            return replace(
+                found, namespace=join_name(found.scenario, found.name, found.content_hash)
+            )
+        return None if isinstance(found, UnfinishedLoad) and not found.tables else found
+
+    def _drop_schema(self, schema: str | None) -> None:
+        metadata = MetaData(schema=schema)
+        metadata.reflect(self._connection)
+        metadata.drop_all(self._connection)
+        if schema is not None:
+            self._run(DropSchema(schema))
+
+    def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
+        """Return the schema of ``?schema=``, or an empty name for a database without schemas."""
+        if not self._has_schemas and self.read("") is not None:
+            self._require_complete("")
+        return super().select() if self._has_schemas else ""
+
+    def open(self, namespace: str | None) -> SqlSession:
+        """Return a session of a schema, or of the user's own."""
+        from dqa.databases.sqlalchemy.session import open_sqlalchemy
+
+        schema = self._schema(namespace or "")
+        session = open_sqlalchemy(create_engine(self._url, poolclass=NullPool), schema)
+        if self._has_schemas:
+            default = self._dialect.default_schema_name
+            own = schema or default
+            session.schemas = (own,) if own else ()
+            session.search_path = (default or "",) if own else ()
+        return session

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import select
-import socket
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from threading import Lock
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -30,10 +28,6 @@ from dqa.databases.rows import Deadline, collect, columns_of, rows_from
 
 _DESCRIBING = 60.0
 """Most seconds for reading a schema."""
-_NOTICEABLE = 0.1
-"""Seconds of waiting for a connection that shorten the limit of a statement."""
-_MOST_IDLE = 8
-"""Connections that a session keeps open between statements."""
 
 Result: TypeAlias = tuple[Sequence[str], Iterable[Sequence[Any]]]
 """Column names and rows of a running statement."""
@@ -45,14 +39,12 @@ class _OverdueError(Exception):
 
 @dataclass(slots=True)
 class Connection:
-    """A connection of a session.
+    """The connection of a session.
 
     Attributes
     ----------
     driver
         The driver's connection.
-    mark
-        The server's name of it; empty before its first statement.
     limits
         The settings of the last statement in the engine.
     is_used_up
@@ -60,28 +52,8 @@ class Connection:
     """
 
     driver: Any
-    mark: str = ""
     limits: object = None
     is_used_up: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
-    """How to find a connection's statement on a server, which stops statements at their limit.
-
-    Attributes
-    ----------
-    identify
-        Returns the server's name of a connection.
-    descriptor
-        Returns the file descriptor of a connection's socket, -1 without one.
-    end
-        Ends the named connection from a new one, as far as the role may.
-    """
-
-    identify: Callable[[Any], str]
-    descriptor: Callable[[Any], int]
-    end: Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +80,11 @@ class EngineSettings:
         Sets the limits of the next statement in the engine.
     interrupt
         Stops a running statement from another thread without waiting; None if the driver cannot.
-        Servers are stopped by `server`.
-    server
-        Of a server; None for an embedded engine.
+        Servers stop statements at their limit by themselves.
+    identify
+        Returns the server's name of a connection; None for an embedded engine.
+    end
+        Ends the named connection from a new one, as far as the role may.
     count_reads
         Returns how many rows the session has read so far; None if the engine does not count.
     examine
@@ -130,7 +104,8 @@ class EngineSettings:
     describe: Callable[[Any], DatabaseSchema]
     prepare: Callable[[Connection, Limits], object] = lambda *_: None
     interrupt: Callable[[Connection], Callable[[], object] | None] = lambda _: None
-    server: ServerSettings | None = None
+    identify: Callable[[Any], str] | None = None
+    end: Callable[[str], None] = lambda _: None
     count_reads: Callable[[Any], int] | None = None
     examine: Callable[[Callable[[str, Limits], Rows]], Examination] | None = None
     trivial: str = "SELECT 1"
@@ -138,7 +113,7 @@ class EngineSettings:
 
 
 class SqlSession(Session):
-    """A SQL database whose connections can only read.
+    """A SQL database over one connection, which can only read and runs one statement at a time.
 
     Parameters
     ----------
@@ -171,9 +146,13 @@ class SqlSession(Session):
         self.namespace, self.schemas, self.search_path = namespace, schemas, search_path
         self._settings = settings
         self._on_close = on_close
-        self._is_closed = False
-        self._owner, self._idle = os.getpid(), list[Connection]()
-        self._attempts = Attempts(self._run_once, settings.trivial, self._close_idle)
+        self._attempts = Attempts(self._run_once, settings.trivial)
+        self._start()
+
+    def _start(self) -> None:
+        """Begin without a connection; after a fork the other one is the parent's."""
+        self._owner, self._lock = os.getpid(), Lock()
+        self._connection: Connection | None = None
 
     @property
     def is_broken(self) -> bool:  # type: ignore[override]
@@ -181,14 +160,15 @@ class SqlSession(Session):
         return self._settings.is_broken()
 
     def close(self) -> None:
-        """Close idle connections now, and others after their statements."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._close_idle()
-            self._on_close()
+        """Close the connection after its statement."""
+        with self._lock:
+            if self._connection is not None and self._owner == os.getpid():
+                self._disconnect(self._connection)
+            self._connection = None
+        self._on_close()
 
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement; run it again if its connection broke before it was sent."""
+        """Run a statement; run it again if its failure is unclear."""
         return self._attempts.run(statement, limits)
 
     def read_schema(self) -> DatabaseSchema:
@@ -200,7 +180,6 @@ class SqlSession(Session):
                 self._settings.prepare(connection, limits)
                 return self._settings.describe(connection.driver)
         except failures as error:
-            self._close_idle()  # an earlier server may have left the connections behind
             raise DatabaseUnavailableError(
                 f"The schema of database '{self.name}' cannot be read: {one_line(error)}."
             ) from error
@@ -213,40 +192,27 @@ class SqlSession(Session):
 
     def end_statements(self, mark: str) -> None:
         """End what another connection runs, from a new one."""
-        if self._settings.server is not None:
-            self._settings.server.end(mark)
+        self._settings.end(mark)
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
         started = perf_counter()
-        is_sent = False
         with self._connected() as connection:
             try:
-                left = _left(limits, started)
-                with self._limited(connection, left):
-                    self._settings.prepare(connection, left)
-                    is_sent = True
+                with self._limited(connection, limits):
+                    self._settings.prepare(connection, limits)
                     return self._rows(connection, statement, limits, started)
             except _OverdueError as error:
                 raise timed_out(limits, self.kind) from error
             except self._settings.errors as error:
                 failure = self._settings.failure(error, connection.driver)
-                if failure.fault is Fault.CONNECTION:
-                    failure = replace(failure, is_sent=is_sent)
-                    connection.is_used_up = True
-                raise error_of(failure, error, self.name, self.kind, limits) from error
+                connection.is_used_up |= failure.fault in {Fault.UNCLEAR, Fault.SERVER}
+                raise error_of(failure, self.name, self.kind, limits) from error
 
     def _rows(self, connection: Connection, statement: str, limits: Limits, started: float) -> Rows:
         count = self._settings.count_reads if limits.scans else None
         before = count(connection.driver) if count else 0
         with self._settings.execute(connection, statement) as (columns, result):
-            rows = collect(
-                columns,
-                result,
-                limits,
-                started,
-                failures=self._settings.errors,
-                stop=self._stopper(connection),
-            )
+            rows = collect(columns, result, limits, started, failures=self._settings.errors)
         if count is None or connection.is_used_up:
             return rows
         after = count(connection.driver)
@@ -256,7 +222,7 @@ class SqlSession(Session):
     @contextmanager
     def _limited(self, connection: Connection, limits: Limits) -> Iterator[None]:
         """Stop a statement of an embedded engine at its limit; a server does so itself."""
-        if self._settings.server is not None:
+        if self._settings.identify is not None:
             yield
             return
         interrupt = self._settings.interrupt(connection)
@@ -270,73 +236,40 @@ class SqlSession(Session):
         if deadline.has_fired and interrupt is None:
             raise _OverdueError  # a driver that cannot stop a statement returns late
 
-    def _stopper(self, connection: Connection) -> Callable[[], object] | None:
-        """Return a function that stops a statement from another thread without waiting."""
-        server = self._settings.server
-        if server is None:
-            return self._settings.interrupt(connection)
-        descriptor = server.descriptor
-
-        def leave() -> None:
-            connection.is_used_up = True
-            shut(descriptor(connection.driver))
-
-        return leave
-
     @contextmanager
     def _connected(self) -> Iterator[Connection]:
-        """Give a connection that worked a moment ago, which is idle afterwards or used up."""
-        connection = self._take()
-        try:
-            server = self._settings.server
-            if server is not None and not connection.mark:
-                connection.mark = server.identify(connection.driver)
-                self.announce(connection.mark)
-            yield connection
-        except BaseException as error:
-            # Part of a result that cannot be read or was interrupted may still arrive.
-            if isinstance(error, UnreadableError) or not isinstance(error, DqaError):
-                connection.is_used_up = True
-            raise
-        finally:
-            if connection.is_used_up or len(self._idle) >= _MOST_IDLE:
-                self._disconnect(connection)
-            else:
-                self._idle.append(connection)
-                if self._is_closed:
-                    self._close_idle()
-
-    def _forget_parents(self) -> None:
-        """Leave the connections of before a fork to the parent process."""
+        """Lend the connection, which stays open unless it is used up."""
         if self._owner != os.getpid():
-            self._owner, self._idle = os.getpid(), []
+            self._start()
+        with self._lock:
+            connection, self._connection = self._connection or self._connect(), None
+            try:
+                yield connection
+            except BaseException as error:
+                # Part of a result that cannot be read or was interrupted may still arrive.
+                if isinstance(error, UnreadableError) or not isinstance(error, DqaError):
+                    connection.is_used_up = True
+                raise
+            finally:
+                if connection.is_used_up:
+                    self._disconnect(connection)
+                else:
+                    self._connection = connection
 
-    def _take(self) -> Connection:
-        self._forget_parents()
-        server = self._settings.server
-        while self._idle:
-            with suppress(IndexError):  # another thread has taken it
-                connection = self._idle.pop()
-                if server is None or not _has_news(server.descriptor(connection.driver)):
-                    return connection
-                self._disconnect(connection)  # it broke
+    def _connect(self) -> Connection:
         try:
-            return Connection(self._settings.connect())
+            driver = self._settings.connect()
+            if self._settings.identify is not None:
+                self.announce(self._settings.identify(driver))
         except self._settings.errors as error:
             raise DatabaseUnavailableError(
                 f"Database '{self.name}' cannot be reached: {one_line(error)}."
             ) from error
+        return Connection(driver)
 
     def _disconnect(self, connection: Connection) -> None:
         with suppress(*self._settings.errors):
             connection.driver.close()
-
-    def _close_idle(self) -> None:
-        """Connect anew: the cause that broke one connection probably broke all."""
-        self._forget_parents()
-        while self._idle:
-            with suppress(IndexError):
-                self._disconnect(self._idle.pop())
 
 
 @contextmanager
@@ -350,29 +283,3 @@ def execute_plainly(connection: Connection, statement: str) -> Iterator[Result]:
     finally:
         cursor.close()
         connection.driver.rollback()
-
-
-def shut(descriptor: int) -> None:
-    """Shut a connection from another thread, so that waiting for it ends with an error."""
-    # A copy of the descriptor: the driver continues to own the original.
-    with suppress(OSError), socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as copy:
-        copy.shutdown(socket.SHUT_RDWR)
-
-
-def _has_news(descriptor: int) -> bool:
-    """Whether an idle connection's socket has something to read, so that it has broken."""
-    if descriptor < 0:
-        return True
-    if sys.platform == "win32":
-        return bool(select.select([descriptor], [], [], 0.0)[0])
-    looking = select.poll()
-    looking.register(descriptor, select.POLLIN)
-    return bool(looking.poll(0))
-
-
-def _left(limits: Limits, started: float) -> Limits:
-    """Return the limits with the seconds that are left, unless almost all are left."""
-    taken = perf_counter() - started
-    if taken < _NOTICEABLE:
-        return limits
-    return replace(limits, seconds=max(limits.seconds - taken, _NOTICEABLE))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Connection,
     Double,
-    ForeignKeyConstraint,
+    Executable,
+    ForeignKey,
     Integer,
     MetaData,
     String,
@@ -23,9 +23,6 @@ from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.engine.mock import MockConnection
-from sqlalchemy.exc import DataError as DriverDataError
-from sqlalchemy.exc import IntegrityError, ProgrammingError
-from sqlalchemy.schema import AddConstraint, CreateTable
 from sqlalchemy.types import TypeEngine, UserDefinedType
 
 from dqa.core import situation as content
@@ -38,16 +35,12 @@ from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE, LoadedSi
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Fill: TypeAlias = Callable[[Connection, Table, content.Table], None]
+Run: TypeAlias = Callable[[Executable], object]
+"""Runs a statement."""
+Fill: TypeAlias = Callable[[Table, content.Table], None]
 """Inserts the rows of one table, which are at least one."""
-
-_CONSTRAINTS = "constraints"
-"""Key of `MetaData.info`: the statements that add the unchecked foreign keys."""
-
-ForeignKeys: TypeAlias = Literal["declared", "unchecked", "commented", "omitted"]
-"""How to write the foreign keys of the graph reading, which real data breaks: as declarations that
-the engine does not enforce, as constraints that are not checked against existing rows, as comments,
-or not at all."""
+_UNFIT = frozenset({"IntegrityError", "DataError", "ProgrammingError", "ValueError"})
+"""Names of exceptions for values that a table cannot hold, of every driver and of SQLAlchemy."""
 
 
 class _Invisible(UserDefinedType[int]):
@@ -80,6 +73,10 @@ _DIALECTS: Mapping[str, Dialect] = {
 _SAME_SPELLING = {"duckdb": "postgres", "mariadb": "mysql"}
 
 
+def _dialect(name: str) -> Dialect:
+    return _DIALECTS[_SAME_SPELLING.get(name, name)]
+
+
 def quote(dialect: str, *names: str) -> str:
     """Return names quoted for a dialect, separated by commas."""
     return ", ".join(map(_dialect(dialect).identifier_preparer.quote_identifier, names))
@@ -92,78 +89,63 @@ def quote_if_needed(dialect: str, name: str) -> str:
     return name if is_plain else preparer.quote_identifier(name)
 
 
-def create_table(table: Table, dialect: str) -> str:
-    """Return the statement that creates a table."""
-    return str(CreateTable(table).compile(dialect=_dialect(dialect)))
-
-
-def definitions(metadata: MetaData, dialect: str) -> list[str]:
-    """Return the statements that create tables, with the comments on them."""
-    found: list[str] = []
-
-    def compile_one(definition: Any, *_: object, **__: object) -> None:  # noqa: ANN401
-        found.append(str(definition.compile(dialect=_dialect(dialect))))
-
-    mock: Any = MockConnection(_dialect(dialect), compile_one)
-    metadata.create_all(mock, checkfirst=False)
-    return found
-
-
-def literal_insert(table: Table, rows: Sequence[Mapping[str, Any]], dialect: str) -> str:
-    """Return the statement that fills a table, with every value as a literal."""
-    options = {"literal_binds": True}
-    statement = insert(table).values(rows)
-    return str(statement.compile(dialect=_dialect(dialect), compile_kwargs=options))
+def spelled(statement: Executable, dialect: str) -> str:
+    """Return the text of a statement, with every value as a literal."""
+    compiled = statement.compile(dialect=_dialect(dialect), compile_kwargs={"literal_binds": True})
+    return str(compiled)
 
 
 def define_tables(
     schema: Schema,
-    foreign_keys: ForeignKeys,
     namespace: str | None = None,
     *,
     numbered: bool = False,
+    declares_links: bool = False,
 ) -> MetaData:
-    """Return the tables of a schema, with a column `ROW_COLUMN` if rows are `numbered`."""
+    """Return the tables of a schema.
+
+    Parameters
+    ----------
+    schema, namespace
+        The tables, and the schema that is to hold them.
+    numbered
+        Whether a column `ROW_COLUMN` numbers the rows.
+    declares_links
+        Whether foreign keys are declarations, which the engine does not enforce, or comments: real
+        data breaks them.
+    """
     metadata = MetaData(namespace)
-    prefix = f"{namespace}." if namespace else ""
-    references = list(_references(schema))
+    references = {
+        (edge.table, column): (node.table, node.key_column)
+        for edge in schema.edges
+        for label, column in (edge.source, edge.target)
+        for node in (schema.node(label),)
+    }
     in_keys = {(table.name, column) for table in schema.tables for column in table.key}
-    in_keys |= {end for reference in references for end in reference}
+    in_keys |= {*references, *references.values()}
     for table in schema.tables:
-        columns = [
-            Column(
-                column.name,
-                _KEY_TEXT
-                if column.stored == "text" and (table.name, column.name) in in_keys
-                else _TYPES[column.stored],
-                primary_key=column.name in table.key,
-                autoincrement=False,
-                quote=True,
+        columns: list[Column[Any]] = []
+        for column in table.columns:
+            other = ".".join(references.get((table.name, column.name), ()))
+            is_key_text = column.stored == "text" and (table.name, column.name) in in_keys
+            columns.append(
+                Column(
+                    column.name,
+                    _KEY_TEXT if is_key_text else _TYPES[column.stored],
+                    primary_key=column.name in table.key,
+                    autoincrement=False,
+                    comment=f"{REFERENCES}{other}" if other and not declares_links else None,
+                    quote=True,
+                )
             )
-            for column in table.columns
-        ]
         if numbered:
             columns.append(Column(ROW_COLUMN, _ROW_NUMBER))
         Table(table.name, metadata, *columns, quote=True)
-    for (table_name, column_name), (other, other_column) in references:
-        source = metadata.tables[prefix + table_name].c[column_name]
-        if foreign_keys == "commented":
-            source.comment = f"{REFERENCES}{other}.{other_column}"
-        elif foreign_keys != "omitted":
-            target = metadata.tables[prefix + other].c[other_column]
-            link = ForeignKeyConstraint([source], [target], postgresql_not_valid=True)
-            source.table.append_constraint(link)
-            if foreign_keys == "unchecked":  # which takes it out of CREATE TABLE
-                metadata.info.setdefault(_CONSTRAINTS, []).append(AddConstraint(link))
+    if declares_links:
+        for (name, column_name), (other, key) in references.items():
+            link = ForeignKey(metadata.tables[other].c[key])
+            metadata.tables[name].c[column_name].append_foreign_key(link)
     return metadata
-
-
-def _references(schema: Schema) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
-    """Yield the referring column and the column it refers to, as the graph reading has them."""
-    for edge in schema.edges:
-        for label, column in (edge.source, edge.target):
-            node = schema.node(label)
-            yield (edge.table, column), (node.table, node.key_column)
 
 
 def define_tag(namespace: str | None = None) -> Table:
@@ -178,28 +160,21 @@ def define_tag(namespace: str | None = None) -> Table:
     )
 
 
-def tag_row(tag: LoadedSituation) -> tuple[str, str, str, int]:
-    """Return a tag as the row of its table."""
-    return tag.scenario, tag.name, tag.content_hash, tag.rows
+def create_all(metadata: MetaData, dialect: Dialect | str, run: Run) -> None:
+    """Create tables, with the comments on them."""
+    known = _dialect(dialect) if isinstance(dialect, str) else dialect
+    mock: Any = MockConnection(known, lambda definition, *_, **__: run(definition))
+    metadata.create_all(mock, checkfirst=False)
 
 
-def insert_rows(connection: Connection, table: Table, rows: content.Table) -> None:
-    """Insert rows by the driver's `executemany`, which takes them faster than Core does."""
-    compiled = insert(table).compile(dialect=connection.dialect)
-    values: Any = list(plain_rows(rows))
-    if ROW_COLUMN in table.columns:
-        values = [(*row, number) for number, row in enumerate(values)]
-    if not compiled.positional:
-        values = [dict(zip(table.columns.keys(), row, strict=True)) for row in values]
-    connection.exec_driver_sql(str(compiled), values)
-
-
-def write_tables(
-    connection: Connection,
+def write_tables(  # noqa: PLR0913
     situation: content.Situation,
     tag: LoadedSituation | None,
     metadata: MetaData,
-    fill: Fill = insert_rows,
+    *,
+    dialect: Dialect | str,
+    run: Run,
+    fill: Fill,
 ) -> None:
     """Create the tables of a situation, fill them and write the tag.
 
@@ -208,16 +183,14 @@ def write_tables(
 
     Parameters
     ----------
-    connection
-        In a transaction, which the caller commits.
     situation
         What to write.
     tag
         The row of the tag table; None for no such table.
     metadata
         The tables, as `define_tables` returns them.
-    fill
-        How to insert rows.
+    dialect, run, fill
+        Of the database; the caller commits.
 
     Raises
     ------
@@ -225,28 +198,22 @@ def write_tables(
         A key occurs twice, or the database cannot hold a value.
     """
     tag_table = define_tag(metadata.schema)
-    driver: Any = connection.dialect.loaded_dbapi
     if tag is not None:
-        tag_table.create(connection)
-    metadata.create_all(connection, checkfirst=False)
+        create_all(tag_table.metadata, dialect, run)
+    create_all(metadata, dialect, run)
     try:
         for table in metadata.tables.values():
             if len(rows := situation.tables[table.name]):
-                fill(connection, table, rows)
-    except (
-        *(IntegrityError, DriverDataError, ProgrammingError, ValueError),
-        *(driver.IntegrityError, driver.DataError),
-    ) as error:
-        raise unfit(situation, error) from error
-    for constraint in metadata.info.get(_CONSTRAINTS, ()):
-        connection.execute(constraint)
+                fill(table, rows)
+    except Exception as error:
+        if _UNFIT.isdisjoint(kind.__name__ for kind in type(error).__mro__):
+            raise
+        raise DataError(
+            f"The database cannot hold situation '{situation.name}': {one_line(error)}."
+        ) from error
     if tag is not None:
-        connection.execute(insert(tag_table).values(tag_row(tag)))
-
-
-def unfit(situation: content.Situation, error: Exception) -> DataError:
-    """Return the error of a database that cannot hold a situation."""
-    return DataError(f"The database cannot hold situation '{situation.name}': {one_line(error)}.")
+        row = (tag.scenario, tag.name, tag.content_hash, tag.rows)
+        run(insert(tag_table).values(row))
 
 
 def plain_rows(table: content.Table) -> Iterator[tuple[Any, ...]]:
@@ -259,7 +226,3 @@ def _plain(array: NDArray[Any]) -> list[Any]:
     if array.dtype.kind == "f":
         return [value if value == value else None for value in listed]  # noqa: PLR0124
     return listed
-
-
-def _dialect(name: str) -> Dialect:
-    return _DIALECTS[_SAME_SPELLING.get(name, name)]

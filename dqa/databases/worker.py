@@ -24,6 +24,8 @@ from threading import Thread
 from time import monotonic
 from typing import Any
 
+from pydantic_core import to_jsonable_python
+
 from dqa.core import errors
 from dqa.core.database import Limits
 from dqa.core.errors import (
@@ -33,7 +35,6 @@ from dqa.core.errors import (
     UnknownReferenceError,
 )
 from dqa.core.interpreters import describe_exit, name_signal, start_process
-from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.core.session import Session
 from dqa.databases.errors import out_of_memory
 from dqa.databases.opening import Opening
@@ -218,29 +219,6 @@ class Worker:
         )
 
 
-def decode_schema(reply: list[Any]) -> DatabaseSchema:
-    """Return the schema in a reply; `TypeError` or `ValueError` for anything else."""
-    tables, nodes, edges, quote, folds_case, notes = reply
-
-    def columns(listed: list[Any]) -> tuple[Field, ...]:
-        return tuple(Field(name, kind, tuple(shown), text) for name, kind, shown, text in listed)
-
-    return DatabaseSchema(
-        tuple(
-            TableInfo(name, columns(listed), tuple(key), tuple(map(tuple, links)), *rest)
-            for name, listed, key, links, *rest in tables
-        ),
-        tuple(NodeInfo(name, columns(listed), *rest) for name, listed, *rest in nodes),
-        tuple(
-            EdgeInfo(label, source, target, columns(listed), *rest)
-            for label, source, target, listed, *rest in edges
-        ),
-        quote,
-        folds_case,
-        tuple(notes),
-    )
-
-
 def _decode_error(content: object) -> DqaError:
     """Return the error that a worker reports; `EOFError` for anything else."""
     match content:
@@ -324,9 +302,9 @@ def _limit_memory() -> None:
 def _answer_requests(connection: Connection, session: Session) -> None:
     does: dict[str, Callable[..., Any]] = {
         "run": lambda statement, *limits: session.run(statement, Limits(*limits)),
-        "schema": lambda: (session.read_schema(), session.namespace),
+        "schema": lambda: (to_jsonable_python(session.read_schema()), session.namespace),
         "order": lambda table: _hex(session.row_order(table)),
-        "examine": session.examine,
+        "examine": lambda: to_jsonable_python(session.examine()),
         "end": session.end_statements,
     }
     is_usable = True

@@ -39,13 +39,10 @@ def _close(key: tuple[int, Kind]) -> None:
 
 
 def _load(situation: Situation, kind: Kind) -> Database:
-    if kind == "relational":
-        from dqa.databases.sqlite.backend import BACKEND as SQLITE
+    from dqa.databases.backends import BUILT_IN
 
-        return SQLITE.load(situation, isolation="none")
-    from dqa.databases.ladybug.backend import BACKEND as LADYBUG
-
-    return LADYBUG.load(situation, isolation="none")
+    backend = BUILT_IN["sqlite" if kind == "relational" else "ladybug"]
+    return backend.load(situation, isolation="none")
 
 
 def whole_rows(

@@ -9,16 +9,10 @@ import pytest
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.situation import Cell, Situation, Table
+from dqa.databases.backends import BUILT_IN
 from dqa.databases.base import Backend
-from dqa.databases.duckdb import backend as duckdb
-from dqa.databases.ladybug import backend as ladybug
-from dqa.databases.sqlite import backend as sqlite
 
-BACKENDS: dict[str, Backend] = {
-    "duckdb": duckdb.BACKEND,
-    "ladybug": ladybug.BACKEND,
-    "sqlite": sqlite.BACKEND,
-}
+BACKENDS: dict[str, Backend] = {name: BUILT_IN[name] for name in ("duckdb", "ladybug", "sqlite")}
 
 
 def small_situation() -> Situation:
@@ -65,7 +59,7 @@ def database(backend: Backend, situation: Situation) -> Iterator[Database]:
 @pytest.fixture(scope="module")
 def relational(situation: Situation) -> Iterator[Database]:
     """Give the small world in SQLite."""
-    loaded = sqlite.BACKEND.load(situation)
+    loaded = BUILT_IN["sqlite"].load(situation)
     yield loaded
     loaded.close()
 
@@ -73,6 +67,6 @@ def relational(situation: Situation) -> Iterator[Database]:
 @pytest.fixture(scope="module")
 def graph(situation: Situation) -> Iterator[Database]:
     """Give the small world in LadybugDB."""
-    loaded = ladybug.BACKEND.load(situation)
+    loaded = BUILT_IN["ladybug"].load(situation)
     yield loaded
     loaded.close()

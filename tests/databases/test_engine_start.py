@@ -6,14 +6,14 @@ from tests.programs import run_python
 
 START = """
 import threading
-from dqa.databases.ladybug.backend import BACKEND
+from dqa.databases.backends import BUILT_IN
 
 barrier, failures = threading.Barrier(8), []
 
 def work():
     barrier.wait()
     try:
-        BACKEND.start()
+        BUILT_IN["ladybug"].start()
         import ladybug
         with ladybug.Database(":memory:") as database, ladybug.Connection(database) as connection:
             with connection.execute("RETURN 1") as rows:
@@ -28,9 +28,8 @@ assert not failures, failures
 """
 NAMING = """
 import sys
-from importlib.metadata import entry_points
-backends = [point.load() for point in entry_points(group="dqa.databases")]
-assert any(backend.accepts("postgresql://host/x") for backend in backends)
+from dqa.databases.backends import BUILT_IN
+assert BUILT_IN["postgres"].accepts("postgresql://host/x")
 heavy = {"sqlalchemy", "ladybug", "duckdb", "neo4j", "numpy", "sqlglot"}
 assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()
 """

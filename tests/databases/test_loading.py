@@ -19,7 +19,7 @@ from dqa.core.database import Limits
 from dqa.core.errors import DataError, QueryError, UsageError
 from dqa.core.situation import Schema, Situation, Table
 from dqa.databases.base import Backend
-from dqa.databases.namespaces import LoadedSituation, namespace_for, tag_from_json, tag_to_json
+from dqa.databases.namespaces import namespace_for
 from dqa.loaders.readback import read_situation
 from dqa.loaders.release import read_release
 from tests.databases.conftest import BACKENDS
@@ -312,11 +312,3 @@ def test_a_duckdb_file_holds_several_situations(situation: Situation, tmp_path: 
         assert read_situation(opened, other.schema, other.name) == other
     assert backend.unload(str(file), namespace_for(situation)).name == "small"
     assert [held.namespace for held in backend.loaded(str(file))] == [name]
-
-
-def test_a_tag_is_read_from_a_comment() -> None:
-    """Another comment is no tag."""
-    tag = LoadedSituation("here", "locating", "small", "abc", 10)
-    assert tag_from_json("here", tag_to_json(tag)) == tag
-    for other in (None, "", "a comment", "[]", '{"name": "small"}'):
-        assert tag_from_json("here", other) is None

@@ -18,10 +18,8 @@ from dqa.core.errors import (
     StatementTimeoutError,
 )
 from dqa.core.situation import Situation
+from dqa.databases.backends import BUILT_IN
 from dqa.databases.base import Backend
-from dqa.databases.duckdb import backend as duckdb
-from dqa.databases.ladybug import backend as ladybug
-from dqa.databases.sqlite import backend as sqlite
 
 NODES = {
     "duckdb": "SELECT trade_node, local_value FROM trade_node ORDER BY trade_node",
@@ -102,14 +100,14 @@ def test_a_cut_result_says_how_many_rows_there_were(database: Database) -> None:
     ("engine", "statement"),
     [
         (
-            sqlite.BACKEND,
+            BUILT_IN["sqlite"],
             (
                 "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 1e12) "
                 "SELECT x FROM c WHERE x < 9"
             ),
         ),
         (
-            duckdb.BACKEND,
+            BUILT_IN["duckdb"],
             "SELECT x FROM range(1000000000000) AS r(x) WHERE x < 900 OR hash(x) = 7",
         ),
     ],
@@ -131,7 +129,7 @@ def test_the_rows_of_a_long_search_are_not_counted(
 
 def test_duckdb_s_lists_structs_maps_and_json_are_json_in_the_row(situation: Situation) -> None:
     """One shape for all, parsed where the driver gives text."""
-    database = duckdb.BACKEND.load(situation)
+    database = BUILT_IN["duckdb"].load(situation)
     found = database.query(
         "SELECT [1, 2] AS a, {'x': 1.5} AS b, MAP([1], ['y']) AS c, '{\"z\": [null]}'::JSON AS d"
     )
@@ -196,7 +194,7 @@ def test_a_greedy_statement_does_not_fail_its_neighbours(
 ) -> None:
     """Statements in this process share the engine's memory; each fails for its own needs only."""
     monkeypatch.setattr("dqa.databases.ladybug.namespaces._POOL", 64 << 20)
-    graph = ladybug.BACKEND.load(situation, isolation="none")
+    graph = BUILT_IN["ladybug"].load(situation, isolation="none")
     greedy = (
         "UNWIND range(1, 3000) AS a UNWIND range(1, 1000) AS b WITH a * 1000 + b AS x "
         "RETURN x, string(x) + ' long as this text is'"

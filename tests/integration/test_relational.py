@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from pkgutil import resolve_name
 from threading import Event, Thread
 from typing import Any
 
@@ -24,7 +25,6 @@ from dqa.core.errors import (
 )
 from dqa.core.situation import Cell, Situation, Table
 from dqa.databases.namespaces import namespace_for, tag_of
-from dqa.databases.opening import find_named
 from dqa.guard import Audit, AuditEntry, Policy
 from dqa.loaders.readback import read_situation
 from tests.integration.conftest import EVERY, Target
@@ -224,7 +224,7 @@ def test_a_schema_that_appears_during_a_load_is_left_alone(
 ) -> None:
     """A load that finds it when it creates its namespace fails and drops nothing."""
     server, situation, engine = occupied
-    namespace, kind = namespace_for(situation), find_named(server.backend.namespaces)
+    namespace, kind = namespace_for(situation), resolve_name(server.backend.namespaces)
     with pytest.raises(UsageError), kind.connect(server.url) as namespaces:
         namespaces.create(situation, tag_of(situation, namespace))
     with engine.connect() as connection:
@@ -236,7 +236,7 @@ def test_a_replacement_that_fails_loses_nothing(
 ) -> None:
     """The old content stays until the new one is complete."""
     server, situation, engine = occupied
-    namespace, kind = namespace_for(situation), find_named(server.backend.namespaces)
+    namespace, kind = namespace_for(situation), resolve_name(server.backend.namespaces)
     good = world(goods=3)
     broken = good.replace(building=good["building"].replace(id=[1, 1, 2]))
     with pytest.raises(DataError), kind.connect(server.url) as namespaces:

@@ -8,8 +8,9 @@ locked before the first statement: it reaches only the files of views.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from glob import glob
 from itertools import accumulate
 from pathlib import Path
 from typing import Self
@@ -17,13 +18,13 @@ from typing import Self
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from dqa.core.errors import DataError
+from dqa.core.errors import DataError, UsageError
 from dqa.core.schema import quoted
 from dqa.core.session import Source
 from dqa.core.text import visible
-from dqa.databases.duckdb.locations import SUFFIXES, suffix_of, tables_at
 from dqa.databases.duckdb.session import FILLING, LOCK, open_duckdb
 from dqa.databases.errors import first_line
+from dqa.databases.files import DATA_SUFFIXES, data_suffix
 from dqa.databases.namespaces import Namespaces
 from dqa.databases.sql_session import SqlSession
 
@@ -53,17 +54,7 @@ class DataFiles(Namespaces):
         """Give the location; nothing is read yet."""
         yield cls(location)
 
-    @classmethod
-    def start(cls) -> None:
-        """Open a database in memory for a moment."""
-        duckdb.connect(":memory:").close()
-
-    @classmethod
-    def engine_version(cls) -> str:
-        """Return DuckDB's version."""
-        return f"DuckDB {duckdb.__version__}"
-
-    def select(self) -> str:
+    def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
         """Return the only schema; `UsageError` if a file is missing."""
         tables_at(self.location)
         return _MAIN
@@ -112,7 +103,7 @@ def _loaded(tables: Mapping[str, Path]) -> frozenset[str]:
 
 
 def _reader(path: Path) -> str:
-    return SUFFIXES[suffix_of(path.name) or ""]
+    return DATA_SUFFIXES[data_suffix(path.name) or ""]
 
 
 def _add(connection: DuckDBPyConnection, name: str, path: Path, *, loads: bool) -> None:
@@ -138,3 +129,51 @@ def _pattern(path: Path) -> str:
 
 def _text(value: str) -> str:
     return quoted(value, "'")
+
+
+def tables_at(location: str) -> dict[str, Path]:
+    """Return the files of a location by the names of their tables, sorted.
+
+    A table has the name of its file without the suffix; characters other than letters, digits and
+    underscores become underscores. Folders within a folder are ignored.
+
+    Raises
+    ------
+    UsageError
+        There is no such file, or two files have the same table name.
+    """
+    tables: dict[str, Path] = {}
+    taken: dict[str, Path] = {}
+    for path in _files(location):
+        name = _table_name(path)
+        other = taken.setdefault(name.casefold(), path)
+        if other != path:
+            raise UsageError(
+                f"'{other}' and '{path}' would both be the table {name}: rename one of the files, "
+                "or name one as the database."
+            )
+        tables[name] = path.resolve()
+    return tables
+
+
+def _files(location: str) -> list[Path]:
+    path = Path(location)
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        found = list(path.iterdir())
+        missing = f"The folder '{location}' holds no data file"
+    elif _GLOB.search(location):
+        found = [Path(name) for name in glob(location, recursive=True)]  # noqa: PTH207  (absolute, too)
+        missing = f"No data file matches '{location}'"
+    else:
+        raise UsageError(f"There is no file '{location}'. Name one that exists.")
+    files = sorted(one for one in found if one.is_file() and data_suffix(one.name))
+    if not files:
+        raise UsageError(f"{missing}: name files that end in {', '.join(DATA_SUFFIXES)}.")
+    return files
+
+
+def _table_name(path: Path) -> str:
+    suffix = data_suffix(path.name) or ""
+    return re.sub(r"\W", "_", path.name[: -len(suffix)]) or "_"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -10,10 +10,11 @@ from urllib.parse import parse_qs
 
 import duckdb
 from duckdb import DuckDBPyConnection
+from sqlalchemy import Executable, Table
+from sqlalchemy.schema import DropSchema
 
+from dqa.core import situation as content
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
-from dqa.core.schema import quoted
-from dqa.core.situation import Situation
 from dqa.databases.duckdb.session import LOCK, connect, open_duckdb, write_file
 from dqa.databases.errors import first_line, refused_script
 from dqa.databases.files import existing_file, file_path, require_folder
@@ -21,17 +22,17 @@ from dqa.databases.namespaces import (
     TAG_TABLE,
     LoadedSituation,
     NamespaceContent,
-    Namespaces,
     namespace_for,
     tag_of,
-    tagged_content,
 )
 from dqa.databases.servers import schema_names
+from dqa.databases.sql_namespaces import SqlNamespaces
 from dqa.databases.sql_session import SqlSession
+from dqa.databases.tables import quote, spelled
 
 _MAIN = "main"
 _TABLES = (
-    "SELECT schema_name, list(table_name) FILTER (table_name IS NOT NULL) "
+    "SELECT schema_name, coalesce(list(table_name) FILTER (table_name IS NOT NULL), []) "
     "FROM duckdb_schemas() LEFT JOIN duckdb_tables() USING (database_name, schema_name) "
     "WHERE database_name = current_database() GROUP BY ALL ORDER BY ALL"
 )
@@ -42,11 +43,10 @@ _IN_MAIN = (
     "WHERE database_name = current_database() AND schema_name = ? AND NOT internal"
 )
 """How many objects of a schema a statement could name."""
-
 _ROWS = "dqa_rows"
 
 
-class DuckdbNamespaces(Namespaces):
+class DuckdbNamespaces(SqlNamespaces):
     """The schemas of a file.
 
     Parameters
@@ -54,20 +54,22 @@ class DuckdbNamespaces(Namespaces):
     path
         Where it is, or is to be; None for memory.
     wanted
-        The schema that the location names.
+        The schemas that the location names.
     writer
         A connection to new memory.
     """
 
+    _dialect = "duckdb"
+
     def __init__(
         self,
         path: Path | None,
-        wanted: str | None = None,
+        wanted: str = "",
         writer: DuckDBPyConnection | None = None,
     ) -> None:
         self.location = str(path)
         self._path = path or Path()
-        self._wanted = wanted
+        self._wanted = schema_names(wanted)
         self._writer = writer
 
     @classmethod
@@ -75,7 +77,7 @@ class DuckdbNamespaces(Namespaces):
     def connect(cls, location: str) -> Iterator[Self]:
         """Give the schemas of a file, and translate the engine's errors."""
         where, _, query = location.partition("?")
-        path, wanted = file_path(where, "duckdb"), parse_qs(query).get("schema", [None])[0]
+        path, wanted = file_path(where, "duckdb"), parse_qs(query).get("schema", [""])[0]
         try:
             yield cls(path, wanted)
         except duckdb.Error as error:
@@ -84,17 +86,7 @@ class DuckdbNamespaces(Namespaces):
             ) from error
 
     @classmethod
-    def start(cls) -> None:
-        """Open a database in memory for a moment."""
-        duckdb.connect(":memory:").close()
-
-    @classmethod
-    def engine_version(cls) -> str:
-        """Return DuckDB's version."""
-        return f"DuckDB {duckdb.__version__}"
-
-    @classmethod
-    def open_in_memory(cls, content: Situation | str) -> SqlSession:
+    def open_in_memory(cls, content: content.Situation | str) -> SqlSession:
         """Write a situation, or run a script, in memory that all threads share."""
         memory = connect(None)
         name, schema = "temporary", _MAIN
@@ -112,45 +104,39 @@ class DuckdbNamespaces(Namespaces):
             raise refused_script("DuckDB", error) from error
         return open_duckdb(memory, [schema], name)
 
-    def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Create a schema, and insert rows as Arrow tables: `executemany` would take minutes."""
+    def _run(self, statement: Executable) -> list[Any]:
+        return self._execute(spelled(statement, "duckdb"))
+
+    def _fill(self, table: Table, rows: content.Table) -> None:
+        """Insert rows as an Arrow table: `executemany` would take minutes."""
         import pyarrow as pa
 
-        from dqa.databases.tables import define_tables, define_tag, definitions, tag_row, unfit
+        kinds = {c.name: pa.string() if c.stored == "text" else None for c in rows.schema.columns}
+        arrays = {
+            name: pa.array(rows[name], kind, from_pandas=True)  # NaN is missing
+            for name, kind in kinds.items()
+        }
+        writer, names = self._writer, quote("duckdb", *arrays)
+        target = f"{quote('duckdb', table.schema or '')}.{quote('duckdb', table.name)}"
+        assert writer is not None  # noqa: S101  (within `locked`)
+        writer.register(_ROWS, pa.table(arrays))
+        writer.execute(f"INSERT INTO {target} ({names}) SELECT {names} FROM {_ROWS}")  # noqa: S608
+        writer.unregister(_ROWS)
 
-        assert self._writer is not None  # noqa: S101  (within `locked`)
-        writer, schema = self._writer, quoted(tag.namespace, '"')
-        # DuckDB enforces foreign keys, which real data breaks.
-        metadata = define_tables(situation.schema, "commented", tag.namespace)
-        writer.execute(f"CREATE SCHEMA {schema}")
-        for tables in (define_tag(tag.namespace).metadata, metadata):
-            writer.execute(";".join(definitions(tables, "duckdb")))
-        try:
-            for name, rows in situation.tables.items():
-                kinds = {
-                    c.name: pa.string() if c.stored == "text" else None for c in rows.schema.columns
-                }
-                arrays = {
-                    column: pa.array(rows[column], kind, from_pandas=True)  # NaN is missing
-                    for column, kind in kinds.items()
-                }
-                names = ", ".join(quoted(column, '"') for column in arrays)
-                target = f"{schema}.{quoted(name, chr(34))}"
-                writer.register(_ROWS, pa.table(arrays))
-                writer.execute(f"INSERT INTO {target} ({names}) SELECT {names} FROM {_ROWS}")  # noqa: S608
-                writer.unregister(_ROWS)
-        except (duckdb.IntegrityError, duckdb.DataError, ValueError) as error:
-            raise unfit(situation, error) from error
-        writer.execute(f"INSERT INTO {schema}.{TAG_TABLE} VALUES (?, ?, ?, ?)", tag_row(tag))  # noqa: S608
+    def _tables(self, schema: str | None) -> Collection[str] | None:
+        return self._schemas().get(schema or _MAIN)
 
-    def drop(self, namespace: str) -> None:
-        """Drop a schema with all that is in it."""
-        self._execute(f"DROP SCHEMA {quoted(namespace, chr(34))} CASCADE")
+    def _schemas(self) -> dict[str, list[str]]:
+        """Return the tables of each schema."""
+        return dict(self._execute(_TABLES))
 
-    def names(self) -> Iterable[str]:
-        """Return the schemas that have a tag."""
+    def situations(self) -> Iterator[LoadedSituation]:
+        """Yield the situations in schemas that have a tag."""
         existing_file(self._path, "duckdb")
-        return [name for name, tables in self._tables().items() if TAG_TABLE in tables]
+        for name, tables in self._schemas().items():
+            found = self.read(name) if TAG_TABLE in tables else None
+            if isinstance(found, LoadedSituation):
+                yield found
 
     def read(self, namespace: str) -> NamespaceContent:
         """Return the content of a schema; `UsageError` for a file of another kind."""
@@ -161,37 +147,33 @@ class DuckdbNamespaces(Namespaces):
                 existing_file(self._path, "duckdb")
             except DataError as error:
                 raise UsageError(f"{error} Nothing is overwritten; name another file.") from error
-        tag = f"SELECT * FROM {quoted(namespace, chr(34))}.{TAG_TABLE}"  # noqa: S608
-        return tagged_content(
-            namespace,
-            self._tables().get(namespace),
-            lambda: next(iter(self._execute(tag)), None),
-        )
+        return super().read(namespace)
 
-    def select(self) -> str:
-        """Return the schema of ``?schema=``; else ``main``, or the only one that holds anything."""
+    def drop(self, namespace: str) -> None:
+        """Drop a schema with all that is in it."""
+        self._run(DropSchema(namespace, cascade=True))
+
+    def select(self, more: Collection[str] = ()) -> str:
+        """Return the schemas of ``?schema=``; else ``main``, or the only one that holds anything.
+
+        Others that are named in `more` follow.
+        """
         existing_file(self._path, "duckdb")
-        schemas = [name for name, tables in self._tables().items() if tables]
-        for name in schema_names(self._wanted or ""):
+        tables = self._schemas()
+        schemas = [name for name, listed in tables.items() if listed]
+        for name in self._wanted:
             if name not in [*schemas, _MAIN]:
                 raise UsageError(
                     f"'{self._path}' has no schema '{name}'. It has: {', '.join(schemas)}."
                 )
-        if self._wanted is not None:
-            return self._wanted
-        if _MAIN in schemas or not schemas:
-            return _MAIN
-        if len(schemas) > 1:
+        shown = self._wanted or ((_MAIN,) if _MAIN in schemas or not schemas else schemas)
+        if not self._wanted and len(shown) > 1:
             raise UsageError(
                 f"'{self._path}' has several schemas; append one, as in "
-                f"duckdb:///{self._path}?schema={schemas[0]}. It has: {', '.join(schemas[:20])}."
+                f"duckdb:///{self._path}?schema={shown[0]}. It has: {', '.join(shown[:20])}."
             )
-        return schemas[0]
-
-    def with_schemas(self, namespace: str | None, more: Collection[str]) -> str:
-        """Return a schema with others of the file."""
-        named = (name for name in self._tables() if name.casefold() in more)
-        return ",".join(dict.fromkeys((*schema_names(namespace or _MAIN), *named)))
+        named = (name for name in tables if name.casefold() in more)
+        return ",".join(dict.fromkeys((*shown, *named)))
 
     def open(self, namespace: str | None) -> SqlSession:
         """Return a session of a schema, which keeps the file open."""
@@ -219,11 +201,7 @@ class DuckdbNamespaces(Namespaces):
             finally:
                 self._writer = None
 
-    def _tables(self) -> dict[str, list[str]]:
-        """Return the tables of each schema."""
-        return {name: tables or [] for name, tables in self._execute(_TABLES)}
-
-    def _execute(self, statement: str) -> list[tuple[Any, ...]]:
+    def _execute(self, statement: str) -> list[Any]:
         """Run a statement in the transaction of `locked`, or for reading."""
         if self._writer is not None:
             return self._writer.execute(statement).fetchall()

@@ -104,7 +104,6 @@ _CLASSES: Sequence[tuple[tuple[str, ...], Fault]] = (
     (("OutOfMemoryException",), Fault.MEMORY),
     (("PermissionException", "TransactionException", "HTTPException"), Fault.REFUSED),
     (("ParserException", "CatalogException"), Fault.NOT_UNDERSTOOD),
-    (("ResourceInUseException",), Fault.PASSING),
     # A bug of the engine that this statement meets, after which it takes no others.
     (("FatalException", "InternalException"), Fault.STATEMENT),
     (("ConnectionException", "IOException", "InternalError"), Fault.UNCLEAR),
@@ -246,7 +245,7 @@ def fault_of(error: duckdb.Error) -> Fault:
     """Return the fault of an exception."""
     message = str(error)
     if _INVALIDATED in message:
-        return Fault.PASSING  # by another statement; the database is opened anew
+        return Fault.UNCLEAR  # by another statement; the database is opened anew
     if isinstance(error, duckdb.BinderException) and "No function matches" in message:
         return Fault.NOT_UNDERSTOOD
     if isinstance(error, duckdb.IOException) and _DAMAGED.search(message):

@@ -6,9 +6,11 @@ A situation is written by one COPY from Arrow per label, all in one transaction.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import ladybug
@@ -16,17 +18,12 @@ import pyarrow as pa
 
 from dqa.core.cypher import quote_name, quote_text
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
-from dqa.core.situation import EdgeSchema, NodeSchema, Situation, StoredType, TableSchema
+from dqa.core.situation import EdgeSchema, Situation, StoredType
 from dqa.databases.errors import refused_script
 from dqa.databases.files import FileNamespaces, existing_file
+from dqa.databases.graph_rows import GraphRows, graph_rows, no_graph
 from dqa.databases.ladybug.session import TAG, LadybugSession
-from dqa.databases.namespaces import (
-    LoadedSituation,
-    no_graph,
-    require_graph,
-    tag_from_json,
-    tag_to_json,
-)
+from dqa.databases.namespaces import LoadedSituation
 
 _TYPES: Mapping[StoredType, str] = {
     "text": "STRING",
@@ -65,28 +62,15 @@ def write(
     DataError
         The situation is not a graph, or the engine cannot hold it.
     """
-    require_graph(situation)
-    schema = situation.schema
     with ladybug.Connection(database, num_threads=1) as connection:
         connection.execute("BEGIN TRANSACTION")
         try:
-            for node in schema.nodes:
-                columns = _declared(node.properties, schema.table(node.table))
-                columns.append(f"PRIMARY KEY ({quote_name(node.key)})")
-                label = quote_name(node.label)
-                connection.execute(f"CREATE NODE TABLE {label} ({', '.join(columns)})")
-                _copy(connection, situation, node, node.properties)
-            for edge in schema.edges:
-                columns = _declared(edge.properties, schema.table(edge.table))
-                joined = f"FROM {quote_name(edge.source[0])} TO {quote_name(edge.target[0])}"
-                columns.insert(0, joined)
-                label = quote_name(edge.label)
-                connection.execute(f"CREATE REL TABLE {label} ({', '.join(columns)})")
-                ends = (("from", edge.source[1]), ("to", edge.target[1]))
-                _copy(connection, situation, edge, (*ends, *edge.properties))
+            for rows in graph_rows(situation):
+                connection.execute(_definition(rows))
+                _copy(connection, rows)
             if tag is not None:
-                comment = TAG + tag_to_json(tag)
-                label = quote_name(schema.nodes[0].label)
+                comment = TAG + json.dumps(asdict(tag))
+                label = quote_name(situation.schema.nodes[0].label)
                 connection.execute(f"COMMENT ON TABLE {label} IS {quote_text(comment)}")
             connection.execute("COMMIT")
         except RuntimeError as error:
@@ -100,7 +84,7 @@ def read_tag(database: ladybug.Database, namespace: str) -> LoadedSituation | No
         connection.execute("CALL show_tables() RETURN comment") as rows,  # type: ignore[union-attr]
     ):
         tags = [comment.removeprefix(TAG) for (comment,) in rows if comment.startswith(TAG)]
-    return tag_from_json(namespace, tags[0]) if tags else None
+    return LoadedSituation(**json.loads(tags[0]) | {"namespace": namespace}) if tags else None
 
 
 def size(situation: Situation) -> int:
@@ -112,28 +96,23 @@ def size(situation: Situation) -> int:
     )
 
 
-def _declared(properties: Iterable[tuple[str, str]], table: TableSchema) -> list[str]:
-    return [
-        f"{quote_name(name)} {_TYPES[table.column(column).stored]}" for name, column in properties
-    ]
+def _definition(rows: GraphRows) -> str:
+    part = rows.part
+    columns = [f"{quote_name(name)} {_TYPES[kind]}" for name, kind in rows.properties]
+    if isinstance(part, EdgeSchema):
+        ends = f"FROM {quote_name(part.source[0])} TO {quote_name(part.target[0])}"
+        return f"CREATE REL TABLE {quote_name(part.label)} ({', '.join([ends, *columns])})"
+    columns.append(f"PRIMARY KEY ({quote_name(part.key)})")
+    return f"CREATE NODE TABLE {quote_name(part.label)} ({', '.join(columns)})"
 
 
-def _copy(
-    connection: ladybug.Connection,
-    situation: Situation,
-    part: NodeSchema | EdgeSchema,
-    columns: Iterable[tuple[str, str]],
-) -> None:
-    table = situation[part.table]
-    if not len(table):
+def _copy(connection: ladybug.Connection, rows: GraphRows) -> None:
+    if not len(rows):
         return
     # COPY goes by position, and two properties may come from one column.
-    arrays = [
-        pa.array(table[column], _ARROW[table.schema.column(column).stored], from_pandas=True)
-        for _, column in columns
-    ]
-    rows = pa.table(arrays, names=[f"column{number}" for number in range(len(arrays))])
-    connection.execute(f"COPY {quote_name(part.label)} FROM $rows", {"rows": rows})
+    arrays = [pa.array(array, _ARROW[kind], from_pandas=True) for array, kind in rows.columns]
+    table = pa.table(arrays, names=[f"column{number}" for number in range(len(arrays))])
+    connection.execute(f"COPY {quote_name(rows.part.label)} FROM $rows", {"rows": table})
 
 
 _MEBIBYTE = 1 << 20
@@ -151,24 +130,13 @@ class LadybugFile(FileNamespaces):
     kind = "ladybug"
 
     @classmethod
-    def start(cls) -> None:
-        """Open a database in memory for a moment.
-
-        The first one loads the engine's library, and another thread must not open one meanwhile.
-        """
-        ladybug.Database(":memory:").close()
-
-    @classmethod
-    def engine_version(cls) -> str:
-        """Return LadybugDB's version."""
-        return f"LadybugDB {ladybug.__version__}"
-
-    @classmethod
     def open_in_memory(cls, content: Situation | str) -> LadybugSession:
         """Write a situation, or run a script, in memory."""
         database = _new_database(":memory:", content)
         try:
-            if isinstance(content, str):
+            if content == "":
+                pass  # the first database loads the engine's library
+            elif isinstance(content, str):
                 with ladybug.Connection(database) as connection:
                     connection.execute(content)
             else:

@@ -40,7 +40,7 @@ _FAULTS: tuple[tuple[re.Pattern[str], Fault], ...] = (
     (re.compile("^Interrupted"), Fault.TIME),
     (re.compile("^IO exception"), Fault.UNCLEAR),
     (re.compile("^(Checkpoint|Storage) exception"), Fault.SERVER),
-    (re.compile("^Transaction manager exception"), Fault.PASSING),
+    (re.compile("^Transaction manager exception"), Fault.UNCLEAR),
 )
 """The meaning of errors, which have no codes; a message begins with its kind."""
 
@@ -108,8 +108,7 @@ class LadybugSession(Session):
                 return collect(
                     *(names, rows, limits, started, _without_ids),  # type: ignore[arg-type]
                     total=rows.get_num_tuples(),
-                    failures=RuntimeError,
-                    stop=lambda: None,  # the engine has all rows by now
+                    failures=(RuntimeError,),
                 )
 
     @contextmanager
@@ -133,7 +132,7 @@ class LadybugSession(Session):
         failure = Failure(fault, problem)
         if unknown is not None:
             failure = Failure(Fault.UNKNOWN_NAME, problem, unknown[1] or unknown[2])
-        return error_of(failure, error, self.name, self.kind, limits)
+        return error_of(failure, self.name, self.kind, limits)
 
     def _rows(self, statement: str) -> tuple[tuple[Any, ...], ...]:
         return self._run_once(statement, _DESCRIBING).rows

@@ -29,14 +29,13 @@ from dqa.databases.catalogue import (
     rows_of,
 )
 from dqa.databases.doctor import asker, examine_mysql
-from dqa.databases.errors import Failure, Fault, driver_reads, one_line
+from dqa.databases.errors import Failure, Fault, driver_reads, one_line, read_faults
 from dqa.databases.rows import MOST_COUNTED, columns_of, rows_from
 from dqa.databases.servers import display_name
 from dqa.databases.sql_session import (
     Connection,
     EngineSettings,
     Result,
-    ServerSettings,
     SqlSession,
 )
 from dqa.databases.values import loaded
@@ -44,7 +43,6 @@ from dqa.databases.values import loaded
 CONNECT_SECONDS = 10.0
 _SESSION_MEMORY = 1 << 30
 """Bytes of a session, which MariaDB can limit."""
-FULL = frozenset({3, 1021, 1026, 1030, 1114})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,32 +133,26 @@ _NUMBERS: dict[Fault, str] = {
     Fault.REFUSED: "1044 1142 1143 1227 1345 1370 1207 1223 1290 1792 1836 1874",
     Fault.TIME: "1317 1969 3024",
     Fault.MEMORY: "5 1037 1038 1041 1257 2008 3015 3044 3170",
-    # Files; no room left, perhaps for temporary tables; a foreign server.
+    # Files and temporary tables; a foreign server; locks and changes by others; connections.
     Fault.UNCLEAR: "1004 1005 1016 1017 1023 1024 1105 1296 1297 1815 1021 1026 1028 1030 1114 "
-    "1429 1430 1431",
-    Fault.PASSING: "1020 1205 1213 1412 1637 1689 3572",  # locks and changes by others
-    Fault.CONNECTION: "1053 1077 1079 1080 1152 1184 1927 3032 3168 3169 4031 1154 1155 1156 1157 "
-    "1158 1159 1160 1161 1835 2000 2006 2013 2014 2018 2026 2027 2048 2050 2055",
-    # Damaged data; no more connections; no server.
+    "1429 1430 1431 1020 1205 1213 1412 1637 1689 3572 1053 1077 1079 1080 1152 1184 1927 3032 "
+    "3168 3169 4031 1154 1155 1156 1157 1158 1159 1160 1161 1835",
+    # Damaged data; no more connections; no server; a user who is not let in.
     Fault.SERVER: "1033 1034 1035 1194 1195 1244 1457 1459 1547 1548 1712 1728 1805 1812 1814 1817 "
-    "1877 1932 1983 1040 1042 1043 1081 1129 1135 1203 2001 2002 2003 2004 2005 2007 2009 2012 "
-    "2015 2016 2017 2047 2070",
-    Fault.ACCESS: "1045 1130 1226 1251 1275 1524 1698 1820 1862 3118 4151 2049 2059 2061",
+    "1877 1932 1983 1040 1042 1043 1081 1129 1135 1203 1045 1130 1226 1251 1275 1524 1698 1820 "
+    "1862 3118 4151",
     Fault.STATEMENT: "2020 2032",  # too large for a packet; cut
 }
-"""Numbers of the server (from 1000) and of the client (from 2000) with another fault than the rest.
+"""Numbers with another fault than the rest: of the server, and from 2000 on of the client.
 https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html"""
-_FAULTS = {int(code): fault for fault, codes in _NUMBERS.items() for code in codes.split()}
+_FAULTS = {int(code): fault for code, fault in read_faults(_NUMBERS).items()}
 _CLIENT, _SERVER = range(2000, 3000), range(1000, 10_000)
 
 
 def fault_of(code: int) -> Fault:
     """Return the fault of a number."""
-    if code in _FAULTS:
-        return _FAULTS[code]
-    if code in _CLIENT:
-        return Fault.OURS
-    return Fault.STATEMENT if code in _SERVER else Fault.UNCLEAR
+    is_statement = code in _SERVER and code not in _CLIENT
+    return _FAULTS.get(code, Fault.STATEMENT if is_statement else Fault.UNCLEAR)
 
 
 def open_mysql(url: URL, flavour: Flavour) -> SqlSession:
@@ -187,11 +179,8 @@ def open_mysql(url: URL, flavour: Flavour) -> SqlSession:
         prepare=partial(_prepare, flavour),
         count_reads=_count_reads,
         examine=lambda run: examine_mysql(asker(run), flavour),
-        server=ServerSettings(
-            identify=lambda driver: str(int(driver.thread_id())),
-            descriptor=_descriptor,
-            end=partial(_end, url),
-        ),
+        identify=lambda driver: str(int(driver.thread_id())),
+        end=partial(_end, url),
     )
     return SqlSession(
         settings,
@@ -200,11 +189,6 @@ def open_mysql(url: URL, flavour: Flavour) -> SqlSession:
         schemas=(database,),
         search_path=(database,),
     )
-
-
-def _descriptor(driver: Any) -> int:  # noqa: ANN401  (half of its methods are not typed)
-    wire = driver._sock  # noqa: SLF001
-    return -1 if wire is None else int(wire.fileno())
 
 
 def _end(url: URL, mark: str) -> None:

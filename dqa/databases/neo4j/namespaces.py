@@ -10,20 +10,20 @@ before, under a tag that says ``loading``; the next load removes them after a cr
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dqa.core.cypher import quote_name
 from dqa.core.errors import UsageError
-from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Situation, StoredType
+from dqa.core.situation import Cell, NodeSchema, Situation, StoredType
+from dqa.databases.graph_rows import GraphRows, graph_rows
 from dqa.databases.namespaces import (
     ForeignContent,
     LoadedSituation,
     NamespaceContent,
-    Namespaces,
-    require_graph,
+    WritableNamespaces,
 )
 from dqa.databases.neo4j.server import FAILURES, ORDER, TAG, Address, Server
 from dqa.databases.neo4j.session import Neo4jSession
@@ -66,20 +66,15 @@ class Prepared:
     """
 
     namespace: str
-    nodes: tuple[tuple[NodeSchema, list[_Row]], ...]
-    edges: tuple[tuple[EdgeSchema, list[_Row]], ...]
+    parts: list[tuple[GraphRows, list[_Row]]]
     tag: dict[str, Any]
 
 
 def prepare(situation: Situation, namespace: str) -> Prepared:
     """Return the rows to write; `DataError` if the situation is not a graph."""
-    require_graph(situation)
-    schema = situation.schema
-    nodes = tuple((node, _rows(situation, node)) for node in schema.nodes)
-    edges = tuple((e, _rows(situation, e, e.source[1], e.target[1])) for e in schema.edges)
-    orders = {ORDER + node.table: pack_order(rows) for node, rows in nodes}
-    orders |= {ORDER + edge.table: pack_order(rows) for edge, rows in edges}
-    return Prepared(namespace, nodes, edges, {**_tag(situation, namespace), **orders})
+    parts = [(rows, _rows(rows)) for rows in graph_rows(situation)]
+    orders = {ORDER + found.part.table: pack_order(rows) for found, rows in parts}
+    return Prepared(namespace, parts, {**_tag(situation, namespace, parts), **orders})
 
 
 def write(prepared: Prepared, server: Server) -> None:
@@ -98,8 +93,9 @@ def write(prepared: Prepared, server: Server) -> None:
         if found["state"] == "loaded":
             return
         # Labels of a node are in the order of their creation: the namespace's is last.
-        tag.run(_LABELS, labels=[node.label for node, _ in prepared.nodes]).consume()
-        for name in dict.fromkeys(node.key for node, _ in prepared.nodes):
+        nodes = [found.part for found, _ in prepared.parts if isinstance(found.part, NodeSchema)]
+        tag.run(_LABELS, labels=[node.label for node in nodes]).consume()
+        for name in dict.fromkeys(node.key for node in nodes):
             index = quote_name(f"{namespace}_{name}")
             run(
                 f"CREATE INDEX {index} IF NOT EXISTS "
@@ -160,30 +156,31 @@ def _within(transaction: neo4j.ManagedTransaction) -> _Run:
     return lambda statement, **given: transaction.run(statement, given).data()
 
 
-def _rows(situation: Situation, part: NodeSchema | EdgeSchema, *ends: str) -> list[_Row]:
-    """Return a part's rows: the keys of its ends, then its properties; a missing float is None."""
-    table = situation[part.table]
-    columns = [table[name].tolist() for name in (*ends, *(name for _, name in part.properties))]
+def _rows(found: GraphRows) -> list[_Row]:
+    """Return rows of plain values; a missing float is None."""
+    columns = [array.tolist() for array, _ in found.columns]
     return [[None if cell != cell else cell for cell in row] for row in zip(*columns, strict=True)]  # noqa: PLR0124
 
 
-def _tag(situation: Situation, namespace: str) -> dict[str, Any]:
+def _tag(
+    situation: Situation, namespace: str, parts: list[tuple[GraphRows, list[_Row]]]
+) -> dict[str, Any]:
     """Return the properties of the tag; its schema also has what no node shows."""
-    schema = situation.schema
-
-    def fields(part: NodeSchema | EdgeSchema) -> list[tuple[str, str]]:
-        table = schema.table(part.table)
-        return [(name, _TYPES[table.column(column).stored]) for name, column in part.properties]
-
-    nodes = [{"label": n.label, "key": n.key, "properties": fields(n)} for n in schema.nodes]
-    edges = [
-        {"label": e.label, "source": e.source[0], "target": e.target[0], "properties": fields(e)}
-        for e in schema.edges
-    ]
+    nodes, edges = [], []
+    for found, _ in parts:
+        part = found.part
+        shown = {
+            "label": part.label,
+            "properties": [(name, _TYPES[kind]) for name, kind in found.properties],
+        }
+        if isinstance(part, NodeSchema):
+            nodes.append({**shown, "key": part.key})
+        else:
+            edges.append({**shown, "source": part.source[0], "target": part.target[0]})
     return {
         "place": namespace,
         "state": "loaded",
-        "scenario": schema.scenario,
+        "scenario": situation.schema.scenario,
         "name": situation.name,
         "content_hash": situation.content_hash,
         "rows": situation.row_count,
@@ -199,32 +196,32 @@ def _clear(namespace: str, run: _Run) -> None:
 
 def _fill(prepared: Prepared, run: _Run) -> None:
     ids: dict[str, dict[Cell, str]] = {}
-    for node, rows in prepared.nodes:
-        create = (
-            "UNWIND $rows AS row "
-            f"CREATE (n:{quote_name(node.label)}:{quote_name(prepared.namespace)} {_map(node, 0)}) "
-            "RETURN elementId(n) AS id"
-        )
-        key = [name for name, _ in node.properties].index(node.key)
-        known = ids[node.label] = {}
-        for batch in _batches(rows):
-            made = run(create, rows=batch)
-            known.update((row[key], new["id"]) for row, new in zip(batch, made, strict=True))
-    for edge, rows in prepared.edges:
+    for found, rows in prepared.parts:
+        part, names = found.part, [name for name, _ in found.properties]
+        if isinstance(part, NodeSchema):
+            create = (
+                "UNWIND $rows AS row CREATE "
+                f"(n:{quote_name(part.label)}:{quote_name(prepared.namespace)} {_map(names, 0)}) "
+                "RETURN elementId(n) AS id"
+            )
+            key = names.index(part.key)
+            known = ids[part.label] = {}
+            for batch in _batches(rows):
+                made = run(create, rows=batch)
+                known.update((row[key], new["id"]) for row, new in zip(batch, made, strict=True))
+            continue
         create = (
             "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row[0] "
             "MATCH (b) WHERE elementId(b) = row[1] "
-            f"CREATE (a)-[:{quote_name(edge.label)} {_map(edge, 2)}]->(b)"
+            f"CREATE (a)-[:{quote_name(part.label)} {_map(names, 2)}]->(b)"
         )
-        sources, targets = ids[edge.source[0]], ids[edge.target[0]]
-        linked = [[sources[row[0]], targets[row[1]], *row[2:]] for row in rows]
-        for batch in _batches(linked):
+        sources, targets = ids[part.source[0]], ids[part.target[0]]
+        for batch in _batches([[sources[row[0]], targets[row[1]], *row[2:]] for row in rows]):
             run(create, rows=batch)
 
 
-def _map(part: NodeSchema | EdgeSchema, skipped: int) -> str:
-    """Return a map of the part's properties, each from its position in a row."""
-    names = (name for name, _ in part.properties)
+def _map(names: Sequence[str], skipped: int) -> str:
+    """Return a map of properties, each from its position in a row."""
     inside = ", ".join(f"{quote_name(name)}: row[{at}]" for at, name in enumerate(names, skipped))
     return f"{{{inside}}}"
 
@@ -233,7 +230,7 @@ def _batches(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
     return (rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH))
 
 
-class Neo4jNamespaces(Namespaces):
+class Neo4jNamespaces(WritableNamespaces):
     """The loaded situations of a database.
 
     Parameters
@@ -259,10 +256,6 @@ class Neo4jNamespaces(Namespaces):
         finally:
             if not namespaces._has_session:
                 namespaces._server.close()
-
-    def names(self) -> Iterable[str]:
-        """Return the labels of loaded situations."""
-        return [situation.namespace for situation in self.situations()]
 
     def situations(self) -> Iterator[LoadedSituation]:
         """Yield the situations that tags describe."""
@@ -300,7 +293,7 @@ class Neo4jNamespaces(Namespaces):
         """Drop a label's nodes, its tag, constraints and indexes."""
         drop(namespace, self._server)
 
-    def select(self) -> str | None:
+    def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
         """Return the label of ``?namespace=``, which must be loaded."""
         name = self._server.address.namespace
         if name is not None and not isinstance(self.read(name), LoadedSituation):

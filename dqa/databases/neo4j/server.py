@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import neo4j
-from neo4j import exceptions
 from neo4j.exceptions import (
     ConfigurationError,
     DriverError,
@@ -26,20 +25,19 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UsageError,
 )
-from dqa.databases.errors import Fault
+from dqa.databases.errors import Fault, read_faults
 
 _TITLES: dict[Fault, str] = {
     Fault.TIME: "ExecutionTimeout ProcedureTimedOut TransactionTimedOut "
     "TransactionTimedOutClientConfiguration",
     Fault.MEMORY: "MemoryPoolOutOfMemoryError OutOfMemoryError TransactionMemoryLimit "
     "TransactionOutOfMemoryError",
-    Fault.ACCESS: "AuthenticationRateLimit CredentialsExpired TokenExpired Unauthorized",
+    Fault.SERVER: "AuthenticationRateLimit CredentialsExpired TokenExpired Unauthorized",
     Fault.REFUSED: "AccessMode Forbidden ForbiddenDueToTransactionType NotALeader "
     "ForbiddenOnReadOnlyDatabase WriteOnReadOnlyAccessDatabase",
-    Fault.CONNECTION: "DatabaseUnavailable",
-    Fault.PASSING: "DeadlockDetected LockClientStopped Outdated",
+    Fault.UNCLEAR: "DeadlockDetected LockClientStopped Outdated",
 }
-_FAULTS = {title: fault for fault, titles in _TITLES.items() for title in titles.split()}
+_FAULTS = read_faults(_TITLES)
 
 
 def fault_of(code: str) -> Fault:
@@ -47,15 +45,6 @@ def fault_of(code: str) -> Fault:
     _, _, category, title = (*code.split("."), "", "", "", "")[:4]
     is_statement = category in {"Statement", "Schema", "Procedure"} and "Remote" not in title
     return _FAULTS.get(title, Fault.STATEMENT if is_statement else Fault.UNCLEAR)
-
-
-def fault_of_driver(error: Exception) -> Fault:
-    """Return the meaning of an exception that the driver itself raises."""
-    if isinstance(error, (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError)):
-        return Fault.CONNECTION
-    if isinstance(error, (exceptions.UnsupportedServerProduct, exceptions.ConfigurationError)):
-        return Fault.ACCESS
-    return Fault.UNCLEAR
 
 
 TAG = "dqa_situation"

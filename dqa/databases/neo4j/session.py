@@ -18,7 +18,7 @@ from typing import Any
 from uuid import uuid4
 
 from neo4j import GqlStatusObject, Transaction
-from neo4j.exceptions import Neo4jError
+from neo4j.exceptions import ConfigurationError, Neo4jError, UnsupportedServerProduct
 
 from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import DataError, DqaError, UsageError
@@ -33,7 +33,6 @@ from dqa.databases.neo4j.server import (
     ORDER,
     Server,
     fault_of,
-    fault_of_driver,
     first_line,
 )
 from dqa.databases.neo4j.values import converter, values_of
@@ -132,7 +131,6 @@ class Neo4jSession(Session):
             return ()
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
-        is_sent = False
         fetch = min(limits.rows + 1, _PAGE)
         mark = f"{self._mark}-{next(self._numbers)}-"
         started = perf_counter()
@@ -142,13 +140,11 @@ class Neo4jSession(Session):
         timer.start()
         try:
             with self._server.reading(limits.seconds, fetch, mark) as (transaction, leave):
-                is_sent = True
                 self._require_reading(statement, transaction)
                 result = transaction.run(statement)
                 rows = collect(
                     *(list(result.keys()), map(values_of, result), limits, started, self._convert),
                     failures=FAILURES,
-                    stop=leave,
                 )
                 if not (rows.rows or rows.cut) and (plan := result.consume().plan):
                     return self._explained(plan, limits, started)
@@ -158,7 +154,7 @@ class Neo4jSession(Session):
         except FAILURES as error:
             if isinstance(error, Neo4jError) and perf_counter() - started >= limits.seconds:
                 raise timed_out(limits, self.kind) from error
-            raise self._error(error, limits, is_sent=is_sent) from error
+            raise self._error(error, limits) from error
         finally:
             timer.cancel()
 
@@ -184,16 +180,13 @@ class Neo4jSession(Session):
     def _without_label(self, text: str) -> str:
         return text if self.namespace is None else text.replace(self.namespace, "…")
 
-    def _error(self, error: Exception, limits: Limits, *, is_sent: bool) -> DqaError:
-        problem = self._without_label(first_line(error))
-        if isinstance(error, Neo4jError):
-            failure = Failure(fault_of(error.code or ""), problem, is_sent=is_sent)
-        else:
-            outage = str(self._server.failure(error))
-            failure = Failure(fault_of_driver(error), problem, outage=outage, is_sent=is_sent)
-        if failure.fault is Fault.ACCESS:
+    def _error(self, error: Exception, limits: Limits) -> DqaError:
+        code = getattr(error, "code", None) or ""
+        failure = Failure(fault_of(code), self._without_label(first_line(error)))
+        is_ours = isinstance(error, (UnsupportedServerProduct, ConfigurationError))
+        if failure.fault is Fault.SERVER or is_ours:
             return self._server.failure(error)
-        return error_of(failure, error, self.name, self.kind, limits)
+        return error_of(failure, self.name, self.kind, limits)
 
 
 def _warning(statement: str, statuses: Sequence[GqlStatusObject]) -> str:

@@ -10,21 +10,18 @@ its result is cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, cast
 from uuid import uuid4
 
 import psycopg
 from psycopg import Connection as Driver
-from psycopg import generators, waiting
 from psycopg.abc import Buffer
-from psycopg.adapt import AdaptersMap, Loader, Transformer
-from psycopg.errors import error_from_result
-from psycopg.pq import ExecStatus, TransactionStatus
-from psycopg.pq.abc import PGconn
+from psycopg.adapt import AdaptersMap, Loader
+from psycopg.pq import TransactionStatus
 from psycopg.types.json import set_json_loads
 from psycopg.types.string import TextLoader
 from sqlalchemy import URL
@@ -32,27 +29,17 @@ from sqlalchemy import URL
 from dqa.core.database import Limits
 from dqa.core.errors import StatementError
 from dqa.databases.doctor import asker, examine_postgres
-from dqa.databases.errors import Failure, Fault, one_line
+from dqa.databases.errors import Failure, Fault, one_line, read_faults
 from dqa.databases.postgres.describing import describe
-from dqa.databases.rows import Deadline
+from dqa.databases.rows import columns_of
 from dqa.databases.servers import display_name
-from dqa.databases.sql_session import (
-    Connection,
-    EngineSettings,
-    Result,
-    ServerSettings,
-    SqlSession,
-    shut,
-)
+from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
 from dqa.databases.tables import quote
 from dqa.databases.values import iso_text, loaded
 
 CONNECT_SECONDS = 10
-_CANCEL_SECONDS = 0.5
 _BATCH = 128
 """Rows that the driver holds at once."""
-_INTERVAL = 0.1
-"""Seconds between two looks for signals such as Ctrl-C during a wait."""
 _END = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %s AND application_name = %s
 """
@@ -66,30 +53,25 @@ _QUERY = re.compile(r"[\s(]*+(?:select|with|values|table)\b", re.IGNORECASE)
 """Statements that change nothing in a read-only session. Others run in a transaction that is rolled
 back: EXPLAIN ANALYZE creates tables and materialized views in such a session, too."""
 _SYNTAX, _PROTOCOL = "42601", "08P01"
-_OPEN = frozenset({TransactionStatus.INTRANS, TransactionStatus.INERROR})
 _UNKNOWN = re.compile(
     r'column (?:reference )?"?(?P<column>[^" ]+)"? does not exist|relation "(?P<table>[^"]+)"'
 )
 
 _CODES: dict[Fault, str] = {
     Fault.REFUSED: "25001 25006 42501",
-    Fault.OURS: "25P01 25P02",
-    Fault.CONNECTION: "08 25P03 57P01 57P02 57P03 57P05",
     Fault.TIME: "25P04 57014",
     Fault.NOT_UNDERSTOOD: "0A 42601 42704 42883 42P02",
     Fault.UNKNOWN_NAME: "42703 42P01",
     Fault.MEMORY: "53200 HV001",
-    Fault.SERVER: "53300 57P04 58030 F0 XX001 XX002",
+    Fault.SERVER: "28 53300 57P04 58030 F0 XX001 XX002",
     Fault.STATEMENT: "00 01 02 03 09 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 2B 2D 2F 34 38 39 "
     "3B 3D 3F 42 44 53400 54 55 P0",
-    Fault.PASSING: "40 55P03 72",
-    Fault.ACCESS: "28",
-    # Parameters without values; no room left; the system; a foreign server; internal errors.
-    Fault.UNCLEAR: "08P01 53 57 58 HV XX",
+    # Connections; locks; no room left; the system; a foreign server; internal errors.
+    Fault.UNCLEAR: "08 25P03 40 53 55P03 57 58 72 HV XX",
 }
 """Codes, and classes of codes by their first two characters,
 https://www.postgresql.org/docs/current/errcodes-appendix.html"""
-_FAULTS = {code: fault for fault, codes in _CODES.items() for code in codes.split()}
+_FAULTS = read_faults(_CODES)
 
 
 def fault_of(code: str) -> Fault:
@@ -125,11 +107,8 @@ def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()
         describe=lambda driver: describe(driver, shown),
         prepare=partial(_prepare, path),
         examine=lambda run: examine_postgres(asker(run)),
-        server=ServerSettings(
-            identify=lambda driver: f"{driver.info.backend_pid} {application}",
-            descriptor=_descriptor,
-            end=partial(_end, url),
-        ),
+        identify=lambda driver: f"{driver.info.backend_pid} {application}",
+        end=partial(_end, url),
     )
     return SqlSession(
         settings,
@@ -149,13 +128,6 @@ def connect(url: URL, **options: Any) -> Driver[Any]:  # noqa: ANN401
     arguments, of_url = url.get_dialect()().create_connect_args(url)
     wanted = {**of_url, "autocommit": True, "connect_timeout": CONNECT_SECONDS, **options}
     return psycopg.connect(*arguments, **wanted)
-
-
-def _descriptor(driver: Driver[Any]) -> int:
-    try:
-        return driver.pgconn.socket
-    except psycopg.Error:
-        return -1
 
 
 def _end(url: URL, mark: str) -> None:
@@ -181,95 +153,41 @@ def _prepare(path: str, connection: Connection, limits: Limits) -> None:
 
 @contextmanager
 def _execute(connection: Connection, statement: str) -> Iterator[Result]:
-    driver = connection.driver
+    driver: Driver[Any] = connection.driver
     is_undone = _QUERY.match(statement) is None
     if is_undone:
         driver.execute(b"BEGIN READ ONLY")
-    results = _streamed(driver, statement)
+    cursor = driver.cursor()
+    rows = cursor.stream(statement.encode(), size=_BATCH)
     try:
-        columns, first = next(results)
-        if columns is None:
-            connection.is_used_up = True  # its effects end with the session
-            raise StatementError("The statement returned no rows; write a query that does.")
-        yield columns, chain(first, (row for _, more in results for row in more))
+        first = list(islice(rows, 1))
+        if first:
+            columns = columns_of(cursor)
+        else:  # the driver describes no result without rows
+            driver.pgconn.prepare(b"", statement.encode())
+            found = driver.pgconn.describe_prepared(b"")
+            columns = [(found.fname(n) or b"").decode() for n in range(found.nfields)]
+        yield columns, chain(first, rows)
+    except psycopg.ProgrammingError as error:
+        if code_of(error) or "stream()" not in str(error):
+            raise
+        connection.is_used_up = True  # its effects end with the session
+        raise StatementError("The statement returned no rows; write a query that does.") from error
     finally:
-        results.close()
-        if is_undone and driver.pgconn.transaction_status in _OPEN:
+        rows.close()  # type: ignore[attr-defined]
+        if is_undone:
             with suppress(psycopg.Error):
                 driver.execute(b"ROLLBACK")
         if driver.pgconn.transaction_status != TransactionStatus.IDLE:
             connection.is_used_up = True
 
 
-def _streamed(
-    driver: Driver[Any], statement: str
-) -> Generator[tuple[list[str] | None, list[tuple[Any, ...]]], None, None]:
-    """Yield the columns and some rows at once; closing it cancels the rest.
-
-    `psycopg.Cursor.stream` takes twice the time of a small query, and names no columns of a result
-    without rows. The columns are None after a statement that is not a query.
-    """
-    wire, rows = driver.pgconn, Transformer(driver)
-    names: list[str] | None = None
-    with driver.lock:
-        wire.send_query_params(statement.encode(), None)
-        wire.set_chunked_rows_mode(_BATCH)
-        try:
-            _wait(wire, generators.send(wire))
-            while result := _fetched(wire):
-                if result.status == ExecStatus.FATAL_ERROR:
-                    _fetched(wire)  # the end of the results
-                    raise error_from_result(result)
-                if result.status not in {ExecStatus.TUPLES_OK, ExecStatus.TUPLES_CHUNK}:
-                    wire.finish()  # a COPY would continue
-                    yield None, []
-                    return
-                rows.set_pgresult(result, set_loaders=names is None)
-                if names is None:
-                    names = [
-                        (result.fname(n) or b"").decode(errors="replace")
-                        for n in range(result.nfields)
-                    ]
-                yield names, rows.load_rows(0, result.ntuples, tuple)
-        finally:
-            if wire.transaction_status == TransactionStatus.ACTIVE:
-                _cancel(driver)
-
-
-def _fetched(wire: PGconn) -> Any:  # noqa: ANN401
-    return _wait(wire, generators.fetch(wire))
-
-
-def _wait(wire: PGconn, steps: Any) -> Any:  # noqa: ANN401  (a generator of the driver)
-    """Wait for the server without Python's lock, so that another thread can end the statement.
-
-    Ctrl-C ends the wait at once; `Connection.wait` would wait for the server's answer first.
-    """
-    return waiting.wait(steps, wire.socket, _INTERVAL)
-
-
-def _cancel(driver: Driver[Any]) -> None:
-    """Cancel the statement and read its rest; break the connection if that is slow."""
-    wire = driver.pgconn
-    with (
-        suppress(psycopg.Error),
-        Deadline(_CANCEL_SECONDS, lambda: shut(_descriptor(driver))),
-    ):
-        driver.cancel_safe(timeout=_CANCEL_SECONDS)
-        while _fetched(wire):
-            pass
-
-
 def _failure(error: Exception, driver: Driver[Any]) -> Failure:
     code, problem = code_of(error), message_of(error)
-    if code:
-        fault = fault_of(code)
-    elif driver.closed or driver.broken:
-        fault = Fault.CONNECTION
-    else:
-        # Values that Python lacks, and statements that cannot be sent.
-        is_statement = isinstance(error, (psycopg.DataError, psycopg.ProgrammingError))
-        fault = Fault.STATEMENT if is_statement else Fault.UNCLEAR
+    fault = fault_of(code)
+    # Values that Python lacks, and statements that cannot be sent.
+    if not code and isinstance(error, (psycopg.DataError, psycopg.ProgrammingError)):
+        fault = Fault.STATEMENT
     if fault is Fault.NOT_UNDERSTOOD:
         place = code == _SYNTAX and cast("psycopg.Error", error).diag.statement_position
         version = (driver.info.parameter_status("server_version") or "").partition(" ")[0]

@@ -16,19 +16,23 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.schema import DatabaseSchema, quoted
-from dqa.core.situation import Situation
+from dqa.core.situation import Situation, Table
 from dqa.databases.catalogue import Catalogue, CatalogueReference, Relation
-from dqa.databases.errors import Failure, Fault, driver_reads, refused_script
+from dqa.databases.errors import Failure, Fault, driver_reads, read_faults, refused_script
 from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.rows import columns_of
 from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
 from dqa.databases.sqlite.comments import read_comments
+
+if TYPE_CHECKING:
+    from sqlalchemy import Executable
+    from sqlalchemy import Table as SqlTable
 
 _BUSY_SECONDS = 2.0
 """How long opening waits for a process that locks the file."""
@@ -38,23 +42,17 @@ _LARGEST = 16_000_000
 """Bytes of the largest text or binary that a statement may build."""
 
 _CODES: dict[Fault, str] = {
-    Fault.STATEMENT: "OK ERROR ABORT TOOBIG CONSTRAINT MISMATCH EMPTY NOTFOUND FORMAT RANGE NOTICE "
-    "WARNING ROW DONE",
+    Fault.STATEMENT: "OK ERROR ABORT TOOBIG CONSTRAINT MISMATCH EMPTY NOTFOUND FORMAT MISUSE RANGE "
+    "NOTICE WARNING ROW DONE",
     Fault.REFUSED: "PERM AUTH READONLY",
-    Fault.PASSING: "LOCKED SCHEMA PROTOCOL",
     Fault.SERVER: "BUSY CORRUPT NOTADB NOLFS IOERR_READ IOERR_SHORT_READ IOERR_LOCK IOERR_RDLOCK "
     "IOERR_FSTAT IOERR_ACCESS IOERR_SHMOPEN IOERR_SHMMAP",
     Fault.TIME: "INTERRUPT",
     Fault.MEMORY: "NOMEM IOERR_NOMEM",
-    Fault.OURS: "MISUSE",
 }
 """Result codes, https://www.sqlite.org/rescode.html. Others are unclear, as those of temporary
 files are."""
-_FAULTS: dict[int, Fault] = {
-    getattr(sqlite3, f"SQLITE_{name}"): fault
-    for fault, names in _CODES.items()
-    for name in names.split()
-}
+_FAULTS = {getattr(sqlite3, f"SQLITE_{name}"): fault for name, fault in read_faults(_CODES).items()}
 
 _UNKNOWN = re.compile(r"no such (?:column|table): (.+)")
 _NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized token")
@@ -310,11 +308,6 @@ class SqliteFile(FileNamespaces):
     kind = "sqlite"
 
     @classmethod
-    def engine_version(cls) -> str:
-        """Return SQLite's version."""
-        return f"SQLite {sqlite3.sqlite_version}"
-
-    @classmethod
     def open_in_memory(cls, content: Situation | str) -> SqlSession:
         """Write a situation, or run a script, in memory that all threads share."""
         # The memdb file system shares a database without the locks of SQLite's shared cache.
@@ -363,13 +356,19 @@ class SqliteFile(FileNamespaces):
 def _write(
     connection: sqlite3.Connection, situation: Situation, tag: LoadedSituation | None
 ) -> None:
-    from sqlalchemy import StaticPool, create_engine
+    from dqa.databases.tables import define_tables, plain_rows, quote, spelled, write_tables
 
-    from dqa.databases.tables import define_tables, write_tables
+    def fill(table: SqlTable, rows: Table) -> None:
+        marks = ", ".join("?" * len(table.columns))
+        insert = f"INSERT INTO {quote('sqlite', table.name)} VALUES ({marks})"  # noqa: S608
+        connection.executemany(insert, plain_rows(rows))
 
-    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-    with engine.begin() as core:
-        write_tables(core, situation, tag, define_tables(situation.schema, "declared"))
+    def run(statement: Executable) -> None:
+        connection.execute(spelled(statement, "sqlite"))
+
+    tables = define_tables(situation.schema, declares_links=True)
+    with connection:
+        write_tables(situation, tag, tables, dialect="sqlite", run=run, fill=fill)
 
 
 def _uri(path: Path) -> str:

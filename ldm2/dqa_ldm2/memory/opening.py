@@ -49,7 +49,7 @@ def open_memory(location: str | Path, *, create: bool = False) -> Memory:
         The server cannot be reached.
     """
     given = os.fspath(location)
-    if has_scheme(given, "bolt", "neo4j"):
+    if has_scheme(given, ("bolt", "neo4j")):
         return _open_graph(given, create=create)
     if "://" not in given:
         return _open_file(Path(given), create=create)

@@ -1,33 +1,28 @@
-"""Read-only sessions of any database with an SQLAlchemy dialect, and its schemas."""
+"""Read-only sessions of any database with an SQLAlchemy dialect.
+
+Statements are stopped by the driver's own ``cancel`` or ``interrupt``. A driver without them
+returns late, with an error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from threading import Thread
 from typing import Any
 
-from sqlalchemy import Connection as CoreConnection
-from sqlalchemy import Engine, Inspector, MetaData, NullPool, String, create_engine, inspect
+from sqlalchemy import Engine, Inspector, String, inspect
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.schema import DropSchema
 from sqlalchemy.types import NullType
 
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import Catalogue, Relation
 from dqa.databases.errors import Failure, Fault, one_line
-from dqa.databases.namespaces import (
-    LoadedSituation,
-    NamespaceContent,
-    join_name,
-)
 from dqa.databases.servers import display_name
-from dqa.databases.sql_namespaces import SqlNamespaces
 from dqa.databases.sql_session import (
     Connection,
     EngineSettings,
@@ -102,7 +97,7 @@ def _failure(engine: Engine, error: Exception, driver: Any) -> Failure:  # noqa:
     dialect = engine.dialect
     fault = Fault.NOT_UNDERSTOOD  # the dialect of a statement may be the cause of any other error
     if dialect.is_disconnect(error, driver, None):  # type: ignore[arg-type]
-        fault = Fault.CONNECTION
+        fault = Fault.UNCLEAR
     elif isinstance(error, (dialect.loaded_dbapi.DataError, dialect.loaded_dbapi.IntegrityError)):
         fault = Fault.STATEMENT
     return Failure(fault, one_line(error))
@@ -190,71 +185,3 @@ def _columns(
         except SQLAlchemyError:
             broken.append(view)
     return found, broken
-
-
-_EVERYTHING = ""
-"""The only namespace of a database without schemas."""
-
-
-class SqlalchemyNamespaces(SqlNamespaces):
-    """The schemas of a database."""
-
-    title = "The database"
-    dialect = "ansi"
-    numbers_rows = True
-
-    @property
-    def _has_schemas(self) -> bool:
-        return self._connection.dialect.name != "sqlite"
-
-    def schema_of(self, namespace: str) -> str | None:
-        """Return the schema; None for the user's own, or for everything."""
-        return (namespace or None) if self._has_schemas else None
-
-    def names(self) -> Iterable[str]:
-        """Return the schemas with the project's prefix."""
-        return super().names() if self._has_schemas else [_EVERYTHING]
-
-    def read(self, namespace: str) -> NamespaceContent:
-        """Return the content of a schema, or of a database without schemas."""
-        content = super().read(namespace)
-        if self.schema_of(namespace) is not None:
-            return content
-        if isinstance(content, LoadedSituation):
-            name = join_name(content.scenario, content.name, content.content_hash)
-            return replace(content, namespace=name)
-        return content if self.tables_of(self._connection, None) else None
-
-    def tables_of(self, connection: CoreConnection, schema: str | None) -> list[str] | None:
-        """Return the tables and views of a schema; None if there is no such schema."""
-        inspector = inspect(connection)
-        if schema is not None and schema not in inspector.get_schema_names():
-            return None
-        return [*inspector.get_table_names(schema), *inspector.get_view_names(schema)]
-
-    def drop_tables(self, connection: CoreConnection, schema: str | None) -> None:
-        """Drop all tables of a schema, and the schema."""
-        metadata = MetaData(schema=schema)
-        metadata.reflect(connection)
-        metadata.drop_all(connection)
-        if schema is not None:
-            connection.execute(DropSchema(schema))
-
-    def select(self) -> str | None:
-        """Return the schema of ``?schema=``, which must be there and complete."""
-        if self._wanted is None and self._has_schemas:
-            return None
-        if self._has_schemas or self.read(_EVERYTHING) is not None:
-            self._require_complete(self._wanted or _EVERYTHING)
-        return self._wanted
-
-    def open(self, namespace: str | None) -> SqlSession:
-        """Return a session of a schema, or of the user's own."""
-        schema = self.schema_of(namespace or _EVERYTHING)
-        session = open_sqlalchemy(create_engine(self._url, poolclass=NullPool), schema)
-        if self._has_schemas:
-            default = self._connection.dialect.default_schema_name
-            own = schema or default
-            session.schemas = (own,) if own else ()
-            session.search_path = (default or "",) if own else ()
-        return session

@@ -1,0 +1,126 @@
+"""The databases that `dqa` opens; packages of others register theirs by entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+from dqa.databases.base import Backend
+from dqa.databases.files import is_ours, names_data_files
+from dqa.databases.servers import has_scheme
+
+_OTHERS: Final = (
+    *("mysql", "mariadb", "postgres", "postgresql", "duckdb", "ladybug"),
+    *("bolt", "neo4j", "http", "https", "file"),
+)
+"""Beginnings of URLs that are of other backends, or of none."""
+
+
+def _file(kind: str, *suffixes: str) -> Callable[[str], bool]:
+    return partial(is_ours, kind=kind, suffixes=suffixes)
+
+
+def _server(*schemes: str) -> Callable[[str], bool]:
+    return partial(has_scheme, names=schemes)
+
+
+def _is_other_url(location: str) -> bool:
+    is_url = "://" in location and not location.startswith("sqlite://")
+    return is_url and not has_scheme(location, _OTHERS)
+
+
+_BACKENDS: Final = (
+    Backend(
+        name="duckdb",
+        title="DuckDB",
+        kind="relational",
+        dialect="duckdb",
+        namespaces="dqa.databases.duckdb.namespaces:DuckdbNamespaces",
+        accepts=_file("duckdb", ".duckdb", ".ddb"),
+        embedded=True,
+        driver="duckdb",
+        imports=("pandas", "numpy.ma"),
+    ),
+    Backend(
+        name="files",
+        title="DuckDB",
+        kind="relational",
+        dialect="duckdb",
+        namespaces="dqa.databases.duckdb.data_files:DataFiles",
+        accepts=names_data_files,
+        driver="duckdb",
+        extra="duckdb",
+        imports=("pandas", "numpy.ma"),
+        example="sales.csv, folder/ or 'folder/*.parquet'",
+    ),
+    Backend(
+        name="ladybug",
+        title="LadybugDB",
+        kind="graph",
+        dialect="ladybug",
+        namespaces="dqa.databases.ladybug.namespaces:LadybugFile",
+        accepts=_file("ladybug", ".lbug", ".lbdb", ".ladybug", ".kuzu"),
+        embedded=True,
+        driver="ladybug",
+        imports=("pandas", "ladybug._lbug", "numpy.ma"),
+    ),
+    Backend(
+        name="mysql",
+        kind="relational",
+        dialect="mysql",
+        is_server=True,
+        namespaces="dqa.databases.sql_namespaces:MysqlNamespaces",
+        accepts=_server("mysql", "mariadb"),
+        driver="pymysql",
+        imports=("dqa.databases.mysql.session",),
+        example="mysql://user:password@host/",
+    ),
+    # Neo4j Community has one database, so the namespace of a situation is a label of its own. The
+    # guard rewrites statements so that every node pattern requires it, and no result shows it.
+    Backend(
+        name="neo4j",
+        kind="graph",
+        dialect="neo4j",
+        front="dqa.databases.neo4j.confined:ConfinedGraph",
+        is_server=True,
+        namespaces="dqa.databases.neo4j.namespaces:Neo4jNamespaces",
+        reader="dqa.databases.neo4j.server:parse_address",
+        accepts=_server("bolt", "neo4j"),
+        driver="neo4j",
+        example="bolt://user:password@host:7687",
+    ),
+    Backend(
+        name="postgres",
+        kind="relational",
+        dialect="postgres",
+        is_server=True,
+        namespaces="dqa.databases.sql_namespaces:PostgresNamespaces",
+        accepts=_server("postgresql", "postgres"),
+        driver="psycopg",
+        imports=("dqa.databases.postgres.session",),
+        example="postgresql://user:password@host/database",
+    ),
+    # Statements are plain in every dialect, and all are rolled back. On many servers a rollback
+    # does not undo definitions, so the user of such a URL should have the right to read only.
+    Backend(
+        name="sqlalchemy",
+        kind="relational",
+        dialect="ansi",
+        is_server=True,
+        namespaces="dqa.databases.sql_namespaces:SqlalchemyNamespaces",
+        accepts=_is_other_url,
+        imports=("dqa.databases.sqlalchemy.session",),
+        example="an SQLAlchemy URL such as oracle+oracledb://user:password@host/database",
+    ),
+    Backend(
+        name="sqlite",
+        title="SQLite",
+        kind="relational",
+        dialect="sqlite",
+        namespaces="dqa.databases.sqlite.namespaces:SqliteFile",
+        accepts=_file("sqlite", ".db", ".sqlite", ".sqlite3"),
+        embedded=True,
+    ),
+)
+BUILT_IN: Final[Mapping[str, Backend]] = {backend.name: backend for backend in _BACKENDS}

@@ -1,0 +1,96 @@
+"""A situation as the nodes and relationships of a graph, for the loaders of graph databases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dqa.core.errors import DataError
+from dqa.core.situation import EdgeSchema, NodeSchema, Situation, StoredType
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRows:
+    """The nodes of a label, or the relationships of a type.
+
+    Attributes
+    ----------
+    part
+        The label or type.
+    properties
+        Names and types.
+    columns
+        The values of the properties, each with its type; of a relationship the keys of its two ends
+        come first.
+    """
+
+    part: NodeSchema | EdgeSchema
+    properties: Sequence[tuple[str, StoredType]]
+    columns: Sequence[tuple[NDArray[Any], StoredType]]
+
+    def __len__(self) -> int:
+        return len(self.columns[0][0])
+
+
+def graph_rows(situation: Situation) -> list[GraphRows]:
+    """Return the labels, and then the types, of a situation.
+
+    Raises
+    ------
+    DataError
+        A table is neither nodes nor relationships, a key occurs twice, or a relationship joins a
+        node that is missing.
+    """
+    require_graph(situation)
+    return [_rows(situation, part) for part in (*situation.schema.nodes, *situation.schema.edges)]
+
+
+def _rows(situation: Situation, part: NodeSchema | EdgeSchema) -> GraphRows:
+    table, kinds = situation[part.table], situation.schema.table(part.table)
+    ends = [part.source[1], part.target[1]] if isinstance(part, EdgeSchema) else []
+    names = [*ends, *(column for _, column in part.properties)]
+    return GraphRows(
+        part,
+        [(name, kinds.column(column).stored) for name, column in part.properties],
+        [(table[column], kinds.column(column).stored) for column in names],
+    )
+
+
+def require_graph(situation: Situation) -> None:
+    """Raise `DataError` unless a situation is a graph.
+
+    Every table must read as nodes or as relationships, a key must not occur twice, and a
+    relationship must join nodes that exist.
+    """
+    schema = situation.schema
+    mapped = {node.table for node in schema.nodes} | {edge.table for edge in schema.edges}
+    left_out = sorted({table.name for table in schema.tables} - mapped)
+    if left_out:
+        raise DataError(
+            f"Tables {left_out} of scenario '{schema.scenario}' are neither nodes nor edges of "
+            "its graph: map them in its scenario.toml ([[nodes]], [[edges]]), or take relational "
+            "databases alone, such as --databases sqlite."
+        )
+    keys = {}
+    for node in schema.nodes:
+        values = situation[node.table][node.key_column].tolist()
+        keys[node.label] = set(values)
+        if len(keys[node.label]) < len(values):
+            twice = next(key for key in values if values.count(key) > 1)
+            raise no_graph(situation, f"two rows of '{node.table}' have the key {twice!r}")
+    for edge in schema.edges:
+        for label, column in (edge.source, edge.target):
+            missing = set(situation[edge.table][column].tolist()) - keys[label]
+            if missing:
+                first = min(missing, key=str)
+                problem = f"a row of '{edge.table}' ends at {label} {first!r}, which is missing"
+                raise no_graph(situation, problem)
+
+
+def no_graph(situation: Situation, problem: str) -> DataError:
+    """Return the error of a situation that cannot be written as a graph."""
+    return DataError(f"Situation '{situation.name}' cannot be written as a graph: {problem}.")

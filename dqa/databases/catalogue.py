@@ -13,14 +13,10 @@ from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE
 _MOST_LABELS, _MOST_NAMES = 30, 10
 """Labels of an enumeration and names of relations that are listed."""
 
-Relation: TypeAlias = tuple[str, str]
-"""Schema and name of a table or view."""
-
-
-CatalogueColumn: TypeAlias = tuple[Relation, str, str, str | None]
-"""A column of a table or view: its name, its type as the schema shows it, and a comment."""
-CatalogueReference: TypeAlias = tuple[Relation, str, Relation, str]
-"""One column of a foreign key, and the column to which it refers."""
+CatalogueColumn: TypeAlias = tuple[str, str, str, str, str | None]
+"""Schema and name of a table or view, a column's name, its type as shown, and a comment."""
+CatalogueReference: TypeAlias = tuple[str, str, str, str, str, str]
+"""Schema, table and column of a foreign key, and those to which it refers."""
 
 
 @dataclass
@@ -32,11 +28,11 @@ class Catalogue:
     columns
         In the order of each relation.
     keys
-        Columns of primary keys in order.
+        Schema, table and name of the columns of primary keys in order.
     references
         Columns of foreign keys in order.
     comments
-        Of relations.
+        Of relations: schema, name and comment.
     omitted
         Relations that are left out, by the reason.
     available
@@ -46,9 +42,9 @@ class Catalogue:
     """
 
     columns: Iterable[CatalogueColumn] = ()
-    keys: Iterable[tuple[Relation, str]] = ()
+    keys: Iterable[tuple[str, str, str]] = ()
     references: Iterable[CatalogueReference] = ()
-    comments: Mapping[Relation, str | None] = field(default_factory=dict)
+    comments: Iterable[tuple[str, str, str | None]] = ()
     omitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
     available: Sequence[str] = ()
     hint: str = "Append ?schema={} to the location; join several with commas"
@@ -82,39 +78,40 @@ class Catalogue:
             tuple(tables.values()), quote=quote, folds_case=folds_case, notes=tuple(notes)
         )
 
-    def _tables(self) -> dict[Relation, TableInfo]:
+    def _tables(self) -> dict[tuple[str, str], TableInfo]:
         """Return all relations, with keys and references of readable columns."""
-        fields: dict[Relation, list[Field]] = {}
-        links: dict[Relation, dict[tuple[str, str, str], None]] = {}
-        keys: dict[Relation, list[str]] = {}
-        for relation, name, kind, comment in self.columns:
-            shown = fields.setdefault(relation, [])
+        fields: dict[tuple[str, str], list[Field]] = {}
+        links: dict[tuple[str, str], dict[tuple[str, str, str], None]] = {}
+        keys: dict[tuple[str, str], list[str]] = {}
+        for schema, table, name, kind, comment in self.columns:
+            shown = fields.setdefault((schema, table), [])
             if comment and comment.startswith(REFERENCES):
                 other, _, column = comment.removeprefix(REFERENCES).partition(".")
-                links.setdefault(relation, {})[name, other, column] = None
+                links.setdefault((schema, table), {})[name, other, column] = None
                 comment = ""  # noqa: PLW2901
             if name != ROW_COLUMN:
                 shown.append(Field(name, kind, (), comment or ""))
 
-        def knows(relation: Relation, *names: str) -> bool:
-            known = {field.name.casefold() for field in fields.get(relation, ())}
+        def knows(schema: str, table: str, *names: str) -> bool:
+            known = {field.name.casefold() for field in fields.get((schema, table), ())}
             return known.issuperset(map(str.casefold, names))
 
-        for relation, name, other_relation, column in self.references:
-            if knows(relation, name) and knows(other_relation, column):
-                links.setdefault(relation, {})[name, other_relation[1], column] = None
-        for relation, name in self.keys:
-            keys.setdefault(relation, []).append(name)
+        for schema, table, name, other_schema, other, column in self.references:
+            if knows(schema, table, name) and knows(other_schema, other, column):
+                links.setdefault((schema, table), {})[name, other, column] = None
+        for schema, table, name in self.keys:
+            keys.setdefault((schema, table), []).append(name)
+        comments = {(schema, table): comment for schema, table, comment in self.comments}
         return {
-            relation: TableInfo(
-                relation[1],
+            (schema, table): TableInfo(
+                table,
                 tuple(columns),
-                tuple(key) if knows(relation, *key) else (),
-                tuple(links.get(relation, ())),
-                self.comments.get(relation) or "",
+                tuple(key) if knows(schema, table, *key) else (),
+                tuple(links.get((schema, table), ())),
+                comments.get((schema, table)) or "",
             )
-            for relation, columns in fields.items()
-            for key in (keys.get(relation, []),)
+            for (schema, table), columns in fields.items()
+            for key in (keys.get((schema, table), []),)
         }
 
     def _nothing(self, schemas: Sequence[str]) -> str:

@@ -159,7 +159,7 @@ def test_exceptions_of_duckdb() -> None:
     assert len(kinds) > 25
     unclear = {kind.__name__ for kind in kinds if of_duckdb.fault_of(kind("x")) is Fault.UNCLEAR}
     assert unclear == {
-        *("ConnectionException", "IOException", "InternalError"),
+        *("ConnectionException", "IOException", "InternalError", "ResourceInUseException"),
         *("OperationalError", "DatabaseError", "Error"),
     }
 

@@ -281,9 +281,15 @@ SELECT schema_name, table_name, comment, false FROM duckdb_tables() WHERE {_SHOW
 UNION ALL SELECT schema_name, view_name, comment, true FROM duckdb_views()
 WHERE {_SHOWN} AND NOT internal
 """  # noqa: S608
-_CONSTRAINTS = f"""
-SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table,
-    referenced_column_names FROM duckdb_constraints() WHERE {_SHOWN} ORDER BY constraint_index
+_KEYS = f"""
+SELECT schema_name, table_name, unnest(constraint_column_names)
+FROM duckdb_constraints() WHERE {_SHOWN} AND constraint_type = 'PRIMARY KEY'
+"""  # noqa: S608
+_LINKS = f"""
+SELECT schema_name, table_name, unnest(constraint_column_names), schema_name, referenced_table,
+    unnest(referenced_column_names)
+FROM duckdb_constraints() WHERE {_SHOWN} AND constraint_type = 'FOREIGN KEY'
+ORDER BY constraint_index
 """  # noqa: S608
 _AVAILABLE = """
 SELECT DISTINCT schema_name FROM (
@@ -294,7 +300,7 @@ WHERE database_name = current_database() ORDER BY ALL
 
 
 def _describe(schemas: Sequence[str], cursor: DuckDBPyConnection) -> DatabaseSchema:
-    """Read the schemas by three statements, and try every view."""
+    """Read the schemas by four statements, and try every view."""
     shown = list(schemas)
     relations = rows_of(cursor, _TABLES, shown, shown)
     broken = {
@@ -303,26 +309,11 @@ def _describe(schemas: Sequence[str], cursor: DuckDBPyConnection) -> DatabaseSch
         if is_view and not _can_read(cursor, schema, name)
     }
     columns = rows_of(cursor, _COLUMNS, shown)
-    constraints = rows_of(cursor, _CONSTRAINTS, shown)
     catalogue = Catalogue(
-        columns=[
-            ((schema, table), *rest)
-            for schema, table, *rest in columns
-            if (schema, table) not in broken
-        ],
-        keys=[
-            ((schema, table), name)
-            for schema, table, kind, names, *_ in constraints
-            for name in names
-            if kind == "PRIMARY KEY"
-        ],
-        references=[
-            ((schema, table), one, (schema, other), two)
-            for schema, table, kind, names, other, others in constraints
-            if kind == "FOREIGN KEY"
-            for one, two in zip(names, others, strict=True)
-        ],
-        comments={(schema, name): comment for schema, name, comment, _ in relations},
+        columns=[row for row in columns if row[:2] not in broken],
+        keys=rows_of(cursor, _KEYS, shown),
+        references=rows_of(cursor, _LINKS, shown),
+        comments=[row[:3] for row in relations],
         omitted={"views of missing tables": sorted(name for _, name in broken)},
         available=[] if columns else [name for (name,) in rows_of(cursor, _AVAILABLE)],
     )

@@ -24,10 +24,7 @@ from sqlalchemy import URL
 
 from dqa.core.database import Limits
 from dqa.core.schema import DatabaseSchema
-from dqa.databases.catalogue import (
-    Catalogue,
-    rows_of,
-)
+from dqa.databases.catalogue import Catalogue, rows_of
 from dqa.databases.doctor import asker, examine_mysql
 from dqa.databases.errors import Failure, Fault, driver_reads, one_line, read_faults
 from dqa.databases.rows import MOST_COUNTED, columns_of, rows_from
@@ -244,18 +241,21 @@ def _failure(flavour: Flavour, error: Exception, driver: Any) -> Failure:  # noq
 
 
 _TABLES = """
-SELECT table_name, table_type, table_comment FROM information_schema.tables WHERE table_schema = %s
+SELECT table_schema, table_name, IF(table_type = 'VIEW', '', table_comment), table_type
+FROM information_schema.tables WHERE table_schema = %s
 """
 _COLUMNS = """
-SELECT table_name, column_name, column_type, column_comment FROM information_schema.columns
+SELECT table_schema, table_name, column_name, column_type, column_comment
+FROM information_schema.columns
 WHERE table_schema = %s AND FIND_IN_SET('select', privileges) ORDER BY table_name, ordinal_position
 """
 _KEYS = """
-SELECT table_name, column_name FROM information_schema.statistics
+SELECT table_schema, table_name, column_name FROM information_schema.statistics
 WHERE table_schema = %s AND index_name = 'PRIMARY' ORDER BY table_name, seq_in_index
 """
 _LINKS = """
-SELECT table_name, column_name, referenced_table_name, referenced_column_name
+SELECT table_schema, table_name, column_name, referenced_table_schema, referenced_table_name,
+    referenced_column_name
 FROM information_schema.key_column_usage WHERE table_schema = %s AND referenced_table_schema = %s
 ORDER BY table_name, constraint_name, ordinal_position
 """
@@ -271,24 +271,22 @@ def _describe(database: str, driver: Any) -> DatabaseSchema:  # noqa: ANN401
     """Read the schema by four statements for all tables."""
     with driver.cursor() as cursor:
         tables = rows_of(cursor, _TABLES, database)
-        sequences = [name for name, kind, _ in tables if kind == "SEQUENCE"]
-        columns = [row for row in rows_of(cursor, _COLUMNS, database) if row[0] not in sequences]
-        described = {table for table, *_ in columns}
-        broken = [name for name, kind, _ in tables if kind == "VIEW" and name not in described]
+        columns = rows_of(cursor, _COLUMNS, database)
+        sequences = [name for _, name, _, kind in tables if kind == "SEQUENCE"]
+        views = {name for _, name, _, kind in tables if kind == "VIEW"}
         catalogue = Catalogue(
             columns=[
-                ((database, table), name, _spelled(kind), comment)
-                for table, name, kind, comment in columns
+                (schema, table, name, _spelled(kind), comment)
+                for schema, table, name, kind, comment in columns
+                if table not in sequences
             ],
-            keys=[((database, table), name) for table, name in rows_of(cursor, _KEYS, database)],
-            references=[
-                ((database, table), column, (database, other), other_column)
-                for table, column, other, other_column in rows_of(
-                    cursor, _LINKS, database, database
-                )
-            ],
-            comments={(database, name): said for name, kind, said in tables if kind != "VIEW"},
-            omitted={"sequences": sequences, "views of missing tables": broken},
+            keys=rows_of(cursor, _KEYS, database),
+            references=rows_of(cursor, _LINKS, database, database),
+            comments=[row[:3] for row in tables],
+            omitted={
+                "sequences": sequences,
+                "views of missing tables": sorted(views - {table for _, table, *_ in columns}),
+            },
             available=[] if tables else [name for (name,) in rows_of(cursor, _AVAILABLE)],
             hint="Name one as the database: .../{}",
         )

@@ -9,12 +9,7 @@ from typing import Any, TypeAlias
 from psycopg import Connection
 
 from dqa.core.schema import DatabaseSchema
-from dqa.databases.catalogue import (
-    Catalogue,
-    Relation,
-    enumeration,
-    rows_of,
-)
+from dqa.databases.catalogue import Catalogue, enumeration, rows_of
 
 # A partition belongs to its parent. A materialized view without data cannot be read.
 _RELATIONS = """
@@ -78,7 +73,7 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
     shown = list(schemas)
     with driver.cursor() as cursor:
         found = rows_of(cursor, _RELATIONS, shown)
-        relations: dict[int, Relation] = {
+        relations: dict[int, tuple[str, str]] = {
             oid: (schema, name) for oid, schema, name, _, has_data, _ in found if has_data
         }
         in_part = [oid for oid, *_, is_readable in found if not is_readable]
@@ -95,20 +90,20 @@ def describe(driver: Connection[Any], schemas: Sequence[str]) -> DatabaseSchema:
     spelled = {both: _spelled(both[0], types.get(both[1])) for both in kinds}
     catalogue = Catalogue(
         columns=[
-            (relations[oid], name, spelled[kind, element], comment)
+            (*relations[oid], name, spelled[kind, element], comment)
             for oid, _, name, element, kind, comment in columns
         ],
         keys=[
-            (relations[oid], names.get((oid, number), ""))  # a column that cannot be read
+            (*relations[oid], names.get((oid, number), ""))  # a column that cannot be read
             for oid, numbers in keys
             for number in numbers
         ],
         references=[
-            (relations[oid], name, relations[other], other_name)
+            (*relations[oid], name, *relations[other], other_name)
             for oid, name, other, other_name in links
             if oid in relations and other in relations
         ],
-        comments={(schema, name): comment for _, schema, name, comment, *_ in found},
+        comments=[row[1:4] for row in found],
         omitted={
             "materialized views without data: REFRESH MATERIALIZED VIEW fills them": [
                 name for _, _, name, _, has_data, _ in found if not has_data

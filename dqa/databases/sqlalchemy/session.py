@@ -20,7 +20,7 @@ from sqlalchemy.types import NullType
 
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
-from dqa.databases.catalogue import Catalogue, Relation
+from dqa.databases.catalogue import Catalogue
 from dqa.databases.errors import Failure, Fault, one_line
 from dqa.databases.servers import display_name
 from dqa.databases.sql_session import (
@@ -110,26 +110,27 @@ def _describe(engine: Engine, namespace: str | None) -> DatabaseSchema:
         columns, broken = _columns(inspector, namespace)
         keys = inspector.get_multi_pk_constraint(schema=namespace, kind=ObjectKind.TABLE)
         links = inspector.get_multi_foreign_keys(schema=namespace, kind=ObjectKind.TABLE)
-        comments: dict[Relation, str | None] = {}
+        comments: list[tuple[str, str, str | None]] = []
         with suppress(NotImplementedError, SQLAlchemyError):  # not every dialect knows comments
             found = inspector.get_multi_table_comment(schema=namespace, kind=ObjectKind.ANY)
-            comments = {_relation(*key): comment["text"] for key, comment in found.items()}
+            comments = [(*_relation(*key), comment["text"]) for key, comment in found.items()]
         available = [] if columns else _available(inspector)
     catalogue = Catalogue(
         columns=[
-            (_relation(*key), c["name"], _spelled(c, engine), c.get("comment"))
+            (*_relation(*key), c["name"], _spelled(c, engine), c.get("comment"))
             for key, listed in columns.items()
             for c in listed
         ],
         keys=[
-            (_relation(*key), name)
+            (*_relation(*key), name)
             for key, constraint in keys.items()
             for name in constraint["constrained_columns"]
         ],
         references=[
             (
-                *(_relation(*key), column),
-                *(_relation(link["referred_schema"] or namespace, link["referred_table"]), other),
+                *(*_relation(*key), column),
+                *_relation(link["referred_schema"] or namespace, link["referred_table"]),
+                other,
             )
             for key, listed_links in links.items()
             for link in listed_links
@@ -149,7 +150,7 @@ def _describe(engine: Engine, namespace: str | None) -> DatabaseSchema:
     )
 
 
-def _relation(schema: str | None, table: str) -> Relation:
+def _relation(schema: str | None, table: str) -> tuple[str, str]:
     return schema or "", table
 
 

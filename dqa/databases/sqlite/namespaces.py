@@ -22,7 +22,7 @@ from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.core.situation import Situation, Table
-from dqa.databases.catalogue import Catalogue, CatalogueReference, Relation
+from dqa.databases.catalogue import Catalogue, CatalogueReference
 from dqa.databases.errors import Failure, Fault, driver_reads, read_faults, refused_script
 from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
@@ -264,9 +264,8 @@ def _describe(driver: sqlite3.Connection) -> DatabaseSchema:
                 raise  # the file is locked or damaged
             broken[kind].append(name)
     ordered = sorted((row for row in columns if row[3]), key=lambda row: (row[0], row[3]))
-    keys = [(_relation(table), column) for table, column, _, _ in ordered]
     primary: dict[str, list[str]] = {}
-    for (_, table), column in keys:
+    for table, column, *_ in ordered:
         primary.setdefault(table.casefold(), []).append(column)
     spelled = {name.casefold(): name for name in names}
 
@@ -276,27 +275,22 @@ def _describe(driver: sqlite3.Connection) -> DatabaseSchema:
         # A key that names no columns refers to the primary key of the other table.
         implied = primary.get(other.casefold(), [])
         found = other_column or (implied[place] if place < len(implied) else column)
-        known = _relation(spelled.get(other.casefold(), other))
-        return (_relation(table), column, known, found)
+        return ("", table, column, "", spelled.get(other.casefold(), other), found)
 
     catalogue = Catalogue(
         columns=[
-            (*(_relation(table), name, kind), texts.get(table, {}).get(name.casefold()))
+            ("", table, name, kind, texts.get(table, {}).get(name.casefold()))
             for table, name, kind, _ in columns
         ],
-        keys=keys,
+        keys=[("", table, name) for table, name, *_ in ordered],
         references=[reference(*row) for row in driver.execute(_LINKS).fetchall()],
-        comments={_relation(table): said.get("") for table, said in texts.items()},
+        comments=[("", table, said.get("")) for table, said in texts.items()],
         omitted={
             "views of missing tables": broken["view"],
             "virtual tables that this session cannot read": broken["table"],
         },
     )
     return catalogue.to_schema([""])
-
-
-def _relation(table: str) -> Relation:
-    return "", table
 
 
 _numbers = count(1)

@@ -12,7 +12,7 @@ from dqa.core.errors import StatementError
 from dqa.core.examination import Advice, Examination
 
 if TYPE_CHECKING:
-    from dqa.databases.mysql.session import Flavour
+    from dqa.databases.mysql import Flavour
 
 Rows: TypeAlias = tuple[tuple[Any, ...], ...]
 Ask: TypeAlias = Callable[[str], Rows]

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 from uuid import uuid4
 
@@ -20,7 +20,6 @@ from sqlalchemy import (
     Connection,
     Engine,
     Executable,
-    MetaData,
     NullPool,
     Table,
     create_engine,
@@ -45,10 +44,8 @@ from dqa.databases.namespaces import (
     NamespaceContent,
     UnfinishedLoad,
     WritableNamespaces,
-    join_name,
 )
 from dqa.databases.servers import display_name, parse_url, schema_names, split_namespace
-from dqa.databases.sql_session import SqlSession
 from dqa.databases.tables import define_tables, define_tag, plain_rows, quote, write_tables
 
 _CONNECT_SECONDS = 10
@@ -356,184 +353,3 @@ def _engine(url: URL, namespaces: type[ServerNamespaces]) -> Engine:
         ) from None
     except (SQLAlchemyError, TypeError, ValueError) as error:
         raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from None
-
-
-class MysqlNamespaces(ServerNamespaces):
-    """The databases of a MySQL or MariaDB server."""
-
-    title = "MySQL or MariaDB"
-    dialect = "mysql"
-    driver = "mysql+pymysql"
-    numbers_rows = True
-    no_access = r"\((?:1044|1045|1049|1130|1698),"
-    no_right = r"\((?:1044|1142|1227|1290|1370|1410|1836),"
-    right = "make, fill and drop databases whose names begin with dqa_"
-    lock = "SELECT 1, GET_LOCK(:name, :seconds)"
-
-    @classmethod
-    def connect_options(cls, url: URL) -> Mapping[str, Any]:
-        """Return how to connect, within a time limit and refusing values that do not fit."""
-        from pymysql.constants import CLIENT
-
-        from dqa.databases.mysql.session import connect
-
-        strict = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
-        options = {"init_command": strict, "client_flag": CLIENT.MULTI_STATEMENTS}
-        creator = partial(connect, url, autocommit=False, **options)
-        return {"creator": creator, "isolation_level": "READ COMMITTED"}
-
-    def _product(self) -> tuple[str, tuple[int, ...]]:
-        return self._flavour.title, self._flavour.least
-
-    @property
-    def _flavour(self) -> Any:  # noqa: ANN401
-        from dqa.databases.mysql.session import MARIADB, MYSQL
-
-        dialect: Any = self._dialect
-        return MARIADB if dialect.is_mariadb else MYSQL
-
-    def _database_creation(self, name: str) -> str:
-        """Return the statement that creates a database, which tells any two texts apart."""
-        collation = self._flavour.collation
-        return f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}"
-
-    def _creation(self, schema: str) -> Executable:
-        return text(self._database_creation(schema))
-
-    def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
-        """Return the URL's database, which must be complete."""
-        if not self._url.database:
-            raise UsageError(
-                f"'{self.location}' names no database; append its name, such as "
-                f"{self.location}dqa_harbours_q1_0123456789ab."
-            )
-        self._require_complete(self._url.database)
-        return self._url.database
-
-    def open(self, namespace: str | None) -> SqlSession:
-        """Return a session of a database."""
-        from dqa.databases.mysql.session import open_mysql
-
-        return open_mysql(self._url.set(database=namespace), self._flavour)
-
-
-class PostgresNamespaces(ServerNamespaces):
-    """The schemas of a PostgreSQL database."""
-
-    title = "PostgreSQL"
-    dialect = "postgres"
-    driver = "postgresql+psycopg"
-    is_atomic = True
-    no_access = "FATAL: "  # such an error has no code
-    no_right = "^(?:InsufficientPrivilege|ReadOnlySqlTransaction) "
-    right = "make schemas: GRANT CREATE ON DATABASE"
-    lock = (
-        "SELECT set_config('lock_timeout', :seconds || 's', true), "
-        "pg_advisory_xact_lock(hashtextextended(:name, 0))"
-    )
-    drop_option = " WITH (FORCE)"
-
-    @classmethod
-    def connect_options(cls, url: URL) -> Mapping[str, Any]:  # noqa: ARG003
-        """Return a time limit, and no look for the types of extensions."""
-        return {
-            "connect_args": {"connect_timeout": _CONNECT_SECONDS},
-            "isolation_level": "READ COMMITTED",
-            "use_native_hstore": False,
-        }
-
-    def _product(self) -> tuple[str, tuple[int, ...]]:
-        return self.title, (14,)  # the first that reports whether a session is read-only
-
-    def _fill(self, table: Table, rows: content.Table) -> None:
-        """Insert rows by COPY, and collect statistics."""
-        target = f"{quote('postgres', table.schema or '')}.{quote('postgres', table.name)}"
-        names = quote("postgres", *rows.schema.column_names)
-        driver: Any = self._connection.connection.driver_connection
-        with driver.cursor() as cursor:
-            with cursor.copy(f"COPY {target} ({names}) FROM STDIN".encode()) as copy:
-                for row in plain_rows(rows):
-                    copy.write_row(row)
-            cursor.execute(f"ANALYZE {target}".encode())
-
-    def select(self, more: Collection[str] = ()) -> str | None:
-        """Return the schemas of ``?schema=a,b``, with more of the database."""
-        shown = super().select()
-        names = inspect(self._connection).get_schema_names() if more else ()
-        named = [name for name in names if name.casefold() in more and name != "information_schema"]
-        if not named:
-            return shown
-        return ",".join(dict.fromkeys((*(self._wanted or self._own_schemas()), *named)))
-
-    def _own_schemas(self) -> list[str]:
-        """Return the schemas of the user's search path."""
-        statement = "SELECT current_schemas(false)"
-        path: list[str] = self._connection.exec_driver_sql(statement).scalar_one()
-        return path
-
-    def open(self, namespace: str | None) -> SqlSession:
-        """Return a session of some schemas, or of those of the user's own search path."""
-        from dqa.databases.postgres.session import open_postgres
-
-        if namespace is not None:
-            return open_postgres(self._url, schema_names(namespace))
-        return open_postgres(self._url, own=self._own_schemas())
-
-
-class SqlalchemyNamespaces(ServerNamespaces):
-    """The schemas of any other database, or one without schemas, which is one namespace."""
-
-    title = "The database"
-    dialect = "ansi"
-    numbers_rows = True
-
-    @property
-    def _has_schemas(self) -> bool:
-        return self._dialect.name != "sqlite"
-
-    def _schema(self, namespace: str) -> str | None:
-        return (namespace or None) if self._has_schemas else None
-
-    def situations(self) -> Iterator[LoadedSituation]:
-        """Yield the situations in schemas, or the one of a database without schemas."""
-        if self._has_schemas:
-            yield from super().situations()
-        elif isinstance(found := self.read(""), LoadedSituation):
-            yield found
-
-    def read(self, namespace: str) -> NamespaceContent:
-        """Return the content of a schema, or of a database without schemas."""
-        found = super().read(namespace)
-        if self._schema(namespace) is not None:
-            return found
-        if isinstance(found, LoadedSituation):
-            return replace(
-                found, namespace=join_name(found.scenario, found.name, found.content_hash)
-            )
-        return None if isinstance(found, UnfinishedLoad) and not found.tables else found
-
-    def _drop_schema(self, schema: str | None) -> None:
-        metadata = MetaData(schema=schema)
-        metadata.reflect(self._connection)
-        metadata.drop_all(self._connection)
-        if schema is not None:
-            self._run(DropSchema(schema))
-
-    def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
-        """Return the schema of ``?schema=``, or an empty name for a database without schemas."""
-        if not self._has_schemas and self.read("") is not None:
-            self._require_complete("")
-        return super().select() if self._has_schemas else ""
-
-    def open(self, namespace: str | None) -> SqlSession:
-        """Return a session of a schema, or of the user's own."""
-        from dqa.databases.sqlalchemy.session import open_sqlalchemy
-
-        schema = self._schema(namespace or "")
-        session = open_sqlalchemy(create_engine(self._url, poolclass=NullPool), schema)
-        if self._has_schemas:
-            default = self._dialect.default_schema_name
-            own = schema or default
-            session.schemas = (own,) if own else ()
-            session.search_path = (default or "",) if own else ()
-        return session

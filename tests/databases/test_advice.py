@@ -7,7 +7,7 @@ from typing import Any
 
 from dqa.core.examination import Examination
 from dqa.databases.doctor import examine_mysql, examine_neo4j
-from dqa.databases.mysql.session import MYSQL
+from dqa.databases.mysql import MYSQL
 
 
 def of_mysql(grants: str = "", **settings: str) -> Examination:

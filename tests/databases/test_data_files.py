@@ -130,7 +130,7 @@ def test_many_csv_files_are_loaded_until_the_memory_for_them_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The smallest first: what each alone would have room for, all together may not."""
-    monkeypatch.setattr("dqa.databases.duckdb.data_files._LOADED_BYTES", 450)
+    monkeypatch.setattr("dqa.databases.data_files._LOADED_BYTES", 450)
     for name, rows in (("b", 30), ("a", 50), ("c", 50)):
         (tmp_path / f"{name}.csv").write_text("x\n" + "1234\n" * rows, "utf-8")
     (tmp_path / "d.csv.gz").write_bytes(gzip.compress(b"x\n" + b"1234\n" * 5_000))

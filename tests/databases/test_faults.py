@@ -21,13 +21,13 @@ from dqa.core.errors import (
     StatementError,
     StatementTimeoutError,
 )
-from dqa.databases.duckdb import session as of_duckdb
+from dqa.databases import duckdb as of_duckdb
+from dqa.databases import ladybug as of_ladybug
+from dqa.databases import mysql as of_mysql
+from dqa.databases import postgres as of_postgres
+from dqa.databases import sqlite as of_sqlite
 from dqa.databases.errors import Attempts, Failure, Fault, UnsettledError, error_of
-from dqa.databases.ladybug import session as of_ladybug
-from dqa.databases.mysql import session as of_mysql
 from dqa.databases.neo4j import server as of_neo4j
-from dqa.databases.postgres import session as of_postgres
-from dqa.databases.sqlite import namespaces as of_sqlite
 
 LISTS = Path(__file__).parent / "codes"
 LIMITS = Limits(seconds=5.0)

@@ -193,7 +193,7 @@ def test_a_greedy_statement_does_not_fail_its_neighbours(
     situation: Situation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Statements in this process share the engine's memory; each fails for its own needs only."""
-    monkeypatch.setattr("dqa.databases.ladybug.namespaces._POOL", 64 << 20)
+    monkeypatch.setattr("dqa.databases.ladybug._POOL", 64 << 20)
     graph = BUILT_IN["ladybug"].load(situation, isolation="none")
     greedy = (
         "UNWIND range(1, 3000) AS a UNWIND range(1, 1000) AS b WITH a * 1000 + b AS x "

@@ -35,8 +35,8 @@ LONG = {
     "neo4j": "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN sum(a * b)",
 }
 STEPS = {
-    "mysql": "sql_namespaces.MysqlNamespaces._fill",
-    "postgres": "sql_namespaces.PostgresNamespaces._fill",
+    "mysql": "sql_namespaces.ServerNamespaces._fill",
+    "postgres": "postgres.PostgresNamespaces._fill",
     "neo4j": "neo4j.namespaces._runner",
 }
 """Writes a table, and for Neo4j returns what runs a statement."""

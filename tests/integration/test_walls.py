@@ -16,7 +16,7 @@ from dqa import plugins
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError, RefusedStatementError
 from dqa.core.situation import Situation
-from dqa.databases.duckdb.session import write_file
+from dqa.databases.duckdb import write_file
 from dqa.databases.namespaces import namespace_for
 from dqa.guard import Policy
 from tests.integration.conftest import Target, targeted

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, GameTakenError, UsageError
-from dqa.databases.sqlite.comments import read_comments
+from dqa.databases.sqlite import read_comments
 from dqa.worlds.history import Game, History
 from dqa.worlds.world import GameEvent
 from tests.worlds.playing import at_random, make_world, moves_of, open_history

@@ -8,7 +8,7 @@ streamed. Only breaking the connection stops a server from sending the rest of a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -16,25 +16,23 @@ from typing import Any
 
 import pymysql
 from pymysql.connections import Connection as Driver
-from pymysql.constants import FIELD_TYPE
+from pymysql.constants import CLIENT, FIELD_TYPE
 from pymysql.converters import conversions
 from pymysql.cursors import SSCursor
 from pymysql.err import MySQLError
-from sqlalchemy import URL
+from sqlalchemy import URL, Executable, text
 
 from dqa.core.database import Limits
+from dqa.core.errors import UsageError
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import Catalogue, rows_of
 from dqa.databases.doctor import asker, examine_mysql
 from dqa.databases.errors import Failure, Fault, driver_reads, one_line, read_faults
 from dqa.databases.rows import MOST_COUNTED, columns_of, rows_from
 from dqa.databases.servers import display_name
-from dqa.databases.sql_session import (
-    Connection,
-    EngineSettings,
-    Result,
-    SqlSession,
-)
+from dqa.databases.sql_namespaces import ServerNamespaces
+from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
+from dqa.databases.tables import quote
 from dqa.databases.values import loaded
 
 CONNECT_SECONDS = 10.0
@@ -298,3 +296,54 @@ def _spelled(kind: str) -> str:
     if _VALUES.match(kind):
         return _VALUES.sub(lambda found: found[0].upper(), kind)
     return _INT.sub("INTEGER", kind.upper())
+
+
+class MysqlNamespaces(ServerNamespaces):
+    """The databases of a MySQL or MariaDB server."""
+
+    title = "MySQL or MariaDB"
+    dialect = "mysql"
+    driver = "mysql+pymysql"
+    numbers_rows = True
+    no_access = r"\((?:1044|1045|1049|1130|1698),"
+    no_right = r"\((?:1044|1142|1227|1290|1370|1410|1836),"
+    right = "make, fill and drop databases whose names begin with dqa_"
+    lock = "SELECT 1, GET_LOCK(:name, :seconds)"
+
+    @classmethod
+    def connect_options(cls, url: URL) -> Mapping[str, Any]:
+        """Return how to connect, within a time limit and refusing values that do not fit."""
+        strict = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+        options = {"init_command": strict, "client_flag": CLIENT.MULTI_STATEMENTS}
+        creator = partial(connect, url, autocommit=False, **options)
+        return {"creator": creator, "isolation_level": "READ COMMITTED"}
+
+    def _product(self) -> tuple[str, tuple[int, ...]]:
+        return self._flavour.title, self._flavour.least
+
+    @property
+    def _flavour(self) -> Any:  # noqa: ANN401
+        dialect: Any = self._dialect
+        return MARIADB if dialect.is_mariadb else MYSQL
+
+    def _database_creation(self, name: str) -> str:
+        """Return the statement that creates a database, which tells any two texts apart."""
+        collation = self._flavour.collation
+        return f"CREATE DATABASE {quote('mysql', name)} CHARACTER SET utf8mb4 COLLATE {collation}"
+
+    def _creation(self, schema: str) -> Executable:
+        return text(self._database_creation(schema))
+
+    def select(self, more: Collection[str] = ()) -> str:  # noqa: ARG002
+        """Return the URL's database, which must be complete."""
+        if not self._url.database:
+            raise UsageError(
+                f"'{self.location}' names no database; append its name, such as "
+                f"{self.location}dqa_harbours_q1_0123456789ab."
+            )
+        self._require_complete(self._url.database)
+        return self._url.database
+
+    def open(self, namespace: str | None) -> SqlSession:
+        """Return a session of a database."""
+        return open_mysql(self._url.set(database=namespace), self._flavour)

@@ -22,7 +22,7 @@ from dqa.core.errors import DataError, UsageError
 from dqa.core.schema import quoted
 from dqa.core.session import Source
 from dqa.core.text import visible
-from dqa.databases.duckdb.session import FILLING, LOCK, open_duckdb
+from dqa.databases.duckdb import FILLING, LOCK, open_duckdb
 from dqa.databases.errors import first_line
 from dqa.databases.files import DATA_SUFFIXES, data_suffix
 from dqa.databases.namespaces import Namespaces

@@ -1,1 +1,0 @@
-"""DuckDB: files and memory."""

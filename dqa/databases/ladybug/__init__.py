@@ -1,1 +1,0 @@
-"""LadybugDB, the embedded graph database: files and memory."""

@@ -1,1 +1,0 @@
-"""Any other database with an SQLAlchemy dialect."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from dqa.core.cypher import quote_name
@@ -56,178 +56,6 @@ _CLEAR = f"MATCH (n:{{}}) WITH n LIMIT {_BATCH} DETACH DELETE n RETURN count(*) 
 _Row: TypeAlias = list[Cell]
 _Run: TypeAlias = Callable[..., list[dict[str, Any]]]
 """Runs a statement with parameters and returns its rows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A situation as Neo4j takes it: rows by label and type, and the tag.
-
-    A row of a relationship begins with the keys of its two ends.
-    """
-
-    namespace: str
-    parts: list[tuple[GraphRows, list[_Row]]]
-    tag: dict[str, Any]
-
-
-def prepare(situation: Situation, namespace: str) -> Prepared:
-    """Return the rows to write; `DataError` if the situation is not a graph."""
-    parts = [(rows, _rows(rows)) for rows in graph_rows(situation)]
-    orders = {ORDER + found.part.table: pack_order(rows) for found, rows in parts}
-    return Prepared(namespace, parts, {**_tag(situation, namespace, parts), **orders})
-
-
-def write(prepared: Prepared, server: Server) -> None:
-    """Write a situation, unless its namespace holds it by now.
-
-    Raises
-    ------
-    neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError
-        The server failed; nothing of the situation is visible, and the next load begins anew.
-    """
-    namespace = prepared.namespace
-    is_small = prepared.tag["rows"] <= _AT_ONCE
-
-    def complete(tag: neo4j.ManagedTransaction) -> None:
-        (found,) = tag.run(_LOCK, namespace=namespace).data()
-        if found["state"] == "loaded":
-            return
-        # Labels of a node are in the order of their creation: the namespace's is last.
-        nodes = [found.part for found, _ in prepared.parts if isinstance(found.part, NodeSchema)]
-        tag.run(_LABELS, labels=[node.label for node in nodes]).consume()
-        for name in dict.fromkeys(node.key for node in nodes):
-            index = quote_name(f"{namespace}_{name}")
-            run(
-                f"CREATE INDEX {index} IF NOT EXISTS "
-                f"FOR (n:{quote_name(namespace)}) ON (n.{quote_name(name)})"
-            )
-        if found["state"] != "new":
-            _clear(namespace, run)
-        _fill(prepared, _within(tag) if is_small else run)
-        tag.run(_FINISH, namespace=namespace, tag=prepared.tag).consume()
-
-    with server.writing() as session:
-        run = _runner(server)
-        run(_UNIQUE)
-        if not is_small:
-            run(_CLAIM, namespace=namespace)
-        session.execute_write(complete)
-
-
-def drop(namespace: str, server: Server) -> None:
-    """Remove a namespace: its tag, its nodes, its constraints and indexes, and nothing else.
-
-    Raises
-    ------
-    neo4j.exceptions.Neo4jError, neo4j.exceptions.DriverError
-        The server failed; the namespace no longer holds a situation, or still all of it.
-    """
-    run = _runner(server)
-
-    def remove(tag: neo4j.ManagedTransaction) -> bool:
-        (found,) = tag.run(_LOCK, namespace=namespace).data()
-        if found["state"] == "loaded":  # someone has loaded it again
-            return False
-        _clear(namespace, run)
-        tag.run(_UNTAG, namespace=namespace).consume()
-        return True
-
-    run(_HIDE, namespace=namespace)
-    with server.writing() as session:
-        if not session.execute_write(remove):
-            return
-    for kind, kinds in (("CONSTRAINT", "CONSTRAINTS"), ("INDEX", "INDEXES")):
-        shown = f"SHOW {kinds} YIELD name, labelsOrTypes AS on WHERE $namespace IN on RETURN name"
-        for row in run(shown, namespace=namespace):
-            run(f"DROP {kind} {quote_name(row['name'])} IF EXISTS")
-
-
-def _runner(server: Server) -> _Run:
-    """Return a function that runs each statement in a transaction, again after a deadlock."""
-
-    def run(statement: str, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-        with server.writing() as session:
-            return session.execute_write(lambda tx: tx.run(statement, given).data())
-
-    return run
-
-
-def _within(transaction: neo4j.ManagedTransaction) -> _Run:
-    return lambda statement, **given: transaction.run(statement, given).data()
-
-
-def _rows(found: GraphRows) -> list[_Row]:
-    """Return rows of plain values; a missing float is None."""
-    columns = [array.tolist() for array, _ in found.columns]
-    return [[None if cell != cell else cell for cell in row] for row in zip(*columns, strict=True)]  # noqa: PLR0124
-
-
-def _tag(
-    situation: Situation, namespace: str, parts: list[tuple[GraphRows, list[_Row]]]
-) -> dict[str, Any]:
-    """Return the properties of the tag; its schema also has what no node shows."""
-    nodes, edges = [], []
-    for found, _ in parts:
-        part = found.part
-        shown = {
-            "label": part.label,
-            "properties": [(name, _TYPES[kind]) for name, kind in found.properties],
-        }
-        if isinstance(part, NodeSchema):
-            nodes.append({**shown, "key": part.key})
-        else:
-            edges.append({**shown, "source": part.source[0], "target": part.target[0]})
-    return {
-        "place": namespace,
-        "state": "loaded",
-        "scenario": situation.schema.scenario,
-        "name": situation.name,
-        "content_hash": situation.content_hash,
-        "rows": situation.row_count,
-        "schema": json.dumps({"nodes": nodes, "edges": edges}, ensure_ascii=False),
-    }
-
-
-def _clear(namespace: str, run: _Run) -> None:
-    """Remove the nodes of a namespace."""
-    while run(_CLEAR.format(quote_name(namespace)))[0]["deleted"]:
-        pass
-
-
-def _fill(prepared: Prepared, run: _Run) -> None:
-    ids: dict[str, dict[Cell, str]] = {}
-    for found, rows in prepared.parts:
-        part, names = found.part, [name for name, _ in found.properties]
-        if isinstance(part, NodeSchema):
-            create = (
-                "UNWIND $rows AS row CREATE "
-                f"(n:{quote_name(part.label)}:{quote_name(prepared.namespace)} {_map(names, 0)}) "
-                "RETURN elementId(n) AS id"
-            )
-            key = names.index(part.key)
-            known = ids[part.label] = {}
-            for batch in _batches(rows):
-                made = run(create, rows=batch)
-                known.update((row[key], new["id"]) for row, new in zip(batch, made, strict=True))
-            continue
-        create = (
-            "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row[0] "
-            "MATCH (b) WHERE elementId(b) = row[1] "
-            f"CREATE (a)-[:{quote_name(part.label)} {_map(names, 2)}]->(b)"
-        )
-        sources, targets = ids[part.source[0]], ids[part.target[0]]
-        for batch in _batches([[sources[row[0]], targets[row[1]], *row[2:]] for row in rows]):
-            run(create, rows=batch)
-
-
-def _map(names: Sequence[str], skipped: int) -> str:
-    """Return a map of properties, each from its position in a row."""
-    inside = ", ".join(f"{quote_name(name)}: row[{at}]" for at, name in enumerate(names, skipped))
-    return f"{{{inside}}}"
-
-
-def _batches(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
-    return (rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH))
 
 
 class Neo4jNamespaces(WritableNamespaces):
@@ -281,17 +109,75 @@ class Neo4jNamespaces(WritableNamespaces):
         return None
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Write the nodes, and the tag last."""
-        write(prepare(situation, tag.namespace), self._server)
+        """Write the nodes and relationships, and the tag last."""
+        self._write(graph_rows(situation), tag)
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Drop the content only if the situation can be written as a graph."""
-        prepare(situation, tag.namespace)
-        super().replace(situation, tag)
+        parts = graph_rows(situation)
+        self.drop(tag.namespace)
+        self._write(parts, tag)
+
+    def _write(self, parts: Sequence[GraphRows], tag: LoadedSituation) -> None:
+        """Write a situation, unless its namespace holds it by now."""
+        namespace, is_small, run = tag.namespace, tag.rows <= _AT_ONCE, _runner(self._server)
+        rows = [_rows(found) for found in parts]
+        nodes = [found.part for found in parts if isinstance(found.part, NodeSchema)]
+        properties = {
+            **asdict(tag),
+            "place": namespace,
+            "state": "loaded",
+            "schema": _schema_text(parts),
+            **{
+                ORDER + found.part.table: pack_order(own)
+                for found, own in zip(parts, rows, strict=True)
+            },
+        }
+
+        def complete(transaction: neo4j.ManagedTransaction) -> None:
+            (found,) = transaction.run(_LOCK, namespace=namespace).data()
+            if found["state"] == "loaded":
+                return
+            # Labels of a node are in the order of their creation: the namespace's is last.
+            transaction.run(_LABELS, labels=[node.label for node in nodes]).consume()
+            for name in dict.fromkeys(node.key for node in nodes):
+                run(
+                    f"CREATE INDEX {quote_name(f'{namespace}_{name}')} IF NOT EXISTS "
+                    f"FOR (n:{quote_name(namespace)}) ON (n.{quote_name(name)})"
+                )
+            if found["state"] != "new":
+                _clear(namespace, run)
+            _fill(namespace, parts, rows, _within(transaction) if is_small else run)
+            transaction.run(_FINISH, namespace=namespace, tag=properties).consume()
+
+        run(_UNIQUE)
+        if not is_small:
+            run(_CLAIM, namespace=namespace)
+        with self._server.writing() as session:
+            session.execute_write(complete)
 
     def drop(self, namespace: str) -> None:
-        """Drop a label's nodes, its tag, constraints and indexes."""
-        drop(namespace, self._server)
+        """Drop a label's nodes, its tag, constraints and indexes, and nothing else."""
+        run = _runner(self._server)
+
+        def remove(transaction: neo4j.ManagedTransaction) -> bool:
+            (found,) = transaction.run(_LOCK, namespace=namespace).data()
+            if found["state"] == "loaded":  # someone has loaded it again
+                return False
+            _clear(namespace, run)
+            transaction.run(_UNTAG, namespace=namespace).consume()
+            return True
+
+        run(_HIDE, namespace=namespace)
+        with self._server.writing() as session:
+            if not session.execute_write(remove):
+                return
+        for kind, kinds in (("CONSTRAINT", "CONSTRAINTS"), ("INDEX", "INDEXES")):
+            shown = (
+                f"SHOW {kinds} YIELD name, labelsOrTypes AS on WHERE $namespace IN on RETURN name"
+            )
+            for row in run(shown, namespace=namespace):
+                run(f"DROP {kind} {quote_name(row['name'])} IF EXISTS")
 
     def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
         """Return the label of ``?namespace=``, which must be loaded."""
@@ -318,3 +204,83 @@ def _loaded(tag: dict[str, Any]) -> LoadedSituation:
     return LoadedSituation(
         tag["place"], tag["scenario"], tag["name"], tag["content_hash"], tag["rows"]
     )
+
+
+def _runner(server: Server) -> _Run:
+    """Return a function that runs each statement in a transaction, again after a deadlock."""
+
+    def run(statement: str, **given: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+        with server.writing() as session:
+            return session.execute_write(lambda tx: tx.run(statement, given).data())
+
+    return run
+
+
+def _within(transaction: neo4j.ManagedTransaction) -> _Run:
+    return lambda statement, **given: transaction.run(statement, given).data()
+
+
+def _rows(found: GraphRows) -> list[_Row]:
+    """Return rows of plain values; a missing float is None."""
+    columns = [array.tolist() for array, _ in found.columns]
+    return [[None if cell != cell else cell for cell in row] for row in zip(*columns, strict=True)]  # noqa: PLR0124
+
+
+def _schema_text(parts: Sequence[GraphRows]) -> str:
+    """Return the schema of a graph as JSON; it also has what no node shows."""
+    nodes, edges = [], []
+    for found in parts:
+        part = found.part
+        shown = {
+            "label": part.label,
+            "properties": [(name, _TYPES[kind]) for name, kind in found.properties],
+        }
+        if isinstance(part, NodeSchema):
+            nodes.append({**shown, "key": part.key})
+        else:
+            edges.append({**shown, "source": part.source[0], "target": part.target[0]})
+    return json.dumps({"nodes": nodes, "edges": edges}, ensure_ascii=False)
+
+
+def _clear(namespace: str, run: _Run) -> None:
+    """Remove the nodes of a namespace."""
+    while run(_CLEAR.format(quote_name(namespace)))[0]["deleted"]:
+        pass
+
+
+def _fill(
+    namespace: str, parts: Sequence[GraphRows], whole: Sequence[list[_Row]], run: _Run
+) -> None:
+    ids: dict[str, dict[Cell, str]] = {}
+    for found, rows in zip(parts, whole, strict=True):
+        part, names = found.part, [name for name, _ in found.properties]
+        if isinstance(part, NodeSchema):
+            create = (
+                "UNWIND $rows AS row CREATE "
+                f"(n:{quote_name(part.label)}:{quote_name(namespace)} {_map(names, 0)}) "
+                "RETURN elementId(n) AS id"
+            )
+            key = names.index(part.key)
+            known = ids[part.label] = {}
+            for batch in _batches(rows):
+                made = run(create, rows=batch)
+                known.update((row[key], new["id"]) for row, new in zip(batch, made, strict=True))
+            continue
+        create = (
+            "UNWIND $rows AS row MATCH (a) WHERE elementId(a) = row[0] "
+            "MATCH (b) WHERE elementId(b) = row[1] "
+            f"CREATE (a)-[:{quote_name(part.label)} {_map(names, 2)}]->(b)"
+        )
+        sources, targets = ids[part.source[0]], ids[part.target[0]]
+        for batch in _batches([[sources[row[0]], targets[row[1]], *row[2:]] for row in rows]):
+            run(create, rows=batch)
+
+
+def _map(names: Sequence[str], skipped: int) -> str:
+    """Return a map of properties, each from its position in a row."""
+    inside = ", ".join(f"{quote_name(name)}: row[{at}]" for at, name in enumerate(names, skipped))
+    return f"{{{inside}}}"
+
+
+def _batches(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
+    return (rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH))

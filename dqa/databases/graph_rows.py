@@ -46,7 +46,8 @@ def graph_rows(situation: Situation) -> list[GraphRows]:
         node that is missing.
     """
     require_graph(situation)
-    return [_rows(situation, part) for part in (*situation.schema.nodes, *situation.schema.edges)]
+    parts: list[NodeSchema | EdgeSchema] = [*situation.schema.nodes, *situation.schema.edges]
+    return [_rows(situation, part) for part in parts]
 
 
 def _rows(situation: Situation, part: NodeSchema | EdgeSchema) -> GraphRows:

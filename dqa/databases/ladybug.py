@@ -126,6 +126,7 @@ class LadybugSession(Session):
                     *(names, rows, limits, started, _without_ids),  # type: ignore[arg-type]
                     total=rows.get_num_tuples(),
                     failures=(RuntimeError,),
+                    stop=lambda: None,  # the engine has all rows by now
                 )
 
     @contextmanager

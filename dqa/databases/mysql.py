@@ -8,10 +8,11 @@ streamed. Only breaking the connection stops a server from sending the rest of a
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from socket import SHUT_RDWR
 from typing import Any
 
 import pymysql
@@ -174,6 +175,7 @@ def open_mysql(url: URL, flavour: Flavour) -> SqlSession:
         prepare=partial(_prepare, flavour),
         count_reads=_count_reads,
         examine=lambda run: examine_mysql(asker(run), flavour),
+        interrupt=_interrupt,
         identify=lambda driver: str(int(driver.thread_id())),
         end=partial(_end, url),
     )
@@ -184,6 +186,17 @@ def open_mysql(url: URL, flavour: Flavour) -> SqlSession:
         schemas=(database,),
         search_path=(database,),
     )
+
+
+def _interrupt(connection: Connection) -> Callable[[], object]:
+    wire = connection.driver._sock  # noqa: SLF001
+
+    def interrupt() -> None:
+        connection.is_used_up = True
+        with suppress(OSError):
+            wire.shutdown(SHUT_RDWR)
+
+    return interrupt
 
 
 def _end(url: URL, mark: str) -> None:

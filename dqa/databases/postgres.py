@@ -233,6 +233,7 @@ def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()
         describe=lambda driver: describe(driver, shown),
         prepare=partial(_prepare, path),
         examine=lambda run: examine_postgres(asker(run)),
+        interrupt=lambda connection: connection.driver.cancel,
         identify=lambda driver: f"{driver.info.backend_pid} {application}",
         end=partial(_end, url),
     )

@@ -209,6 +209,7 @@ def collect(  # noqa: PLR0913
     *,
     total: int | None = None,
     failures: tuple[type[Exception], ...] = (),
+    stop: Callable[[], object] | None = None,
 ) -> Rows:
     """Return rows of a driver, until they end or a limit does.
 
@@ -231,8 +232,9 @@ def collect(  # noqa: PLR0913
     total
         The number of rows, if the engine knows it.
     failures
-        Exceptions of the driver; while rows are counted they end only the counting. Without any,
-        nothing is counted.
+        Exceptions of the driver; while rows are counted they end only the counting.
+    stop
+        Stops the driver from another thread; without it nothing is counted.
     """
     names = tuple(map(readable, columns))
     room = limits.bytes - _CLOSING_LINE - len(dump_row(names).encode())
@@ -271,9 +273,9 @@ def collect(  # noqa: PLR0913
     counted = 0
     summary: Summary | None = None
     tally = None if shortened else _tallied(names, [*shown, over])
-    if failures and (total is None or tally is not None):
+    if stop is not None and (total is None or tally is not None):
         until = min(started + limits.seconds * _COUNTING, perf_counter() + _MOST_SECONDS)
-        found, seen = _count(rest, len(shown) + 1, until, failures, tally)
+        found, seen = _count(rest, len(shown) + 1, until, failures, stop, tally)
         if total is None:
             total, counted = found, seen
         if tally is not None and seen:
@@ -371,11 +373,12 @@ def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], boo
         return _fitted(tuple(map(repaired, cells)), most)
 
 
-def _count(
+def _count(  # noqa: PLR0913, PLR0917
     left: Iterator[Sequence[Value]],
     seen: int,
     until: float,
     failures: tuple[type[Exception], ...],
+    stop: Callable[[], object],
     tally: Tally | None,
 ) -> tuple[int | None, int]:
     """Return the number of rows, or None and the least number; `tally` counts their cells.
@@ -384,7 +387,8 @@ def _count(
     """
     if perf_counter() > until:
         return None, 0
-    with suppress(UnreadableError, *failures):
+    deadline = Deadline(until - perf_counter(), stop)
+    with suppress(UnreadableError, *failures), deadline:
         for row in left:  # the rows that are shown came before
             seen += 1
             if seen > MOST_COUNTED:

@@ -79,8 +79,8 @@ class EngineSettings:
     prepare
         Sets the limits of the next statement in the engine.
     interrupt
-        Stops a running statement from another thread without waiting; None if the driver cannot.
-        Servers stop statements at their limit by themselves.
+        Returns what stops a running statement from another thread without waiting; None if the
+        driver cannot. Servers stop statements at their limit by themselves.
     identify
         Returns the server's name of a connection; None for an embedded engine.
     end
@@ -212,7 +212,14 @@ class SqlSession(Session):
         count = self._settings.count_reads if limits.scans else None
         before = count(connection.driver) if count else 0
         with self._settings.execute(connection, statement) as (columns, result):
-            rows = collect(columns, result, limits, started, failures=self._settings.errors)
+            rows = collect(
+                columns,
+                result,
+                limits,
+                started,
+                failures=self._settings.errors,
+                stop=self._settings.interrupt(connection),
+            )
         if count is None or connection.is_used_up:
             return rows
         after = count(connection.driver)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    ClauseElement,
     Column,
     Double,
     Executable,
@@ -91,8 +92,9 @@ def quote_if_needed(dialect: str, name: str) -> str:
 
 def spelled(statement: Executable, dialect: str) -> str:
     """Return the text of a statement, with every value as a literal."""
-    compiled = statement.compile(dialect=_dialect(dialect), compile_kwargs={"literal_binds": True})
-    return str(compiled)
+    element = cast("ClauseElement", statement)
+    options = {"literal_binds": True}
+    return str(element.compile(dialect=_dialect(dialect), compile_kwargs=options))
 
 
 def define_tables(

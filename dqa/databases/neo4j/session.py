@@ -281,6 +281,7 @@ class Neo4jSession(Session):
                 rows = collect(
                     *(list(result.keys()), map(values_of, result), limits, started, self._convert),
                     failures=FAILURES,
+                    stop=leave,
                 )
                 if not (rows.rows or rows.cut) and (plan := result.consume().plan):
                     return self._explained(plan, limits, started)

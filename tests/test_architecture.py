@@ -38,7 +38,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "guard": {"core"},
     "databases": {"core", "guard"},
     "scenarios": {"core", "databases"},
-    "plugins": {"core", "scenarios"},
+    "plugins": {"core", "databases", "scenarios"},
     "models": {"core", "plugins", "scenarios"},
     "loaders": {"core", "databases", "guard", "plugins", "scenarios"},
     "deciders": {"core", "databases", "guard", "loaders", "models", "plugins", "scenarios"},

@@ -45,6 +45,8 @@ _PATIENCE = 0.1
 """Seconds to wait for a busy worker before another one is started."""
 _FREE = 0.3
 """Seconds of waiting for a worker that do not count as a statement's own."""
+_UNCOUNTED = 0.5
+"""Most seconds of starting a worker that do not count as a statement's own."""
 _REOPENING = 0.6
 """Least seconds in which an embedded database may be opened again for a statement."""
 _DESCRIBING = 600.0
@@ -197,10 +199,13 @@ class WorkerPool:
                 self._changed.wait(min(until - now, _PATIENCE))
 
     def _start(self, until: float) -> tuple[Worker, float]:
+        """Start a worker, which takes some of the time that a statement has, but not most of it."""
+        opened_by = until
         if not self._opening.is_server:  # opening it may take longer than a statement
-            until = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
+            opened_by = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
         try:
-            return Worker(self._opening, until), until
+            worker = Worker(self._opening, opened_by)
+            return worker, until + min(worker.seconds, _UNCOUNTED)
         finally:
             with self._changed:
                 self._starting -= 1

@@ -75,7 +75,7 @@ def test_a_cut_result_says_how_many_rows_there_were(
 
 def test_what_fails_while_rows_are_counted_costs_the_count_alone() -> None:
     """The rows that are shown were there before; a bug that is no driver's is raised."""
-    driver: dict[str, Any] = {"failures": Broken, "stop": not_needed}
+    driver: dict[str, Any] = {"failures": (Broken,), "stop": not_needed}
     result = collect(["n"], counting(900, 700), Limits(rows=50), perf_counter(), **driver)
     assert (len(result.rows), result.cut, result.total) == (50, "rows", None)
     assert "only the first 50 of more than 50 rows are shown" in result.to_text()
@@ -94,7 +94,7 @@ def test_a_row_that_is_long_in_coming_is_not_waited_for() -> None:
         assert stopped.wait(timeout=20.0)
         raise Broken
 
-    driver: dict[str, Any] = {"failures": Broken, "stop": stopped.set}
+    driver: dict[str, Any] = {"failures": (Broken,), "stop": stopped.set}
     result = collect(["n"], rows(), Limits(rows=50, seconds=1.0), perf_counter(), **driver)
     assert (len(result.rows), result.cut, result.total) == (50, "rows", None)
     assert result.seconds < 10.0

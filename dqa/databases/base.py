@@ -26,6 +26,7 @@ from dqa.core.run_stores import MEMORY_TABLE, VERSION_TABLE
 from dqa.databases.namespaces import (
     TAG_TABLE,
     LoadedSituation,
+    Namespaces,
     UnfinishedLoad,
     WritableNamespaces,
     hold_same,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from dqa.guard import Audit, GuardedDatabase, Policy
 
 _STARTING = Lock()
-_STARTED: dict[str, Any] = {}
+_STARTED: dict[str, type[Namespaces]] = {}
 """Classes of namespaces whose engine is ready, by name."""
 _LOCKS: dict[str, AbstractContextManager[object]] = {}
 """Locks of embedded databases, by location."""
@@ -275,12 +276,12 @@ class Backend:
         """Import the engine and open it for the first time."""
         self._started()
 
-    def _started(self) -> Any:  # noqa: ANN401
+    def _started(self) -> type[Namespaces]:
         """Return the class of namespaces; one thread opens an embedded engine first."""
         self._require_installed()
         with _STARTING:
             if self.namespaces not in _STARTED:
-                found = resolve_name(self.namespaces)
+                found: Any = resolve_name(self.namespaces)
                 if self.embedded:
                     found.open_in_memory("").close()
                 _STARTED[self.namespaces] = found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, replace
 from pathlib import Path
 from threading import Condition, Event, Thread
@@ -45,8 +45,6 @@ _PATIENCE = 0.1
 """Seconds to wait for a busy worker before another one is started."""
 _FREE = 0.3
 """Seconds of waiting for a worker that do not count as a statement's own."""
-_UNCOUNTED = 0.5
-"""Most seconds of starting a worker that do not count as a statement's own."""
 _REOPENING = 0.6
 """Least seconds in which an embedded database may be opened again for a statement."""
 _DESCRIBING = 600.0
@@ -93,6 +91,7 @@ class WorkerPool:
         self._changed = Condition()
         self._idle: list[Worker] = []
         self._busy = self._starting = 0
+        self._problem: tuple[float, Exception] | None = None
         self._is_paused = self._is_closed = False
 
     @contextmanager
@@ -106,44 +105,54 @@ class WorkerPool:
         DqaError
             No worker can open the database.
         """
-        if self._owner != os.getpid():
-            self._reset()
-        worker = self._take(until)
+        worker, until = self._take(until)
         try:
-            if worker is None:
-                worker, until = self._start(until)
             yield worker, until
         except (DqaError, WorkerBugError):  # it has answered, or is over
             raise
         except BaseException:  # it still owes an answer that no one waits for
-            if worker is not None:
-                worker.kill()
+            worker.kill()
             raise
         finally:
             with self._changed:
                 self._busy -= 1
                 self._add(worker)
 
-    def end_statement(self, mark: str) -> Event:
-        """Start a worker in the background that ends what a killed one left on the server.
+    def start(self, mark: str | None = None) -> Event:
+        """Start a worker in the background.
+
+        Parameters
+        ----------
+        mark
+            The mark of a killed worker. The new one ends what that left on the server.
 
         Returns
         -------
         Event
-            Set when the new worker has opened the database.
+            Set when the database is open.
         """
         answered = Event()
 
-        def end() -> None:
-            with suppress(DqaError, WorkerBugError, TimeoutError):
+        def start() -> None:
+            worker: Worker | None = None
+            problem: Exception | None = None
+            try:
                 worker = Worker(self._opening, monotonic() + STARTING)
                 answered.set()
-                worker.send("end", mark)
-                worker.wait(monotonic() + STARTING)
-                with self._changed:
-                    self._add(worker)
+                if mark is not None:
+                    worker.send("end", mark)
+                    worker.wait(monotonic() + STARTING)
+            except (DqaError, WorkerBugError, TimeoutError) as error:
+                problem = error
+            with self._changed:
+                self._starting -= 1
+                if problem is not None:
+                    self._problem = monotonic(), problem
+                self._add(worker)
 
-        Thread(target=end, name="dqa-worker", daemon=True).start()
+        with self._changed:
+            self._starting += 1
+        Thread(target=start, name="dqa-worker", daemon=True).start()
         return answered
 
     def close(self) -> None:
@@ -162,7 +171,7 @@ class WorkerPool:
             self._is_paused = True
         try:
             with self._changed:
-                self._changed.wait_for(lambda: not self._busy)
+                self._changed.wait_for(lambda: not self._busy + self._starting)
                 self._close_idle()
             yield
         finally:
@@ -170,46 +179,42 @@ class WorkerPool:
                 self._is_paused = False
                 self._changed.notify_all()
 
-    def _take(self, until: float) -> Worker | None:
-        """Return an idle worker; None if another is to be started. Either is busy from now on."""
+    def _take(self, until: float) -> tuple[Worker, float]:
+        """Return a worker, and the time until which it is lent."""
+        if self._owner != os.getpid():
+            self._reset()
         asked = monotonic()
+        grows_at = asked + _PATIENCE
+        has_started = False
         with self._changed:
             while True:
                 if self._is_closed:
                     raise DatabaseUnavailableError(f"Database '{self._name}' is closed.")
-                now = monotonic()
-                is_late = now >= asked + _PATIENCE or not self._busy
-                has_room = self._busy < MOST_WORKERS and self._starting < _MOST_STARTING
                 while self._idle and not self._is_paused:
                     worker = self._idle.pop()
                     if worker.is_ready():
                         self._busy += 1
-                        return worker
+                        return worker, until
                     worker.kill()
-                if is_late and has_room and not self._is_paused:
-                    self._busy += 1
-                    self._starting += 1
-                    return None
+                now = monotonic()
+                if self._problem is not None and self._problem[0] > asked and not self._busy:
+                    raise self._problem[1]
                 if now >= until:
                     raise DatabaseUnavailableError(
                         f"Database '{self._name}' is busy or does not answer: no worker process "
                         f"was free within {now - asked:.1f} seconds. Ask from fewer threads at "
                         "once, or give statements more seconds."
                     )
-                self._changed.wait(min(until - now, _PATIENCE))
-
-    def _start(self, until: float) -> tuple[Worker, float]:
-        """Start a worker, which takes some of the time that a statement has, but not most of it."""
-        opened_by = until
-        if not self._opening.is_server:  # opening it may take longer than a statement
-            opened_by = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
-        try:
-            worker = Worker(self._opening, opened_by)
-            return worker, until + min(worker.seconds, _UNCOUNTED)
-        finally:
-            with self._changed:
-                self._starting -= 1
-                self._changed.notify_all()
+                is_first = not (self._busy or self._starting)
+                has_room = self._busy + self._starting < MOST_WORKERS and not self._is_paused
+                may_start = has_room and self._starting < _MOST_STARTING and not has_started
+                if may_start and (is_first or now >= grows_at):
+                    if is_first and not self._opening.is_server:
+                        # Opening it may take longer than a statement.
+                        until = max(until, now + max(_REOPENING, 3 * self._seconds))
+                    self.start()
+                    has_started = True
+                self._changed.wait((grows_at if now < grows_at < until else until) - now)
 
     def _add(self, worker: Worker | None) -> None:
         if worker is not None and not worker.is_over:
@@ -308,12 +313,12 @@ class IsolatedSession(Session):
                 return decode_rows(worker.wait(until + _OWN, most))
             except TimeoutError:
                 if worker.mark is not None:
-                    answered = self._pool.end_statement(worker.mark)
+                    answered = self._pool.start(worker.mark)
                 return decode_rows(worker.wait(until + _GRACE, most))
         except (TimeoutError, DqaError) as error:
             if isinstance(error, DqaError) and answered is None:
                 if worker.is_over and worker.mark is not None:
-                    self._pool.end_statement(worker.mark)
+                    self._pool.start(worker.mark)
                 raise
             worker.kill()
             if answered is None or answered.wait(_ENDING):

@@ -84,19 +84,6 @@ def asked(session: Session, statement: str, limits: Limits = LIMITS) -> tuple[ob
     return found, monotonic() - started
 
 
-@pytest.mark.parametrize("way", ["mysql", "postgres"], indirect=True)
-def test_few_connections_stay_open_between_statements(way: Way) -> None:
-    """Twelve statements at once need twelve; eight of them serve the next ones."""
-    sleep = {"mysql": "SELECT SLEEP(1)", "postgres": "SELECT pg_sleep(1)"}[way.kind]
-    with way.session() as session, ThreadPoolExecutor(12) as threads:
-        list(threads.map(lambda _: session.run(sleep, Limits()), range(12)))
-        deadline = monotonic() + SOON
-        while way.proxy.open_connections() > 8 and monotonic() < deadline:
-            Event().wait(0.02)
-        assert way.proxy.connections >= 12
-        assert 0 < way.proxy.open_connections() <= 8
-
-
 def test_a_stopped_server_holds_nobody_up(way: Way) -> None:
     """Neither statements on connections that are there, nor those that have to connect."""
     ticks, is_over = [], Event()
@@ -122,17 +109,17 @@ def test_a_stopped_server_holds_nobody_up(way: Way) -> None:
         assert asked(session, ONE[way.kind], Limits())[0] == 1
 
 
-def test_a_statement_whose_connection_breaks_is_not_run_again(way: Way) -> None:
-    """The server is there, so the statement is told; it may be what broke the connection."""
+def test_a_statement_whose_connection_breaks_twice_is_at_fault(way: Way) -> None:
+    """The first time the network may be the cause; the server is there, so the statement is told."""
     with way.session() as session, ThreadPoolExecutor(1) as threads:
         assert asked(session, ONE[way.kind], Limits())[0] == 1
         running = threads.submit(asked, session, LONG[way.kind], Limits(seconds=30.0))
-        with pytest.raises(TimeoutError):
-            running.result(1.0)
-        way.proxy.cut()
+        for _ in range(2):
+            with pytest.raises(TimeoutError):
+                running.result(1.5)
+            way.proxy.cut()
         found, seconds = running.result()
         assert isinstance(found, StatementError)
-        assert "broke at this statement" in str(found)
         assert seconds < 30.0
         assert asked(session, ONE[way.kind], Limits())[0] == 1
 

@@ -269,7 +269,7 @@ def fault_of(error: duckdb.Error) -> Fault:
     """Return the fault of an exception."""
     message = str(error)
     if _INVALIDATED in message:
-        return Fault.UNCLEAR  # by another statement; the database is opened anew
+        return Fault.PASSING  # by another statement; the database is opened anew
     if isinstance(error, duckdb.BinderException) and "No function matches" in message:
         return Fault.NOT_UNDERSTOOD
     if isinstance(error, duckdb.IOException) and _DAMAGED.search(message):

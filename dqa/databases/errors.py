@@ -54,7 +54,9 @@ class Fault(Enum):
     MEMORY = auto()
     """The statement needs more memory than one may have."""
     UNCLEAR = auto()
-    """Something that may have passed; else the statement's fault if the database answers others."""
+    """The statement's fault if the database answers others, else the server's."""
+    PASSING = auto()
+    """The cause has passed, or nothing had been sent: try again; after that, unclear."""
     SERVER = auto()
     """The server is broken, full or cannot be reached, or lets the user in no longer."""
 
@@ -96,11 +98,13 @@ class UnsettledError(DatabaseUnavailableError):
         The database's name.
     problem
         Its report.
+    may_pass
+        Whether to run the statement again.
     """
 
-    def __init__(self, database: str, problem: str) -> None:
+    def __init__(self, database: str, problem: str, *, may_pass: bool = False) -> None:
         super().__init__(str(failed(database, problem)))
-        self.problem = problem
+        self.problem, self.may_pass = problem, may_pass
 
 
 class UnreadableError(StatementError):
@@ -143,6 +147,7 @@ def error_of(failure: Failure, database: str, kind: Kind, limits: Limits) -> Dqa
         Fault.TIME: lambda: timed_out(limits, kind),
         Fault.MEMORY: out_of_memory,
         Fault.UNCLEAR: lambda: UnsettledError(database, problem),
+        Fault.PASSING: lambda: UnsettledError(database, problem, may_pass=True),
         Fault.SERVER: lambda: failed(database, problem),
     }
     if failure.fault is Fault.UNKNOWN_NAME and name:
@@ -153,10 +158,11 @@ def error_of(failure: Failure, database: str, kind: Kind, limits: Limits) -> Dqa
 class Attempts:
     """Runs the statements of a session, and finds the cause of a failure.
 
-    A statement whose failure is unclear runs once more, as the cause may have passed. If it fails
-    again, a trivial statement decides: a database that answers it works, so the statement is at
-    fault. After a statement that takes the whole server down no one answers. Such a statement is
-    remembered; if the server answers before it runs again, it is at fault for what happens next.
+    A statement runs once more if the cause of its failure may have passed. If it fails again, or
+    the cause is unclear, a trivial statement decides: a database that answers it works, so the
+    statement is at fault. After a statement that takes the whole server down no one answers. Such a
+    statement is remembered; if the server answers before it runs again, it is at fault for what
+    happens next.
 
     Parameters
     ----------
@@ -187,7 +193,7 @@ class Attempts:
                     raise
                 break  # the failure before may be the cause
             seconds = until - perf_counter()
-            if is_suspect or left is not limits or seconds <= 0:
+            if is_suspect or not unsettled.may_pass or left is not limits or seconds <= 0:
                 break
             left = replace(limits, seconds=seconds)
         try:

@@ -57,7 +57,7 @@ _FAULTS: tuple[tuple[re.Pattern[str], Fault], ...] = (
     (re.compile("^Interrupted"), Fault.TIME),
     (re.compile("^IO exception"), Fault.UNCLEAR),
     (re.compile("^(Checkpoint|Storage) exception"), Fault.SERVER),
-    (re.compile("^Transaction manager exception"), Fault.UNCLEAR),
+    (re.compile("^Transaction manager exception"), Fault.PASSING),
 )
 """The meaning of errors, which have no codes; a message begins with its kind."""
 

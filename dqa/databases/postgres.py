@@ -192,8 +192,9 @@ _CODES: dict[Fault, str] = {
     Fault.SERVER: "28 53300 57P04 58030 F0 XX001 XX002",
     Fault.STATEMENT: "00 01 02 03 09 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 2B 2D 2F 34 38 39 "
     "3B 3D 3F 42 44 53400 54 55 P0",
-    # Connections; locks; no room left; the system; a foreign server; internal errors.
-    Fault.UNCLEAR: "08 25P03 40 53 55P03 57 58 72 HV XX",
+    # Connections; no room left; the system; a foreign server; internal errors.
+    Fault.UNCLEAR: "08 25P03 53 57 58 HV XX",
+    Fault.PASSING: "40 55P03 72",
 }
 """Codes, and classes of codes by their first two characters,
 https://www.postgresql.org/docs/current/errcodes-appendix.html"""
@@ -234,6 +235,7 @@ def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()
         prepare=partial(_prepare, path),
         examine=lambda run: examine_postgres(asker(run)),
         interrupt=lambda connection: connection.driver.cancel,
+        descriptor=lambda driver: -1 if driver.closed else driver.pgconn.socket,
         identify=lambda driver: f"{driver.info.backend_pid} {application}",
         end=partial(_end, url),
     )

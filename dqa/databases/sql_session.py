@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -83,6 +85,8 @@ class EngineSettings:
         driver cannot. Servers stop statements at their limit by themselves.
     identify
         Returns the server's name of a connection; None for an embedded engine.
+    descriptor
+        Returns the file descriptor of a connection to a server, -1 without one.
     end
         Ends the named connection from a new one, as far as the role may.
     count_reads
@@ -105,6 +109,7 @@ class EngineSettings:
     prepare: Callable[[Connection, Limits], object] = lambda *_: None
     interrupt: Callable[[Connection], Callable[[], object] | None] = lambda _: None
     identify: Callable[[Any], str] | None = None
+    descriptor: Callable[[Any], int] | None = None
     end: Callable[[str], None] = lambda _: None
     count_reads: Callable[[Any], int] | None = None
     examine: Callable[[Callable[[str, Limits], Rows]], Examination] | None = None
@@ -168,7 +173,7 @@ class SqlSession(Session):
         self._on_close()
 
     def run(self, statement: str, limits: Limits) -> Rows:
-        """Run a statement; run it again if its failure is unclear."""
+        """Run a statement; run it again if the cause of its failure may have passed."""
         return self._attempts.run(statement, limits)
 
     def read_schema(self) -> DatabaseSchema:
@@ -205,7 +210,8 @@ class SqlSession(Session):
                 raise timed_out(limits, self.kind) from error
             except self._settings.errors as error:
                 failure = self._settings.failure(error, connection.driver)
-                connection.is_used_up |= failure.fault in {Fault.UNCLEAR, Fault.SERVER}
+                is_kept = failure.fault not in {Fault.UNCLEAR, Fault.PASSING, Fault.SERVER}
+                connection.is_used_up |= not is_kept
                 raise error_of(failure, self.name, self.kind, limits) from error
 
     def _rows(self, connection: Connection, statement: str, limits: Limits, started: float) -> Rows:
@@ -249,7 +255,11 @@ class SqlSession(Session):
         if self._owner != os.getpid():
             self._start()
         with self._lock:
-            connection, self._connection = self._connection or self._connect(), None
+            connection, self._connection = self._connection, None
+            if connection is not None and self._is_lost(connection):
+                self._disconnect(connection)
+                connection = None
+            connection = connection or self._connect()
             try:
                 yield connection
             except BaseException as error:
@@ -262,6 +272,17 @@ class SqlSession(Session):
                     self._disconnect(connection)
                 else:
                     self._connection = connection
+
+    def _is_lost(self, connection: Connection) -> bool:
+        """Whether an idle connection has something to read, so that the server has closed it."""
+        if self._settings.descriptor is None:
+            return False
+        descriptor = self._settings.descriptor(connection.driver)
+        if descriptor < 0 or sys.platform == "win32":
+            return descriptor < 0 or bool(select.select([descriptor], [], [], 0.0)[0])
+        looking = select.poll()
+        looking.register(descriptor, select.POLLIN)
+        return bool(looking.poll(0))
 
     def _connect(self) -> Connection:
         try:

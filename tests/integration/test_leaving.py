@@ -109,15 +109,14 @@ def test_a_stopped_server_holds_nobody_up(way: Way) -> None:
         assert asked(session, ONE[way.kind], Limits())[0] == 1
 
 
-def test_a_statement_whose_connection_breaks_twice_is_at_fault(way: Way) -> None:
-    """The first time the network may be the cause; the server is there, so the statement is told."""
+def test_a_statement_whose_connection_breaks_is_not_run_again(way: Way) -> None:
+    """The server is there, so the statement is told; it may be what broke the connection."""
     with way.session() as session, ThreadPoolExecutor(1) as threads:
         assert asked(session, ONE[way.kind], Limits())[0] == 1
         running = threads.submit(asked, session, LONG[way.kind], Limits(seconds=30.0))
-        for _ in range(2):
-            with pytest.raises(TimeoutError):
-                running.result(1.5)
-            way.proxy.cut()
+        with pytest.raises(TimeoutError):
+            running.result(1.0)
+        way.proxy.cut()
         found, seconds = running.result()
         assert isinstance(found, StatementError)
         assert seconds < 30.0

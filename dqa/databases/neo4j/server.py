@@ -35,7 +35,7 @@ _TITLES: dict[Fault, str] = {
     Fault.SERVER: "AuthenticationRateLimit CredentialsExpired TokenExpired Unauthorized",
     Fault.REFUSED: "AccessMode Forbidden ForbiddenDueToTransactionType NotALeader "
     "ForbiddenOnReadOnlyDatabase WriteOnReadOnlyAccessDatabase",
-    Fault.UNCLEAR: "DeadlockDetected LockClientStopped Outdated",
+    Fault.PASSING: "DeadlockDetected LockClientStopped Outdated",
 }
 _FAULTS = read_faults(_TITLES)
 

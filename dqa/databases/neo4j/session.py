@@ -269,13 +269,14 @@ class Neo4jSession(Session):
     def _run_once(self, statement: str, limits: Limits) -> Rows:
         fetch = min(limits.rows + 1, _PAGE)
         mark = f"{self._mark}-{next(self._numbers)}-"
-        started = perf_counter()
+        started, is_sent = perf_counter(), False
         # The server looks at its own time limit every two seconds only.
         timer = Timer(limits.seconds, self._server.end_marked, (mark,))
         timer.daemon = True
         timer.start()
         try:
             with self._server.reading(limits.seconds, fetch, mark) as (transaction, leave):
+                is_sent = True
                 self._require_reading(statement, transaction)
                 result = transaction.run(statement)
                 rows = collect(
@@ -291,7 +292,7 @@ class Neo4jSession(Session):
         except FAILURES as error:
             if isinstance(error, Neo4jError) and perf_counter() - started >= limits.seconds:
                 raise timed_out(limits, self.kind) from error
-            raise self._error(error, limits) from error
+            raise self._error(error, limits, is_sent=is_sent) from error
         finally:
             timer.cancel()
 
@@ -317,9 +318,12 @@ class Neo4jSession(Session):
     def _without_label(self, text: str) -> str:
         return text if self.namespace is None else text.replace(self.namespace, "…")
 
-    def _error(self, error: Exception, limits: Limits) -> DqaError:
+    def _error(self, error: Exception, limits: Limits, *, is_sent: bool) -> DqaError:
         code = getattr(error, "code", None) or ""
-        failure = Failure(fault_of(code), self._without_label(first_line(error)))
+        fault = fault_of(code)
+        if fault is Fault.UNCLEAR and not is_sent:
+            fault = Fault.PASSING
+        failure = Failure(fault, self._without_label(first_line(error)))
         is_ours = isinstance(error, (UnsupportedServerProduct, ConfigurationError))
         if failure.fault is Fault.SERVER or is_ours:
             return self._server.failure(error)

@@ -195,33 +195,37 @@ def _by_status(error: Exception, status: int, words: str) -> FaultKind:
         return FaultKind.TOO_LONG
     if status in _REFUSING and _is_too_long(error, words):
         return FaultKind.TOO_LONG
-    if status == 404 and (
-        getattr(error, "code", None) == "model_not_found" or _UNKNOWN_MODEL.search(words)
-    ):
+    if status == 404 and (_code(error) == "model_not_found" or _UNKNOWN_MODEL.search(words)):
         return FaultKind.UNKNOWN_MODEL
     return _BY_STATUS.get(status, FaultKind.REQUEST)
 
 
 def _is_too_long(error: Exception, words: str) -> bool:
-    return getattr(error, "code", None) in _LENGTHS or bool(_TOO_LONG.search(words))
+    return _code(error) in _LENGTHS or bool(_TOO_LONG.search(words))
 
 
 def _is_quota(error: Exception, status: int | None, words: str) -> bool:
     """Whether the account has nothing left; a limit that says when to retry is a rate limit."""
-    codes = {getattr(error, "code", None), getattr(error, "type", None)}
-    if codes & _QUOTAS:
+    if {_code(error), str(getattr(error, "type", None))} & _QUOTAS:
         return True
     told = status in {400, 403, 429} or isinstance(error, ServedError)
     return told and bool(_NO_QUOTA.search(words)) and not _RETRY_WORDS.search(words)
 
 
 _QUOTAS = frozenset(
-    {"insufficient_quota", "billing_hard_limit_reached", "insufficient_credits", "billing_error"}
+    [
+        "insufficient_quota",
+        "insufficient_user_quota",
+        "billing_hard_limit_reached",
+        "insufficient_credits",
+        "billing_error",
+    ]
 )
 _NO_QUOTA = re.compile(
-    r"\b(?:insufficient|out of|no (?:more|remaining)?|exceeded (?:your|the) current) ?"
-    r"(?:account )?(?:quota|credits?|balance|funds)\b"
-    r"|credit balance is too low|billing hard limit|payment required",
+    r"\b(?:insufficient|out of|no (?:more|remaining)?|exceeded (?:your|the) (?:current|monthly))"
+    r"[ _]?(?:\w+[ _])?(?:quota|credits?|balance|funds)\b"
+    r"|\b(?:balance|credits?|quota) (?:is |are )?(?:insufficient|exhausted|too low|not enough)"
+    r"|billing hard limit|payment required",
     re.IGNORECASE,
 )
 _RETRY_WORDS = re.compile(
@@ -251,9 +255,9 @@ def is_too_long(words: str) -> bool:
 def content_refusal(error: Exception) -> str | None:
     """Return the words of a content filter that refused the request; None for other errors."""
     status, words = _status(error), str(error)
-    if status not in {400, 403, 422, 451} and not isinstance(error, ServedError):
-        return None
-    is_filter = getattr(error, "code", None) in _FILTERS or _FILTERED.search(words)
+    is_filter = _code(error) in _FILTERS and (status is None or status < 500)
+    if isinstance(error, ServedError) or status in {400, 403, 422, 451}:
+        is_filter = is_filter or bool(_FILTERED.search(words))
     return words_of(error) if is_filter else None
 
 
@@ -261,11 +265,16 @@ _FILTERS = frozenset(
     {"content_filter", "content_policy_violation", "data_inspection_failed", "moderation_blocked"}
 )
 _FILTERED = re.compile(
-    r"content[ _-](?:management|filter|policy|safety)|ResponsibleAIPolicyViolation"
-    r"|data_inspection_failed|(?:flagged|blocked|rejected) (?:by|as|for|due to)"
-    r" (?:\w+ ){0,3}(?:moderation|safety|polic)|safety system|requires moderation",
+    r"content[ _-]?(?:management|filter|policy|safety)|ResponsibleAIPolicy|data_?inspection_?failed"
+    r"|(?:flagged|blocked|rejected) (?:by|as|for|due to) (?:\w+ ){0,3}(?:moderation|safety|polic)"
+    r"|safety system|requires moderation|inappropriate content",
     re.IGNORECASE,
 )
+
+
+def _code(error: BaseException) -> str:
+    """Return the code that an error response names, whatever its type."""
+    return str(getattr(error, "code", None))
 
 
 def _status(error: BaseException) -> int | None:
@@ -297,7 +306,7 @@ def refused_setting(error: Exception) -> str | None:
     named, words = getattr(error, "param", None), str(error)
     if _ONLY_STREAMS.search(words):
         return "stream"
-    if named in _DISPENSABLE and getattr(error, "code", None) in _UNSUPPORTED:
+    if named in _DISPENSABLE and _code(error) in _UNSUPPORTED:
         return str(named)
     found = _NAMED.search(words) if _REFUSED.search(words) else None
     return found[found.lastindex or 0] if found else None

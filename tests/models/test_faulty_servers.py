@@ -125,6 +125,8 @@ MODES = [
     ends("status 402", error(402, "Payment required"), "quota"),
     ends("status 429 without quota", error(429, "no", "insufficient_quota"), "quota"),
     ends("status 400 without credit", error(400, "Your credit balance is too low."), "quota"),
+    ends("status 403 without balance", error(403, "Your balance is insufficient."), "quota"),
+    ends("gateway without quota", error(403, "no", "insufficient_user_quota"), "quota"),
     ends("status 403 without credit", error(403, "Insufficient credits"), "quota"),
     ends("status 400", error(400, "Bad value."), "request", ModelUnavailableError),
     ends("status 400 too long", error(400, "no", "context_length_exceeded"), "too_long",
@@ -133,6 +135,7 @@ MODES = [
     ends("redirect", lambda h: send(h, b"", 307, Location="http://127.0.0.1:9/v1"), "redirect"),
     # errors in place of a reply, with status 200
     busy("error in the body", raw(b'{"error": {"message": "Upstream error", "code": 502}}')),
+    busy("error with an odd code", raw(b'{"error": {"message": [1], "code": {"a": 1}}}')),
     busy("error as a text", raw(b'{"error": "worker died"}')),
     busy("error in the choice", ok(reason=None, choice={"error": {"message": "x", "code": 502}})),
     busy("rate limit in the choice", ok(choice={"error": {"code": 429, "message": "slow"}}),
@@ -176,6 +179,9 @@ MODES = [
         events({"content": "G"}, reason=None, done=False)
         + b'data: {"error": {"message": "Upstream", "code": 502}}\n\n',
         kind="text/event-stream"), streaming=True),
+    refuses("content filter in a stream", raw(
+        b'data: {"error": {"message": "no", "code": "content_filter"}}\n\n',
+        kind="text/event-stream"), "refusal", streaming=True, cost=REFUSED),
     lost("bad event", raw(b"data: {\n\n", kind="text/event-stream"), streaming=True),
     Mode("stream that ends in an error", streamed({"content": "G"}, reason="error"), "malformed",
          streaming=True),
@@ -188,6 +194,8 @@ MODES = [
             cost=REFUSED),
     refuses("content policy in words", error(
         400, "The response was filtered by Azure OpenAI's content management policy."), "refusal",
+            cost=REFUSED),
+    refuses("content policy of a proxy", error(400, "ContentPolicyViolationError: no"), "refusal",
             cost=REFUSED),
     refuses("moderation as status 403", error(403, "Your input was flagged by moderation."),
             "refusal", cost=REFUSED),

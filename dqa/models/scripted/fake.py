@@ -67,7 +67,7 @@ class Responder(Protocol):
 
 
 @runtime_checkable
-class Wording(Protocol):
+class Wording(Responder, Protocol):
     """A `Responder` whose method asks with statements: it can word other people's replies."""
 
     def opening(

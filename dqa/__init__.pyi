@@ -4,7 +4,6 @@ from dqa.api.agent_tools import AgentTool as AgentTool
 from dqa.api.agent_tools import agent_tools as agent_tools
 from dqa.api.asking import AskedQuestion as AskedQuestion
 from dqa.api.asking import ask as ask
-from dqa.api.asking import write_decision_page as write_decision_page
 from dqa.api.checking import CheckedStatement as CheckedStatement
 from dqa.api.checking import check_files as check_files
 from dqa.api.checking import check_lines as check_lines
@@ -20,18 +19,19 @@ from dqa.api.databases import open_database as open_database
 from dqa.api.databases import unload as unload
 from dqa.api.deciding import Decided as Decided
 from dqa.api.deciding import Decisions as Decisions
+from dqa.api.decision_records import write_decision_page as write_decision_page
 from dqa.api.evaluating import evaluate as evaluate
 from dqa.api.exporting import export_rows as export_rows
 from dqa.api.exporting import export_run as export_run
 from dqa.api.figures import Evaluation as Evaluation
 from dqa.api.figures import RunCounts as RunCounts
-from dqa.api.formats import format_names as format_names
-from dqa.api.formats import json_schema as json_schema
 from dqa.api.generating import generate as generate
 from dqa.api.langchain_agents import decision_node as decision_node
 from dqa.api.langchain_agents import langchain_tools as langchain_tools
 from dqa.api.listing import Entry as Entry
+from dqa.api.listing import format_names as format_names
 from dqa.api.listing import installed as installed
+from dqa.api.listing import json_schema as json_schema
 from dqa.api.listing import list_deciders as list_deciders
 from dqa.api.listing import settings_of as settings_of
 from dqa.api.looking import QueriedRows as QueriedRows
@@ -54,7 +54,6 @@ from dqa.api.questions import read_questions as read_questions
 from dqa.api.questions import read_release as read_release
 from dqa.api.questions import read_set as read_set
 from dqa.api.questions import show as show
-from dqa.api.reading import read_run as read_run
 from dqa.api.reporting import read_report as read_report
 from dqa.api.reporting import write_report as write_report
 from dqa.api.runs import Run as Run
@@ -63,6 +62,7 @@ from dqa.api.scenario_checks import check_scenario as check_scenario
 from dqa.api.stored import StoredRun as StoredRun
 from dqa.api.stored import copy_run as copy_run
 from dqa.api.stored import find_runs as find_runs
+from dqa.api.stored import read_run as read_run
 from dqa.api.tables import DescribedTable as DescribedTable
 from dqa.api.tables import FoundColumns as FoundColumns
 from dqa.api.tables import describe_table as describe_table

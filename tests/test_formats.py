@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dqa
-from dqa.api.formats import format_names, json_schema
+from dqa.api.listing import format_names, json_schema
 from dqa.cli.main import app
 from dqa.core.errors import UnknownNameError
 from dqa.core.events import CORE_EVENTS, kinds_of

@@ -1,7 +1,6 @@
-"""What other people's agents may do with databases: seven tools, read-only, bounded and audited.
+"""Seven tools for other people's agents: read-only, bounded and audited.
 
-They are told here, once: what each takes, gives and does. The MCP server and the LangChain tools
-hand them on, and add nothing.
+The MCP server and the LangChain tools offer them as they are.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.records import Record
-from dqa.core.secrets import redact
 from dqa.deciders.tools import Arguments, Text, fitted_arguments
 
 Databases: TypeAlias = Database | Mapping[str, Database]
@@ -41,28 +39,23 @@ Databases: TypeAlias = Database | Mapping[str, Database]
 
 _MOST_SAMPLED = 100
 """Rows of a sample, and columns that are found, at most."""
-_LONGEST_MESSAGE = 4_000
-"""Characters of an error's message."""
 
 
 class ToolResult(Protocol):
-    """What a tool returns: a record, and the text that a model reads."""
+    """The result of a tool: a record, and the text that a model reads."""
 
     def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the record's own fields)
         """Return it with some fields changed."""
-        ...
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
-        ...
 
     def to_text(self) -> str:
         """Return it as a model reads it."""
-        ...
 
 
 _Action: TypeAlias = Callable[..., ToolResult]
-"""What a tool does: called with a database and arguments."""
+"""The function of a tool: called with a database and arguments."""
 
 
 class SchemaText(Record):
@@ -161,11 +154,11 @@ class AgentTool:
     Attributes
     ----------
     name, description
-        As an agent is told them.
+        As an agent reads them.
     arguments
-        What it takes.
+        The model of its arguments.
     result
-        What it returns.
+        The class of its result.
     action
         Its function of a database and arguments.
     databases
@@ -197,7 +190,7 @@ class AgentTool:
         given = fitted_arguments(self.name, self.arguments, arguments)
         name = given.pop("database", next(iter(self.databases)))
         found = self.action(self.databases[name], **given)
-        # What others are told is the name that they know it by, and no file's path.
+        # Others know a database by its name, and not by the path of a file.
         return found.changed(database=name) if "database" in self.result.model_fields else found
 
 
@@ -215,28 +208,42 @@ def agent_tools(
         An open database, or several by name, of which every call then names one. Policy and audit
         are those that each was opened with.
     limits
-        What a statement of ``query`` may cost.
+        The limits of a statement of ``query``.
     decisions
-        By whom ``ask`` has a question decided; None where it is refused.
+        Decides the questions of ``ask``; None if it is refused.
     """
     opened = databases if isinstance(databases, Mapping) else {databases.name: databases}
     if not opened:
         raise UsageError("databases names none: give an open database.")
-    spoken = ", ".join(dict.fromkeys(database.language for database in opened.values()))
+    languages = ", ".join(dict.fromkeys(database.language for database in opened.values()))
+    query_tool = AgentTool(
+        "query",
+        f"Run one read-only statement ({languages}). Returns at most {limits.rows:,} rows within "
+        f"{limits.seconds:g} seconds, or says what to change.",
+        StatementArguments,
+        QueriedRows,
+        partial(query, limits=limits),
+    )
+    action: _Action = _refuse
+    if decisions is not None:
+        action = decisions.ask
+    ask_tool = AgentTool(
+        "ask",
+        "Have a whole question decided: a decider plans, queries the database and chooses one "
+        "of the candidates, with its evidence. Takes minutes, and may cost money.",
+        AskArguments,
+        Decided,
+        action,
+    )
     return tuple(
-        replace(
-            one,
-            arguments=_naming_database(one.arguments, tuple(opened)),
-            databases=opened,
-        )
-        for one in (*_LOOKING, _query(limits, spoken), _ask(decisions))
+        replace(tool, arguments=_naming_database(tool.arguments, tuple(opened)), databases=opened)
+        for tool in (*_LOOKING, query_tool, ask_tool)
     )
 
 
 def _schema(database: Database, question: str, tokens: int) -> SchemaText:
     shown = read_schema(database, about=question, tokens=tokens)
-    described = shown.described
-    count = len(described.tables) + len(described.nodes) + len(described.edges)
+    count = len(shown.described.parts)
     return SchemaText(
         database=database.name,
         kind=database.kind,
@@ -244,6 +251,13 @@ def _schema(database: Database, question: str, tokens: int) -> SchemaText:
         text=shown.text,
         described=count,
         total=count + len(shown.left_out),
+    )
+
+
+def _refuse(_database: Database, **_asked: Any) -> NoReturn:  # noqa: ANN401  (any arguments)
+    raise UsageError(
+        "Nobody decides here: no decider and no model were given when the tools were set up "
+        "(--model, --decider). Use schema and query instead."
     )
 
 
@@ -289,37 +303,6 @@ _LOOKING = (
 )
 
 
-def _query(limits: Limits, spoken: str) -> AgentTool:
-    return AgentTool(
-        "query",
-        f"Run one read-only statement ({spoken}). Returns at most {limits.rows:,} rows within "
-        f"{limits.seconds:g} seconds, or says what to change.",
-        StatementArguments,
-        QueriedRows,
-        partial(query, limits=limits),
-    )
-
-
-def _ask(decisions: Decisions | None) -> AgentTool:
-    def refuse(_database: Database, **_asked: Any) -> NoReturn:  # noqa: ANN401  (what it takes)
-        raise UsageError(
-            "Nobody decides here: no decider and no model were given when the tools were set up "
-            "(--model, --decider). Use schema and query instead."
-        )
-
-    action: _Action = refuse
-    if decisions is not None:
-        action = decisions.ask
-    return AgentTool(
-        "ask",
-        "Have a whole question decided: a decider plans, queries the database and chooses one "
-        "of the candidates, with its evidence. Takes minutes, and may cost money.",
-        AskArguments,
-        Decided,
-        action,
-    )
-
-
 def _naming_database(arguments: type[BaseModel], names: tuple[str, ...]) -> type[BaseModel]:
     """Return arguments that name one of several databases, too."""
     if len(names) == 1:
@@ -338,9 +321,3 @@ def is_mendable(error: DqaError) -> bool:
     if isinstance(error, AuditError):
         return False
     return isinstance(error, QueryError | UnknownNameError | UnparsableReplyError | UsageError)
-
-
-def message_of(error: DqaError) -> str:
-    """Return what an agent is told of an error: without secrets, and of bounded length."""
-    told = redact(str(error))
-    return told if len(told) <= _LONGEST_MESSAGE else f"{told[:_LONGEST_MESSAGE]}..."

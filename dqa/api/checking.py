@@ -64,36 +64,52 @@ def check_script(
     text = (script if isinstance(script, str) else _decoded(script)).removeprefix("\ufeff")
     if text.lstrip().startswith("{"):  # no statement begins like that
         raise UsageError(f"{file} begins with a brace: JSON, a statement a line, needs --lines.")
-    return tuple(
-        _checked(found, guard.check(found.text, dialect, policy), file)
-        for found in guard.split(text, dialect)
-    )
+    checked = []
+    for found in guard.split(text, dialect):
+        verdict = guard.check(found.text, dialect, policy)
+        one = CheckedStatement(
+            file=file,
+            line=found.line,
+            # JSON has no place for bytes that are not text.
+            statement=found.text.encode("utf-8", "replace").decode("utf-8"),
+            allowed=verdict.allowed and found.problem is None,
+            reason=verdict.reason if found.problem is None else found.problem,
+        )
+        checked.append(one)
+    return tuple(checked)
 
 
 def check_files(
     files: Iterable[str | Path], dialect: str, policy: guard.Policy = guard.DEFAULT
 ) -> tuple[CheckedStatement, ...]:
-    """Return what the guard says of every statement of some files, each as `check_script` does.
+    """Return the verdict on every statement of some files, each as `check_script` does.
 
     Raises
     ------
     UnknownNameError
         There is no such dialect.
     UsageError
-        A file cannot be read; nothing is checked then.
+        A file cannot be read; then nothing is checked.
     """
     guard.require_dialect(dialect)
-    read = [(str(file), _bytes_of(Path(file))) for file in files]
-    return tuple(one for name, text in read for one in check_script(text, dialect, policy, name))
+    texts = {}
+    for file in files:
+        try:
+            texts[str(file)] = read_bytes(Path(file), pipes=True)
+        except OSError as error:
+            raise UsageError(f"{problem_of_path(file, error)}.") from error
+    return tuple(
+        one for name, text in texts.items() for one in check_script(text, dialect, policy, name)
+    )
 
 
 def check_lines(
     lines: Iterable[bytes], dialect: str, policy: guard.Policy = guard.DEFAULT
 ) -> Iterator[guard.GuardVerdict]:
-    """Return what the guard says of every line, in order and as soon as it is there.
+    """Yield the verdict on every line, in order and as soon as it is there.
 
-    Lines are JSON objects with a ``statement``, where the first line that is not blank begins with
-    a brace; otherwise each is a statement.
+    If the first line that is not blank begins with a brace, lines are JSON objects with a
+    ``statement``; otherwise each is a statement.
 
     Raises
     ------
@@ -101,56 +117,29 @@ def check_lines(
         There is no such dialect.
     """
     guard.require_dialect(dialect)
-    return _checked_lines(lines, dialect, policy)
-
-
-def _checked(
-    found: guard.ScriptStatement, verdict: guard.GuardVerdict, file: str
-) -> CheckedStatement:
-    return CheckedStatement(
-        file=file,
-        line=found.line,
-        # Bytes that are no text have no place in JSON either.
-        statement=found.text.encode("utf-8", "replace").decode("utf-8"),
-        allowed=verdict.allowed and found.problem is None,
-        reason=verdict.reason if found.problem is None else found.problem,
-    )
-
-
-def _bytes_of(file: Path) -> bytes:
-    try:
-        return read_bytes(file, pipes=True)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(file, error)}.") from error
-
-
-def _checked_lines(
-    lines: Iterable[bytes], dialect: str, policy: guard.Policy
-) -> Iterator[guard.GuardVerdict]:
     is_json: bool | None = None
     for line in lines:
         text = _decoded(line).rstrip("\r\n")
         if is_json is None and text.strip():
             is_json = text.lstrip().startswith("{")  # no statement begins like that
-        if is_json and text.strip():
-            yield _of_json(text, dialect, policy)
-        else:
+        if not (is_json and text.strip()):
             yield guard.check(text, dialect, policy)
+            continue
+        try:
+            found = parse_json(text)
+        except ValueError as error:
+            yield guard.GuardVerdict(False, f"the line is no JSON: {error}")
+            continue
+        statement = found.get("statement") if isinstance(found, dict) else None
+        if isinstance(statement, str):
+            yield guard.check(statement, dialect, policy)
+        else:
+            problem = "the line is no JSON object with a text 'statement'"
+            yield guard.GuardVerdict(False, problem)
 
 
 def _decoded(text: bytes) -> str:
-    """Decode UTF-8; bytes that are none become lone surrogates, which the guard refuses."""
+    """Decode UTF-8; other bytes become lone surrogates, which the guard refuses."""
     if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return text.decode("utf-16", errors="replace")
     return text.decode("utf-8", errors="surrogateescape")
-
-
-def _of_json(text: str, dialect: str, policy: guard.Policy) -> guard.GuardVerdict:
-    try:
-        line = parse_json(text)
-    except ValueError as error:
-        return guard.GuardVerdict(False, f"the line is no JSON: {error}")
-    statement = line.get("statement") if isinstance(line, dict) else None
-    if not isinstance(statement, str):
-        return guard.GuardVerdict(False, "the line is no JSON object with a text 'statement'")
-    return guard.check(statement, dialect, policy)

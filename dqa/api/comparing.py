@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dqa.api.reading import read_run
 from dqa.api.runs import Run
+from dqa.api.stored import read_run
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.text import counted
 from dqa.evaluation.record import require_questions
@@ -15,7 +15,6 @@ from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics.comparing import Asked, Comparison, Contestant, compare_contestants
 from dqa.evaluation.statistics.same_questions import match_questions, renamed
-from dqa.evaluation.statistics.summaries import grouped
 
 
 def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -63,18 +62,24 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     for run in read:
         require_questions(run.spec, _place(run), _NO_COMPARISON)
     _require_one_scoring(read)
-    names, differing = match_questions([run.results for run in read], _labels(read))
-    found = _contestants(read, names, deciders, scenario, times=times)
+    labels = _labels(read)
+    names, differing = match_questions([run.results for run in read], labels)
+    found = _contestants(read, labels, names, times=times)
+    if scenario is not None:
+        found = _of_scenario(found, scenario)
+    if deciders:
+        found = [one for name in deciders for one in _of_decider(found, name)]
     if len(found) < 2:
+        taking_part = ", ".join(f"'{one.name}'" for one in found) or "no decider"
         raise UsageError(
-            f"There is nothing to compare: {_named(found)} took part. Name a run with several "
+            f"There is nothing to compare: {taking_part} took part. Name a run with several "
             "deciders, or several runs."
         )
     _require_one_truth(found)
     found, left_out = _on_shared_questions(found, differing, only_shared=only_shared)
     compared = compare_contestants(
         found,
-        None if against is None else _one_named(found, against),
+        None if against is None else _find_contestant(found, against),
         same_decider=not all_pairs,
         only_shared=left_out,
         strict_official=read[0].strict_official,
@@ -95,20 +100,18 @@ _NO_COMPARISON = (
 
 
 def _require_one_scoring(runs: Sequence[Run]) -> None:
-    """Raise where runs do not count the same answers as right."""
-    specs = [run.spec for run in runs if isinstance(run.spec, RunSpec)]
-    if len({spec.strict_official for spec in specs}) > 1:
-        strict = [_place(run) for run in runs if run.strict_official]
+    """Raise `UsageError` if the runs do not count the same answers as right."""
+    specs = [(_place(run), run.spec) for run in runs if isinstance(run.spec, RunSpec)]
+    strict = [place for place, spec in specs if spec.strict_official]
+    if 0 < len(strict) < len(specs):
         raise UsageError(
             f"Only the official answer is right in {', '.join(strict)}, and every tie of the best "
             "in the others: evaluate again with, or without, --strict-official."
         )
-    if len({spec.rule_set for spec in specs}) > 1:
-        named = [(_place(run), run.spec) for run in runs]
-        told = [f"{place} {spec.rule_set or 'the usual'}" for place, spec in named if spec]
+    if len({spec.rule_set for _, spec in specs}) > 1:
+        told = ", ".join(f"{place} {spec.rule_set or 'the usual'}" for place, spec in specs)
         raise UsageError(
-            f"The runs follow different rule sets: {', '.join(told)}. Evaluate again with one "
-            "--rule-set."
+            f"The runs follow different rule sets: {told}. Evaluate again with one --rule-set."
         )
 
 
@@ -118,76 +121,85 @@ def _place(run: Run) -> str:
 
 def _contestants(
     runs: Sequence[Run],
+    labels: Sequence[str | None],
     names: Sequence[Mapping[str, str]],
-    deciders: Sequence[str],
-    scenario: str | None,
     *,
     times: bool,
 ) -> list[Contestant]:
-    decided = [[renamed(r, new) for r in run.results] for run, new in zip(runs, names, strict=True)]
-    known = {result.decider for results in decided for result in results}
-    for name in deciders:
-        if name not in known:
-            raise UnknownNameError("decider", name, known)
-    scenarios = {result.scenario for results in decided for result in results}
-    if scenario is not None and scenario not in scenarios:
-        raise UnknownNameError("scenario", scenario, scenarios)
+    """Return the deciders of all runs, with their decisions under the new names of questions."""
     found = []
-    for run, label, new, results in zip(runs, _labels(runs), names, decided, strict=True):
-        wanted = [r for r in results if scenario in {None, r.scenario}]
-        seconds = {
-            key._replace(question=new.get(key.question, key.question)): took
-            for key, took in (run.seconds if times else {}).items()
-        }
-        found += [
-            Contestant(
-                name=decider if label is None else f"{label}:{decider}",
-                results=tuple(of_decider),
-                run=label,
-                cost=None if run.prices is None else run.prices.cost,
-                seconds=seconds if times else None,
-            )
-            for decider, of_decider in grouped(wanted, lambda r: r.decider).items()
-            if not deciders or decider in deciders
-        ]
-    if deciders:
-        found.sort(key=lambda one: deciders.index(one.decider))
+    for run, label, new in zip(runs, labels, names, strict=True):
+        took = run.seconds if times else {}
+        decided: dict[str, list[Result]] = {}
+        seconds = {}
+        for result in run.results:
+            named = renamed(result, new)
+            decided.setdefault(result.decider, []).append(named)
+            if result.key in took:
+                seconds[named.key] = took[result.key]
+        for decider, results in decided.items():
+            name = decider if label is None else f"{label}:{decider}"
+            cost = None if run.prices is None else run.prices.cost
+            timed = seconds if times else None
+            found.append(Contestant(name, tuple(results), label, cost, timed))
     return found
 
 
+def _of_scenario(found: Sequence[Contestant], scenario: str) -> list[Contestant]:
+    known = {result.scenario for one in found for result in one.results}
+    if scenario not in known:
+        raise UnknownNameError("scenario", scenario, known)
+    asked = [(one, tuple(r for r in one.results if r.scenario == scenario)) for one in found]
+    return [replace(one, results=results) for one, results in asked if results]
+
+
 def _labels(runs: Sequence[Run]) -> list[str | None]:
-    """Return what each of several runs is called: the last part of its place that tells it."""
+    """Return the names of several runs in the comparison, numbered if two are the same."""
     if len(runs) == 1:
         return [None]
-    names = [str(number) if run.name is None else run.name for number, run in enumerate(runs, 1)]
+    names = [run.name or str(number) for number, run in enumerate(runs, 1)]
     if len(set(names)) == len(names):
         return list(names)
     return [f"{number}-{name}" for number, name in enumerate(names, 1)]
 
 
-def _one_named(found: Sequence[Contestant], name: str) -> Contestant:
-    """Return the contestant of a name, or of its decider's name where one alone has that."""
-    for one in found:
-        if one.name == name:
-            return one
+def _of_decider(found: Sequence[Contestant], name: str) -> list[Contestant]:
     of_decider = [one for one in found if one.decider == name]
-    if len(of_decider) > 1:
+    if not of_decider:
+        raise UnknownNameError("decider", name, {one.decider for one in found})
+    return of_decider
+
+
+def _find_contestant(found: Sequence[Contestant], name: str) -> Contestant:
+    """Return the contestant of a name, or the only one of a decider's name."""
+    named = [one for one in found if name == one.name] or [
+        one for one in found if name == one.decider
+    ]
+    if len(named) > 1:
         raise UsageError(
-            f"Several contestants are {name}: {', '.join(one.name for one in of_decider)}. Name "
+            f"Several contestants are {name}: {', '.join(one.name for one in named)}. Name "
             "one of them (against, --against)."
         )
-    if not of_decider:
+    if not named:
         raise UnknownNameError("contestant", name, [one.name for one in found])
-    return of_decider[0]
+    return named[0]
 
 
 def _require_one_truth(found: Sequence[Contestant]) -> None:
-    """Raise where a question of one name has other right answers, so is another question."""
+    """Raise `UsageError` if the right answers to one question differ."""
     first: dict[str, tuple[str, Result]] = {}
     for one in found:
         for result in one.results:
+            if not result.ties:  # a failing server ended it before it was judged
+                continue
             name, other = first.setdefault(result.question, (one.name, result))
-            if _is_another(result, other):
+            # Of very many ties a result has some, and the choice.
+            most = max(1, min(len(result.ties), len(other.ties)) - 1)
+            truth, known = (
+                (each.situation, each.official, each.match, each.ties[:most])
+                for each in (result, other)
+            )
+            if truth != known:
                 raise UsageError(
                     f"{result.question} is not the same question for {name} and {one.name}: what "
                     "is right differs. Compare runs on one set of questions (the same release, "
@@ -195,33 +207,24 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
                 )
 
 
-def _is_another(result: Result, other: Result) -> bool:
-    if result.situation != other.situation and None not in {result.situation, other.situation}:
-        return True
-    if not (result.ties and other.ties):
-        return False  # what a failing server ended was judged by nobody
-    if result.official != other.official or result.match != other.match:
-        return True
-    # Of very many ties a line holds some, and the choice.
-    most = min(len(result.ties), len(other.ties)) - 1 or 1
-    return result.ties[:most] != other.ties[:most]
-
-
 def _on_shared_questions(
     found: Sequence[Contestant], differing: Sequence[str], *, only_shared: bool
 ) -> tuple[list[Contestant], int]:
     """Return the contestants with the questions that all were asked, and how many others had."""
-    asked = [set(one.asked) for one in found]
-    shared, every = set.intersection(*asked), set.union(*asked)
+    asked = {one.name: set(one.asked) for one in found}
+    shared, every = set.intersection(*asked.values()), set.union(*asked.values())
     if shared == every:
         return list(found), 0
-    reason = f"{_where(found)}{_examples(differing)}"
-    if not shared:
-        raise UsageError(f"They share no question on one database: {_counted(found)}.{reason}")
-    if not only_shared:
+    if not only_shared or not shared:
+        counts = ", ".join(
+            f"{name} {counted(_count_questions(keys), 'question')}" for name, keys in asked.items()
+        )
+        reason = f"{_where(asked)}{_examples(differing)}"
+        if not shared:
+            raise UsageError(f"They share no question on one database: {counts}.{reason}")
         raise UsageError(
-            f"They were asked different questions: {_counted(found)}, of which all share "
-            f"{_questions(shared)}. --shared (only_shared=True) compares on these.{reason}"
+            f"They were asked different questions: {counts}, of which all share "
+            f"{_count_questions(shared)}. --shared (only_shared=True) compares on these.{reason}"
         )
     limited = [
         replace(one, results=tuple(r for r in one.results if (r.question, r.database) in shared))
@@ -230,19 +233,15 @@ def _on_shared_questions(
     return limited, len(every) - len(shared)
 
 
-def _counted(found: Iterable[Contestant]) -> str:
-    return ", ".join(f"{one.name} {counted(_questions(one.asked), 'question')}" for one in found)
-
-
-def _questions(asked: Iterable[Asked]) -> int:
-    """Return how many questions there are, on however many databases each was asked."""
+def _count_questions(asked: Iterable[Asked]) -> int:
+    """Return the number of questions, on however many databases each was asked."""
     return len({question for question, _ in asked})
 
 
-def _where(found: Iterable[Contestant]) -> str:
-    """Return which databases each was asked on, where these differ."""
-    databases: Mapping[str, str] = {
-        one.name: ", ".join(sorted({database for _, database in one.asked})) for one in found
+def _where(asked: Mapping[str, Iterable[Asked]]) -> str:
+    """Return the databases of each contestant, if they differ."""
+    databases = {
+        name: ", ".join(sorted({database for _, database in keys})) for name, keys in asked.items()
     }
     if len(set(databases.values())) == 1:
         return ""
@@ -253,7 +252,3 @@ def _examples(differing: Sequence[str]) -> str:
     """Return how some questions of one name differ."""
     more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
     return f" {'; '.join(differing[:_SHOWN])}{more}." if differing else ""
-
-
-def _named(found: Iterable[Contestant]) -> str:
-    return ", ".join(f"'{one.name}'" for one in found) or "nobody"

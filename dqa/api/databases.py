@@ -1,17 +1,18 @@
-"""Databases: opening one to ask it, loading situations, and looking whether it works."""
+"""Open databases, load situations into them, and examine whether they work."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict, Unpack
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Isolation, Limits
 from dqa.core.distribution import install_command
-from dqa.core.errors import DqaError, PluginError, UsageError
+from dqa.core.errors import DqaError, UsageError
 from dqa.core.examination import Advice
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
@@ -22,6 +23,15 @@ from dqa.databases.namespaces import LoadedSituation, namespace_for
 from dqa.evaluation.targets import configured
 from dqa.guard import Audit, Policy
 from dqa.loaders.locations import variable_of, whole_url
+
+
+class Access(TypedDict, total=False):
+    """The rights to a database that is opened here, as `open_database` takes them."""
+
+    policy: Policy | Path | str | None
+    audit: Audit | Path | str | None
+    tables: Sequence[str]
+
 
 Shown: TypeAlias = Callable[[Sequence[Situation]], Iterable[Situation]]
 
@@ -42,22 +52,22 @@ def open_database(  # noqa: PLR0913  (each is a question of its own to the calle
     location
         A URL; a database's file; or CSV and Parquet files: one, a folder of them, or a pattern.
     limits
-        What a statement may cost whose caller does not say.
+        The default limits of a statement.
     policy
-        What of it may be read, or a JSON file that says so; None for everything.
+        What may be read, or a JSON file that says so; None for everything.
     audit
-        Who watches its statements, or a file to append them to; None for nobody.
+        The audit of its statements, or a file to append them to; None for none.
     tables
         The only tables (of a graph, labels and relationship types) that are shown and may be read,
         of those that the policy allows; () for all.
     isolation
-        Where statements run: in worker processes, so that none can hang, end or swell this one; or
-        ``"none"``, in this process, for data and statements of one's own.
+        Where statements run: in worker processes, so that none can hang, end or exhaust this one;
+        or ``"none"``, in this process, for trusted data and statements.
 
     Raises
     ------
     UsageError
-        No backend opens it, it is not there, or it has no table that is named.
+        No backend opens it, it does not exist, or it lacks a table that is named.
     MissingKeyError
         Its driver is not installed.
     DatabaseUnavailableError
@@ -89,8 +99,26 @@ def policy_of(given: Policy | Path | str | None) -> Policy | None:
 
 
 def audit_of(given: Audit | Path | str | None) -> Audit | None:
-    """Return who watches, which may be a file to append to."""
+    """Return an audit, which may be a file to append to."""
     return Audit.to_file(given) if isinstance(given, str | Path) else given
+
+
+@contextmanager
+def opened(database: str | Path | Database, **access: Unpack[Access]) -> Iterator[Database]:
+    """Open a location, and close it in the end; an open database stays open."""
+    if not isinstance(database, str | Path):
+        if any(access.values()):
+            raise UsageError(
+                f"'{database.name}' is open already: give tables, policy and audit to "
+                "open_database."
+            )
+        yield database
+        return
+    found = open_database(database, **access)
+    try:
+        yield found
+    finally:
+        found.close()
 
 
 class LoadedHere(Record):
@@ -121,7 +149,7 @@ def load(
     replace: str | None = None,
     shown: Shown = iter,
 ) -> tuple[LoadedHere, ...]:
-    """Load the databases of questions, each into a namespace of its own; what is there stays.
+    """Load the databases of questions, each into its own namespace; what is there stays.
 
     Parameters
     ----------
@@ -132,9 +160,9 @@ def load(
     question
         The key of the one question whose situation is loaded; None for all.
     replace
-        The namespace to drop where it holds something else.
+        The namespace to drop if it holds something else.
     shown
-        Goes through the situations, and may show how far that is.
+        Iterates over the situations, and may show the progress.
 
     Raises
     ------
@@ -154,27 +182,20 @@ def load(
 
 
 def _load(backend: Backend, situation: Situation, location: str, replace: str | None) -> LoadedHere:
-    before = {held.content_hash for held in _held(backend, location)}
+    is_new = backend.embedded and not Path(location).exists()
+    held = () if is_new else backend.loaded(location)
     started = perf_counter()
     backend.load(situation, location, replace).close()
+    was_there = situation.content_hash in {one.content_hash for one in held}
     return LoadedHere(
         namespace=location if backend.embedded else namespace_for(situation),
         scenario=situation.schema.scenario,
         name=situation.name,
         content_hash=situation.content_hash,
         rows=situation.row_count,
-        done="was there" if situation.content_hash in before else "loaded",
+        done="was there" if was_there else "loaded",
         seconds=perf_counter() - started,
     )
-
-
-def _held(backend: Backend, location: str) -> tuple[LoadedSituation, ...]:
-    try:
-        return backend.loaded(location)
-    except UsageError:
-        if backend.embedded:  # the file is not there yet
-            return ()
-        raise
 
 
 def loaded(location: str | Path) -> tuple[LoadedSituation, ...]:
@@ -191,7 +212,7 @@ def unload(location: str | Path, namespaces: Iterable[str]) -> tuple[LoadedSitua
 
 
 class HealthState(StrEnum):
-    """How it is about a database."""
+    """Whether a database works."""
 
     WORKS = "works"
     BROKEN = "broken"
@@ -199,26 +220,26 @@ class HealthState(StrEnum):
     NOT_INSTALLED = "not installed"
     """Its driver is missing, and nothing that is configured needs it."""
     NOT_CONFIGURED = "not configured"
-    """It is a server, and nothing says where one is."""
+    """It is a server, and no URL is set."""
 
 
 class DatabaseHealth(Record):
-    """What a database says of itself, or why it does not.
+    """What was found out about a database.
 
     Attributes
     ----------
     database
-        The backend's name; empty where no backend opens the location.
+        The backend's name; empty if no backend opens the location.
     location
         Without its password; None in memory.
     role
-        Who is connected; empty where there are no users.
+        Who is connected; empty without users.
     may_write
-        Whether that role could write, were it not for the guard and the read-only session.
+        Whether that role could write without the guard and the read-only session.
     advice
-        What its owner could mend: of the role that is connected, and of the server's settings.
+        What its owner could fix: the role that is connected, and the server's settings.
     problem
-        What is wrong or missing, in one line with how to mend it; None where it works.
+        What is wrong or missing, in one line with the fix; None if it works.
     """
 
     database: str
@@ -234,70 +255,50 @@ class DatabaseHealth(Record):
 def examine(locations: Sequence[str | Path] = ()) -> tuple[DatabaseHealth, ...]:
     """Connect to every database there is, and to those that are named.
 
-    These are the embedded ones, the servers whose URL the environment gives, and `locations`. What
-    is neither installed nor configured is told, too, and is no fault.
+    These are the embedded ones, the servers whose URL the environment gives, and `locations`.
+    Databases that are not installed or not configured are listed, too; that is not an error.
     """
-    return tuple(_examined(name, location) for name, location in _places(locations))
-
-
-def _places(given: Sequence[str | Path]) -> Iterator[tuple[str, str | None]]:
     urls = configured()
-    for name in plugins.names("database"):
-        if name in urls:
-            yield name, urls[name]
-        if name not in urls or _is_embedded(name):
-            yield name, None
-    yield from (("", str(location)) for location in given)
+    known = [_examine(name, urls.get(name)) for name in plugins.names("database")]
+    return (*known, *(_examine("", str(location)) for location in locations))
 
 
-def _is_embedded(name: str) -> bool:
+def _examine(name: str, location: str | None) -> DatabaseHealth:
+    health = DatabaseHealth(
+        database=name,
+        location=None if location is None else redact(location),
+        state=HealthState.BROKEN,
+    )
     try:
-        return plugins.backend(name).embedded
-    except PluginError:  # told once, where it is examined
-        return False
-
-
-def _examined(name: str, location: str | None) -> DatabaseHealth:
-    shown = None if location is None else redact(location)
-
-    def ill(state: HealthState, problem: str) -> DatabaseHealth:
-        told = " ".join(problem.split())
-        return DatabaseHealth(database=name, location=shown, state=state, problem=told)
-
-    try:
-        backend = plugins.backend(name) if name else _backend_at(location)
+        backend = plugins.backend(name) if name else plugins.backend_for(location or "")
+        health = health.changed(database=backend.name)
         if location is None and (missing := _missing(backend)) is not None:
-            return ill(*missing)
+            return health.changed(**missing)
         seen = backend.examine(location)
     except DqaError as error:
-        return ill(HealthState.BROKEN, redact(str(error)))
-    except Exception as error:  # noqa: BLE001  (a driver's or a plug-in's own bug is told as well)
-        bug = redact(f"{type(error).__name__}: {error}")
-        return ill(HealthState.BROKEN, f"{bug}. This is a bug of the backend or of its driver.")
-    return DatabaseHealth(
-        database=backend.name,
-        location=shown,
-        state=HealthState.WORKS,
-        version=seen.version,
-        role=seen.role,
-        may_write=seen.may_write,
-        advice=seen.advice,
-    )
+        problem = str(error)
+    except Exception as error:  # noqa: BLE001  (a bug of a driver or of a plug-in)
+        bug = f"{type(error).__name__}: {error}"
+        problem = f"{bug}. This is a bug of the backend or of its driver."
+    else:
+        return health.changed(
+            state=HealthState.WORKS,
+            version=seen.version,
+            role=seen.role,
+            may_write=seen.may_write,
+            advice=seen.advice,
+        )
+    return health.changed(problem=" ".join(redact(problem).split()))
 
 
-def _backend_at(location: str | None) -> Backend:
-    if not location:
-        raise UsageError("An empty location names no database: give a URL or a file.")
-    return plugins.backend_for(location)
-
-
-def _missing(backend: Backend) -> tuple[HealthState, str] | None:
-    """Return what a backend lacks that nothing needs yet; None where it can be tried."""
+def _missing(backend: Backend) -> dict[str, object] | None:
+    """Return what a backend lacks that nothing needs yet; None if it can be tried."""
     url = f"set {variable_of(backend.name)} to its URL, {backend.example}"
     if not backend.is_installed:
         then = "" if backend.embedded else f", and {url}"
         need = f"To use it: {install_command(backend.name)}{then}."
-        return HealthState.NOT_INSTALLED, f"The driver '{backend.driver}' is missing. {need}"
+        problem = f"The driver '{backend.driver}' is missing. {need}"
+        return {"state": HealthState.NOT_INSTALLED, "problem": problem}
     if not backend.embedded:
-        return HealthState.NOT_CONFIGURED, f"To use one, {url}."
+        return {"state": HealthState.NOT_CONFIGURED, "problem": f"To use one, {url}."}
     return None

@@ -1,15 +1,17 @@
-"""Decisions that others ask for: who makes them is settled before, what is decided comes later."""
+"""Decisions for other programs: one decider and model, many questions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Annotated, Any, Self, TypeAlias
+
+from pydantic import AfterValidator
 
 from dqa import plugins
 from dqa.api.asking import AskedQuestion, ask, connect_decider
-from dqa.api.evaluating import Named, default_deciders
+from dqa.api.evaluating import default_deciders
+from dqa.api.running import Named, name_deciders
 from dqa.core.database import Database
-from dqa.core.decider import Decider
 from dqa.core.decision import Ending
 from dqa.core.errors import (
     BudgetSpentError,
@@ -18,12 +20,13 @@ from dqa.core.errors import (
     UnknownNameError,
     UsageError,
 )
-from dqa.core.events import ReviewAction, ReviewEvent, ReviewKind
+from dqa.core.events import ReviewAction, ReviewKind
 from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.core.review import Reviewer, reviews_in
 from dqa.core.secrets import redact
 from dqa.core.text import counted
+from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.traces import Trace
 from dqa.scenarios import scenario_name
@@ -33,87 +36,83 @@ _LONGEST = 4_000
 """Characters of a text of a decision: a plan, a statement, an answer."""
 
 
-class DecidedStatement(Record):
-    """A statement that a decision rests on, and what became of it."""
+def bounded(text: str) -> str:
+    """Return a text for another program: without secrets, and of bounded length."""
+    shown = redact(text)
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
 
-    statement: str
+
+_Text: TypeAlias = Annotated[str, AfterValidator(bounded)]
+
+
+class DecidedStatement(Record):
+    """A statement that a decision rests on, and its result."""
+
+    statement: _Text
     row_count: int
     error: str | None = None
 
 
 class DecidedReview(Record):
-    """What a person was asked to approve, and what was said; see `dqa.core.events.ReviewEvent`."""
+    """What a person was asked to approve, and the answer; see `dqa.core.events.ReviewEvent`."""
 
     about: ReviewKind
-    text: str
+    text: _Text
     action: ReviewAction
-    correction: str | None = None
-    reason: str = ""
+    correction: _Text | None = None
+    reason: _Text = ""
     by: str = ""
-
-    @classmethod
-    def of(cls, event: ReviewEvent) -> Self:
-        """Return what is told of a review."""
-        corrected = event.correction
-        return cls(
-            about=event.about,
-            text=_bounded(event.text),
-            action=event.action,
-            correction=None if corrected is None else _bounded(corrected),
-            reason=_bounded(event.reason),
-            by=event.by,
-        )
 
 
 class Decided(Record):
-    """A decision, as whoever asked for it is told.
+    """A decision as another program receives it.
 
     Attributes
     ----------
     choice
-        What was chosen of the candidates; None where nothing was.
+        The chosen candidate; None for none.
     answer
         The decider's own words.
     ending
         How it ended: ``answered``, or why there is no answer.
     error
-        What went wrong, where there is no answer.
+        What went wrong, if there is no answer.
     decider, model
         Who decided.
     plan
-        The last plan; empty where there was none.
+        The last plan; empty without one.
     statements
-        What was asked of the database, in order, the first 50.
+        The statements that ran, in order, the first 50.
     reviews
-        What people were asked to approve, and said, in order.
+        What people were asked to approve, and their answers, in order.
     warnings
         What the decision does not take into account.
     input_tokens, output_tokens, cost
-        What it took; `cost` where prices are known.
+        What it used; `cost` if prices are known.
     """
 
     choice: Candidate | None
-    answer: str
+    answer: _Text
     ending: Ending
-    error: str | None = None
+    error: _Text | None = None
     decider: str
     model: str
-    plan: str = ""
+    plan: _Text = ""
     statements: tuple[DecidedStatement, ...] = ()
     reviews: tuple[DecidedReview, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[_Text, ...] = ()
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None
 
     @classmethod
     def of(cls, trace: Trace) -> Self:
-        """Return what is told of a decision.
+        """Return the decision of a trace.
 
         Raises
         ------
         InfrastructureError, BudgetSpentError, CrashError
-            That is what ended it: it says nothing about the question.
+            It ended so, which says nothing about the question.
         """
         if trace.ending is Ending.INFRASTRUCTURE:
             raise InfrastructureError(trace.error or "A server or a provider failed.")
@@ -121,28 +120,16 @@ class Decided(Record):
             raise BudgetSpentError(trace.error or "The budget is spent.")
         if trace.ending is Ending.CRASHED:
             raise CrashError(f"{trace.decider} crashed, which is a bug: {trace.error}")
-        return cls(
-            choice=trace.choice,
-            answer=_bounded(trace.answer),
-            ending=trace.ending,
-            error=None if trace.error is None else _bounded(trace.error),
-            decider=trace.decider,
-            model=trace.model,
-            plan=_bounded(trace.plans[-1]) if trace.plans else "",
-            statements=tuple(
-                DecidedStatement(
-                    statement=_bounded(asked.statement),
-                    row_count=asked.row_count,
-                    error=asked.error,
-                )
-                for asked in trace.evidence[:_MOST_STATEMENTS]
-            ),
-            reviews=tuple(DecidedReview.of(event) for event in reviews_in(trace.events)),
-            warnings=tuple(map(_bounded, trace.warnings)),
-            input_tokens=trace.usage.input_tokens,
-            output_tokens=trace.usage.output_tokens,
-            cost=trace.cost,
-        )
+        same = ("choice", "answer", "ending", "error", "decider", "model", "warnings", "cost")
+        found = {
+            **{name: getattr(trace, name) for name in same},
+            "plan": trace.plans[-1] if trace.plans else "",
+            "statements": trace.evidence[:_MOST_STATEMENTS],
+            "reviews": reviews_in(trace.events),
+            "input_tokens": trace.usage.input_tokens,
+            "output_tokens": trace.usage.output_tokens,
+        }
+        return cls.model_validate(found, from_attributes=True)
 
     def to_text(self) -> str:
         """Return the decision as a model reads it."""
@@ -150,29 +137,23 @@ class Decided(Record):
             "No decision." if self.choice is None else f"Choice: {self.choice}",
             f"Answer: {self.answer or '(none)'}",
             f"Ended: {self.ending}." + (f" {self.error}" if self.error else ""),
+            *([f"Plan:\n{self.plan}"] if self.plan else []),
+            f"Evidence: {counted(len(self.statements), 'statement')}",
+            *(asked.statement for asked in self.statements),
+            *(f"Warning: {warning}" for warning in self.warnings),
         ]
-        if self.plan:
-            lines.append(f"Plan:\n{self.plan}")
-        lines.append(f"Evidence: {counted(len(self.statements), 'statement')}")
-        lines += [asked.statement for asked in self.statements]
-        lines += [f"Warning: {warning}" for warning in self.warnings]
         return "\n".join(lines)
 
 
-def _bounded(text: str) -> str:
-    told = redact(text)
-    return told if len(told) <= _LONGEST else f"{told[:_LONGEST]}..."
-
-
 class Decisions:
-    """Has questions decided, all by the same decider and model.
+    """Decides questions, all by the same decider and model.
 
     Parameters
     ----------
     decider
-        Who decides, by name, or itself; by default the one that a package names for it.
+        Who decides, as a name or an object; by default the one that a package names for it.
     calls
-        How models are called; a budget is one question's.
+        How models are called; a budget is for one question.
     scenarios
         Scenarios whose question may be asked, by name or folder.
     **deciding
@@ -181,7 +162,7 @@ class Decisions:
     Raises
     ------
     UsageError
-        Something cannot be as it is asked for, or the decider needs a model and none is given.
+        An argument is wrong, or the decider needs a model and none is given.
     """
 
     def __init__(
@@ -194,22 +175,18 @@ class Decisions:
     ) -> None:
         if calls.record is not None:
             raise UsageError(
-                "record (--record) keeps the replies to one question, and here several may be "
+                "record (--record) records the replies to one question, and here several may be "
                 "asked: leave it out."
             )
         self._scenarios: Mapping[str, str] = {scenario_name(given): given for given in scenarios}
         self._decider = default_deciders("ask")[0] if decider is None else decider
         self._calls, self._deciding = calls, deciding
-        self._check()
-
-    def _check(self) -> None:
-        """Make the decider once, so that a wrong name, key or setting is told at the start."""
-        decider = self._decider
-        name = decider if isinstance(decider, str) else decider.name
-        made = plugins.decider(decider) if isinstance(decider, str) else decider
-        if not isinstance(made, Decider) and made.needs_model and "model" not in self._deciding:
+        # A wrong name, key or setting is an error at once.
+        (name,), given = name_deciders(self._decider)
+        maker = given.get(name) or plugins.decider(name)
+        if isinstance(maker, DeciderFactory) and maker.needs_model and "model" not in deciding:
             raise UsageError(f"The decider '{name}' asks a chat model: name one (--model).")
-        asking, _, connected = connect_decider(decider, self._calls, self._deciding)
+        asking, _, connected = connect_decider(self._decider, calls, deciding)
         connected.deciders(asking.rule_set)
 
     def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -225,18 +202,18 @@ class Decisions:
         reviewer: Reviewer | None = None,
         review: Sequence[ReviewKind] = (),
     ) -> Decided:
-        """Have one question decided; as `dqa.ask`, of which it takes what another agent may say.
+        """Decide one question, as `dqa.ask` does.
 
-        `reviewer` and `review` are the caller's own, and no argument of the tool.
+        `reviewer` and `review` are the caller's own; another agent cannot set them.
 
         Raises
         ------
         UsageError
-            These make no question.
+            The arguments do not make a question.
         QueryError, DataError
-            The question cannot be made of what the database holds.
+            The question cannot be made of the database's contents.
         InfrastructureError, BudgetSpentError, CrashError
-            No decision came of it, which says nothing about the question.
+            No decision was made, which says nothing about the question.
         """
         if scenario is None and question is None:
             also = f", or a scenario ({', '.join(self._scenarios)})" if self._scenarios else ""
@@ -254,14 +231,5 @@ class Decisions:
             rules=rules,
             candidates=candidates_statement if candidates is None else tuple(candidates),
         )
-        return Decided.of(
-            ask(
-                database,
-                asked,
-                decider=self._decider,
-                calls=self._calls,
-                reviewer=reviewer,
-                review=review,
-                **self._deciding,
-            )
-        )
+        how = {"decider": self._decider, "calls": self._calls, **self._deciding}
+        return Decided.of(ask(database, asked, reviewer=reviewer, review=review, **how))

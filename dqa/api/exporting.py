@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
-from dqa.api.reading import read_run
 from dqa.api.runs import Run
+from dqa.api.stored import read_run
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import (
     make_private_folder,
@@ -110,11 +110,11 @@ def export_run(
 
 def require_format(name: str) -> ExportFormat:
     """Return the format of a name; `UsageError` where there is none."""
-    for known in get_args(ExportFormat):
-        if known == name:
-            return known  # type: ignore[no-any-return]
-    told = f"'{name}' is no format of an export" if name else "The file's name tells no format"
-    raise UsageError(f"{told}: name one of {', '.join(get_args(ExportFormat))} (--format).")
+    known = get_args(ExportFormat)
+    if name not in known:
+        told = f"'{name}' is no format of an export" if name else "The file's name tells no format"
+        raise UsageError(f"{told}: name one of {', '.join(known)} (--format).")
+    return cast("ExportFormat", name)
 
 
 def _read(run: Run | RunLocation | Path | str) -> Run:
@@ -128,37 +128,31 @@ def _read(run: Run | RunLocation | Path | str) -> Run:
 def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
     from dqa.report.inspect_log import InspectRun, write_logs
 
-    if run.place is None:
-        raise UsageError(
-            "This run was kept nowhere, and neither were its traces, of which a log is made: "
-            "evaluate with a folder or a store (out, --out)."
-        )
     record = run.record
-    began = None if record is None else record.began
-    told = InspectRun(
+    found = InspectRun(
         rows=export_rows(run),
         traces={trace.key: trace for trace in run.each_trace()},
         name=run.name or str(run.place),
         spec=run.spec,
-        began=began or _LONG_AGO,
+        began=(None if record is None else record.began) or _LONG_AGO,
         questions=_questions(run, questions),
         complete=run.counts.complete is not False,
         versions={} if record is None else record.versions,
     )
     make_private_folder(folder)
-    for name, content in write_logs(told):
+    for name, content in write_logs(found):
         write_private(folder / name, content)
 
 
 def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:
-    """Return what was asked, where that is given, or can be read again and is still the same.
+    """Return the questions that are given, or can be read again and have not changed.
 
-    A user's own database is not asked again: what a model was told is in the traces.
+    A user's own database is not asked again: traces have what a model was shown.
     """
     found = given
     asked = run.spec.questions if isinstance(run.spec, RunSpec) else None
     if found is None and asked is not None and not asked.asks_in_place:
-        with suppress(DqaError):  # the folder is elsewhere by now
+        with suppress(DqaError):  # the folder has moved
             found = asked.read()
     if found is None or run.record is None or found.content_hash != run.record.content_hash:
         return {}

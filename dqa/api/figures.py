@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pydantic import Field, computed_field
 
 from dqa.core.records import Record
+from dqa.evaluation.location import RunLocation
 from dqa.evaluation.playing.metrics import PlayFigures
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.shortcuts import Chance, Shortcut
 from dqa.evaluation.statistics import EpochStatistics, KindMean, Summary, TagCount, Total
+from dqa.report.game_tables import game_lines, game_tables
+from dqa.report.hints import resume_command
 from dqa.report.spending import Spending
+from dqa.report.table import Table
+from dqa.report.tables import (
+    accuracy_tables,
+    epoch_lines,
+    epoch_tables,
+    interval_lines,
+    lines_below,
+    scoring_lines,
+    tag_lines,
+)
 
 
 class RunCounts(Record):
@@ -91,6 +104,29 @@ class Evaluation(Record):
         default=None, description="what games came to; null of a run of questions"
     )
 
+    def tables(self) -> list[Table]:
+        """Return the tables of accuracies and of epochs, or of games."""
+        if self.games is not None:
+            return game_tables(self.games)
+        accuracies = accuracy_tables(self.results, self.shortcuts, self.chance)
+        return [*accuracies, *epoch_tables(self.epochs)]
+
+    def scoring(self) -> list[str]:
+        """Return what counts as right, the figures by the other count, and the best shortcuts."""
+        return scoring_lines(self.results, self.shortcuts, strict_official=self.strict_official)
+
+    def lines(self) -> list[str]:
+        """Return the lines below the tables: what counts, who answered, what it took."""
+        if self.games is not None:
+            return game_lines(self.games, self.spent, self.models)
+        return [
+            *self.scoring(),
+            *interval_lines(self.results),
+            *epoch_lines(self.epochs),
+            *tag_lines(self.tags),
+            *lines_below(self.results, self.spent),
+        ]
+
 
 def count_decisions(results: Iterable[Result], planned: int | None) -> RunCounts:
     """Return how far a run is.
@@ -113,3 +149,31 @@ def count_decisions(results: Iterable[Result], planned: int | None) -> RunCounts
         unlabelled=unlabelled,
         played=played,
     )
+
+
+_WHY = {
+    Outcome.INFRASTRUCTURE: "a server or provider failed",
+    Outcome.BUDGET: "the budget was spent",
+    Outcome.STOPPED: "a person ended it",
+    Outcome.CRASHED: "of a bug",
+}
+
+
+def describe_failures(
+    results: Sequence[Result], counts: RunCounts, place: RunLocation | None, *, games: bool
+) -> str | None:
+    """Return what could not be judged, why, and how to resume; None if all was judged."""
+    failed = Counter(result.outcome for result in results if result.outcome.repeated)
+    if not failed:
+        return None
+    why = ", ".join(f"{count} because {_WHY[outcome]}" for outcome, count in failed.items())
+    of = len(results) if counts.planned is None else counts.planned
+    ended = "games did not come to their end" if games else "decisions could not be judged"
+    text = f"{failed.total()} of {of} {ended}: {why}."
+    if counts.missing:
+        text += f" {counts.missing} more were not {'played' if games else 'asked'}."
+    if place is None:
+        return f"{text} Nothing was kept: give a folder as out (--out) to be able to go on."
+    more = " with a higher budget" if Outcome.BUDGET in failed else ""
+    how, made = resume_command(place, games=games), "played" if games else "decided"
+    return f"{text} What was {made} is kept; '{how}'{more} goes on."

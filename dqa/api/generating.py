@@ -1,14 +1,15 @@
-"""Generating questions, if wanted such that some deciders get all of them wrong."""
+"""Generate questions, if wanted such that some deciders get all of them wrong."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 
 from dqa import plugins
-from dqa.api.evaluating import Named
+from dqa.api.running import Named, name_deciders
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import BudgetSpentError, InfrastructureError, UsageError
@@ -16,7 +17,6 @@ from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
-from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.crashes import MOST_IN_A_ROW, Crashes
 from dqa.evaluation.executors import open_mapper
@@ -31,7 +31,7 @@ from dqa.scenarios import scenario_name
 from dqa.scenarios.generation import Difficulty, Size
 
 _DATABASE = "sqlite"
-"""Where the deciders read a world; a heuristic has a query of its own for each kind of database."""
+"""Where the deciders read a world; a heuristic has a query for each kind of database."""
 
 
 def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -80,15 +80,12 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
             "resist (--resist) asks deciders about one world after another, which several machines "
             f"cannot share: leave out engine='{options.engine}' (--engine)."
         )
-    names = (
-        None if scenarios is None else [plugins.scenario(scenario_name(n)).name for n in scenarios]
-    )
+    if scenarios is not None:
+        scenarios = [plugins.scenario(scenario_name(name)).name for name in scenarios]
     resistance = resistance_of(resist, deciding or Deciding(seed=seed), calls, options)
     with open_mapper(options) as mapper:
         return generate_questions(
-            names,
-            count,
-            seed,
+            *(scenarios, count, seed),
             sizes=sizes,
             difficulty=difficulty,
             per_database=per_database,
@@ -104,12 +101,10 @@ def resistance_of(
     calls: CallOptions = DEFAULT_CALLS,
     options: RunOptions = DEFAULT_RUN,
 ) -> DecidersErr | None:
-    """Return what tells which questions some deciders get wrong; None where none is named."""
-    named = (resist,) if isinstance(resist, str | Decider | DeciderFactory) else tuple(resist)
-    if not named:
+    """Return what tells which questions some deciders get wrong; None without deciders."""
+    names, given = name_deciders(resist)
+    if not names:
         return None
-    given = {made.name: made for made in named if not isinstance(made, str)}
-    names = tuple(made if isinstance(made, str) else made.name for made in named)
     connected = connect(deciding or Deciding(), names, calls, given=GivenObjects(given))
     connected.check_reachable()
     return DecidersErr(connected, options)
@@ -118,8 +113,8 @@ def resistance_of(
 class DecidersErr:
     """Tells the questions that some deciders get wrong; see `dqa.scenarios.generation.Resistance`.
 
-    Every question is asked under a number of its own, as its place in the set is not known yet. So
-    a decider that draws by a question's number draws another time than in the set.
+    Every question is asked under its own number, as its place in the set is not known yet. So a
+    decider that draws by a question's number draws differently in the set.
 
     Parameters
     ----------
@@ -133,13 +128,13 @@ class DecidersErr:
         self._connected = connected
         self._options = options
         self._targets = targets_of((_DATABASE,))
-        self._deciding: dict[str, Setup] = {}
+        self._setups: dict[str, Setup] = {}
         self._asked = 0
-        self._counts: dict[str, _Count] = {name: _Count() for name in connected.models}
+        self._counts: dict[str, Counter[str]] = {name: Counter() for name in connected.models}
         self._crashes = Crashes(fail_fast=options.fail_fast)
 
     def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
-        """Return, for each of the questions about a situation, whether every decider errs on it."""
+        """Return for each of the questions about a situation whether every decider errs on it."""
         numbered = [
             LabelledQuestion(replace(question, id=f"drawn-{self._asked + number}"), truth)
             for number, (question, truth) in enumerate(asked, 1)
@@ -149,30 +144,28 @@ class DecidersErr:
             self._setup(numbered[0].question, situation),
             questions=QuestionSet.of("drawn", numbered, {situation.name: situation}),
         )
-        wrong: dict[str, set[str]] = {question.key: set() for question, _ in numbered}
-
-        def note(task: Task, decision: Decision) -> None:
-            self._check(task, decision)
-            right = decision.choice in setup.questions.truth_of(task.question).answers
-            if self._counts[task.decider].add(decision, right=right):
-                wrong[task.question.key].add(task.decider)
-
-        tasks = plan(setup)
-        options = self._options
+        wrong: Counter[str] = Counter()
+        tasks, options = plan(setup), self._options
         worker = Worker(setup, Judge(setup.questions), options.patience, options.workers)
         with closing(worker), ThreadPoolExecutor(options.workers) as threads:
             for task, decision in zip(tasks, threads.map(worker.make, tasks), strict=True):
-                note(task, decision)
-        return [len(wrong[question.key]) == len(setup.deciders) for question, _ in numbered]
+                right = decision.choice in setup.questions.truth_of(task.question).answers
+                wrong[task.question.key] += self._is_wrong(task, decision, right=right)
+        return [wrong[question.key] == len(setup.deciders) for question, _ in numbered]
 
     def told(self) -> str:
         """Return how often each decider was right until now."""
-        return "; ".join(f"{name}: {count}" for name, count in self._counts.items())
+        return "; ".join(
+            f"{name}: {count['right']} right, {count['wrong']} wrong"
+            + (f", no answer {count['no answer']}" if count["no answer"] else "")
+            for name, count in self._counts.items()
+        )
 
     def _setup(self, question: Question, situation: Situation) -> Setup:
         """Return a scenario's deciders: those that decide such a question at all."""
-        if question.scenario not in self._deciding:
-            rules = plugins.generator(question.scenario).label_rules(situation)
+        scenario = question.scenario
+        if scenario not in self._setups:
+            rules = plugins.generator(scenario).label_rules(situation)
             (made,) = self._connected.deciders(next(iter(rules), None))
             refused: list[str] = []
             able: dict[str, Decider] = {}
@@ -184,48 +177,28 @@ class DecidersErr:
                     refused.append(f"{name}: {error}")
             if not able:
                 raise UsageError(
-                    f"resist names no decider that decides questions of '{question.scenario}': "
+                    f"resist names no decider that decides questions of '{scenario}': "
                     f"name one for it, or leave that scenario out. {' '.join(refused)}"
                 )
             nothing = QuestionSet("drawn", (), {})
-            self._deciding[question.scenario] = Setup(
-                nothing, self._targets, able, self._connected.models
-            )
-        return self._deciding[question.scenario]
+            self._setups[scenario] = Setup(nothing, self._targets, able, self._connected.models)
+        return self._setups[scenario]
 
-    def _check(self, task: Task, decision: Decision) -> None:
-        """Stop where no further decision would be made."""
+    def _is_wrong(self, task: Task, decision: Decision, *, right: bool) -> bool:
+        """Count a decision; raise if no further decision would be made. No answer is not wrong."""
         self._crashes.count(str(task.key), decision)
+        counts, is_answered = self._counts[task.decider], decision.ending is Ending.ANSWERED
+        counts["no answer" if not is_answered else "right" if right else "wrong"] += 1
         if decision.ending is Ending.BUDGET:
             raise BudgetSpentError(
                 f"The budget was spent before enough questions were found that resist: "
                 f"{self.told()}. Raise it, or ask for fewer questions."
             )
-        outages = self._counts[task.decider].outages + 1
-        if decision.ending is Ending.INFRASTRUCTURE and outages >= MOST_IN_A_ROW:
-            raise InfrastructureError(
-                f"{task.decider} gave no answer {outages} times in a row: {decision.error}. Mend "
-                "that first: questions can only be kept that it answers."
-            )
-
-
-class _Count:
-    """How often a decider was right, wrong, or gave no answer."""
-
-    def __init__(self) -> None:
-        self.right = self.wrong = self.unanswered = self.outages = 0
-
-    def add(self, decision: Decision, *, right: bool) -> bool:
-        """Count a decision; return whether it is wrong."""
         is_outage = decision.ending is Ending.INFRASTRUCTURE
-        self.outages = self.outages + 1 if is_outage else 0
-        if decision.ending is not Ending.ANSWERED:
-            self.unanswered += 1
-            return False
-        self.right += right
-        self.wrong += not right
-        return not right
-
-    def __str__(self) -> str:
-        silent = f", no answer {self.unanswered}" if self.unanswered else ""
-        return f"{self.right} right, {self.wrong} wrong{silent}"
+        counts["outages"] = counts["outages"] + 1 if is_outage else 0
+        if counts["outages"] >= MOST_IN_A_ROW:
+            raise InfrastructureError(
+                f"{task.decider} gave no answer {MOST_IN_A_ROW} times in a row: {decision.error}. "
+                "Fix that first: questions can only be kept that it answers."
+            )
+        return is_answered and not right

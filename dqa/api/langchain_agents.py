@@ -15,9 +15,8 @@ from dqa.api.agent_tools import (
     ToolResult,
     agent_tools,
     is_mendable,
-    message_of,
 )
-from dqa.api.deciding import Decisions
+from dqa.api.deciding import Decisions, bounded
 from dqa.api.pausing import PausingNode, pausing_node
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.errors import DqaError, UnparsableReplyError, UsageError
@@ -56,7 +55,7 @@ def _langchain(tool: AgentTool) -> StructuredTool:
             found = tool.call(arguments)
         except DqaError as error:
             if is_mendable(error):
-                raise ToolException(message_of(error)) from error
+                raise ToolException(bounded(str(error))) from error
             raise
         return found.to_text(), found
 
@@ -127,23 +126,19 @@ def decision_node(
         It raises `DqaError`: `UsageError` where the state makes no question, and what
         `Decisions.ask` raises. Where something is reviewed, it is a graph of LangGraph's.
     """
-    ask = next(t for t in agent_tools(database, decisions=decisions) if t.asks_model)
+    (ask,) = (tool for tool in agent_tools(database, decisions=decisions) if tool.asks_model)
 
-    def asked_in(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    def decide(state: Mapping[str, Any], reviewer: Reviewer | None = None) -> dict[str, Any]:
         asked = state.get(question)
-        if isinstance(asked, str):
-            asked = {"question": asked}
+        asked = {"question": asked} if isinstance(asked, str) else asked
         if not isinstance(asked, Mapping):
             raise UsageError(
                 f"The state has no question at '{question}': put a text there, or a mapping with "
                 "question, rules and candidates."
             )
-        return asked
-
-    def decide(state: Mapping[str, Any], reviewer: Reviewer | None = None) -> dict[str, Any]:
         action = partial(decisions.ask, reviewer=reviewer, review=review)
         try:
-            return replace(ask, action=action).call(asked_in(state)).to_json()
+            return replace(ask, action=action).call(asked).to_json()
         except UnparsableReplyError as error:
             raise UsageError(f"The state's '{question}': {error}") from error
 

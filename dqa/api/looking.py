@@ -1,20 +1,16 @@
-"""Looking into a database: what a model is shown of it, and one statement as an agent runs it."""
+"""Look into a database: the schema as a model sees it, and statements as an agent runs them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
-from dqa.api.databases import open_database
+from dqa.api.databases import Access, opened
 from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits, Rows
 from dqa.core.display import MOST_TOKENS, Display
-from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema
-from dqa.guard import Audit, GuardedDatabase, Policy
-from dqa.guard import check as check_by_dialect
+from dqa.guard import GuardedDatabase, check
 
 
 class ShownSchema(Record):
@@ -74,16 +70,9 @@ class QueriedRows(Record):
     @classmethod
     def of(cls, database: Database, statement: str, rows: Rows) -> Self:
         """Return what a statement returned."""
-        return cls(
-            database=database.name,
-            statement=statement,
-            columns=rows.columns,
-            rows=rows.rows,
-            cut=rows.cut,
-            total=rows.total,
-            seconds=rows.seconds,
-            translated=rows.translated,
-        )
+        same = ("columns", "rows", "cut", "total", "seconds", "translated")
+        found = {name: getattr(rows, name) for name in same}
+        return cls(database=database.name, statement=statement, **found)
 
     def to_text(self) -> str:
         """Return the rows as a model reads them, with every digit; see `Rows.to_text`."""
@@ -113,40 +102,39 @@ class StatementVerdict(Record):
         return "Allowed." if self.allowed else f"Refused: {self.reason}."
 
 
-def read_schema(  # noqa: PLR0913  (each is a question of its own to the caller)
+def read_schema(
     database: str | Path | Database,
     *,
-    tables: Sequence[str] = (),
     samples: int = 0,
     about: str = "",
     tokens: int = MOST_TOKENS,
-    policy: Policy | Path | str | None = None,
+    **access: Unpack[Access],
 ) -> ShownSchema:
     """Return what a model is shown of a database.
 
     Parameters
     ----------
     database
-        A URL, files, or a database that is open already.
-    tables, policy
-        What of it is shown and may be read; for one that is opened here.
+        A URL, files, or an open database.
     samples
-        How many values of each text and boolean column stand in it.
+        How many values of each text and boolean column it has.
     about
-        The words of a question: what they name is described first, where not all can be.
+        The words of a question: what they name is described first, if not all can be.
     tokens
         Most tokens of the text, by an estimate that is rather too high.
+    **access
+        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
 
     Raises
     ------
     UsageError
-        It cannot be opened, or has no table that is named.
+        It cannot be opened, or lacks a table that is named.
     InfrastructureError
         It failed.
     """
     from dqa.deciders.samples import shown_schema, warning_of
 
-    with opened(database, policy=policy, tables=tables) as there:
+    with opened(database, **access) as there:
         shown = shown_schema(there, samples, about, Display(schema_tokens=tokens).schema_tokens)
         warning = warning_of(shown)
         return ShownSchema(
@@ -160,99 +148,62 @@ def read_schema(  # noqa: PLR0913  (each is a question of its own to the caller)
         )
 
 
-def query(  # noqa: PLR0913  (each is a question of its own to the caller)
+def query(
     database: str | Path | Database,
     statement: str,
     *,
-    tables: Sequence[str] = (),
     limits: Limits = DEFAULT_LIMITS,
-    policy: Policy | Path | str | None = None,
-    audit: Audit | Path | str | None = None,
+    **access: Unpack[Access],
 ) -> QueriedRows:
     """Run one statement as an agent's would be: guarded, read-only, bounded and audited.
 
     Parameters
     ----------
     database
-        A URL, files, or a database that is open already.
+        A URL, files, or an open database.
     statement
         SQL or Cypher.
-    tables, policy, audit
-        What may be read, and who watches; for one that is opened here.
     limits
-        What the statement may cost.
+        The limits of the statement.
+    **access
+        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
 
     Raises
     ------
     UsageError
-        The database cannot be opened, or has no table that is named.
+        The database cannot be opened, or lacks a table that is named.
     QueryError
         The guard refuses the statement, or the database cannot run it.
     InfrastructureError
         The database failed.
     """
-    with opened(database, policy=policy, audit=audit, tables=tables) as there:
+    with opened(database, **access) as there:
         return QueriedRows.of(there, statement, there.query(statement, limits))
 
 
 def check_statement(
-    database: str | Path | Database,
-    statement: str,
-    *,
-    tables: Sequence[str] = (),
-    policy: Policy | Path | str | None = None,
+    database: str | Path | Database, statement: str, **access: Unpack[Access]
 ) -> StatementVerdict:
     """Return whether `query` would run a statement on a database; nothing is run.
 
     Parameters
     ----------
-    database
-        A URL, files, or a database that is open already.
-    statement
-        SQL or Cypher.
-    tables, policy
-        What may be read; for one that is opened here.
+    database, statement, **access
+        As in `query`.
 
     Raises
     ------
     UsageError
-        The database cannot be opened, or has no table that is named.
+        The database cannot be opened, or lacks a table that is named.
     """
-    with opened(database, policy=policy, tables=tables) as there:
+    with opened(database, **access) as there:
         if isinstance(there, GuardedDatabase):
-            verdict = there.check(statement)
+            found = there.check(statement)
         else:
-            verdict = check_by_dialect(statement, there.dialect)
+            found = check(statement, there.dialect)
         return StatementVerdict(
             database=there.name,
             statement=statement,
-            allowed=verdict.allowed,
-            reason=verdict.reason,
+            allowed=found.allowed,
+            reason=found.reason,
         )
-
-
-@contextmanager
-def opened(
-    database: str | Path | Database,
-    *,
-    policy: Policy | Path | str | None = None,
-    audit: Audit | Path | str | None = None,
-    tables: Sequence[str] = (),
-) -> Iterator[Database]:
-    """Open a location with the backend that accepts it, and close it in the end.
-
-    A database that is open already stays open, and is what whoever opened it made it.
-    """
-    if not isinstance(database, str | Path):
-        if tables or policy is not None or audit is not None:
-            raise UsageError(
-                f"'{database.name}' is open already: give tables, policy and audit to "
-                "open_database."
-            )
-        yield database
-        return
-    found = open_database(database, policy=policy, audit=audit, tables=tables)
-    try:
-        yield found
-    finally:
-        found.close()

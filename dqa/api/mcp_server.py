@@ -21,13 +21,11 @@ from weakref import WeakValueDictionary
 from dqa.api.agent_tools import (
     AgentTool,
     Databases,
-    ToolResult,
     agent_tools,
     is_mendable,
-    message_of,
 )
-from dqa.api.databases import audit_of, open_database, policy_of
-from dqa.api.deciding import Decisions
+from dqa.api.databases import Access, audit_of, open_database, policy_of
+from dqa.api.deciding import Decisions, bounded
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.distribution import install_command, own_version
 from dqa.core.errors import DqaError, MissingKeyError, UsageError
@@ -147,23 +145,24 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
     _require_sdk()
     import anyio
 
-    names = _names(host, port, allowed_hosts) if transport == "http" else ()
     with ExitStack() as stack:
-        listening = stack.enter_context(_listening(host, port)) if transport == "http" else None
-        given, watched = policy_of(policy), audit_of(audit)
+        listening = None
+        names: tuple[str, ...] = ()
+        if transport == "http":
+            names = _names(host, port, allowed_hosts)
+            listening = stack.enter_context(_listen(host, port))
         opened: dict[str, Database] = {}
+        access: Access = {"policy": policy_of(policy), "audit": audit_of(audit), "tables": tables}
         for name, location in located(databases).items():
             whole = whole_url(location, name)
-            opened[name] = open_database(
-                whole, limits=limits, policy=given, audit=watched, tables=tables
-            )
+            opened[name] = open_database(whole, limits=limits, **access)
             stack.callback(opened[name].close)
         server = mcp_server(opened, limits=limits, decisions=decisions)
-        with _leaving_on_signals():
-            if listening is None:
-                anyio.run(_serve_stdio, server)
-            else:
-                anyio.run(_serve_http, server, listening, host, names)
+        stack.enter_context(_leaving_on_signals())
+        if listening is None:
+            anyio.run(_serve_stdio, server)
+        else:
+            anyio.run(_serve_http, server, listening, host, names)
 
 
 def _require_sdk() -> None:
@@ -215,20 +214,19 @@ def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
 
 
 def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
-    """Call a tool; what the agent can mend is the tool's error, a failure the protocol's."""
+    """Call a tool; what the agent can fix is the tool's error, a failure the protocol's."""
     from mcp import MCPError
     from mcp_types import INTERNAL_ERROR, CallToolResult, TextContent
 
     try:
-        found: ToolResult = tool.call(arguments)
+        found = tool.call(arguments)
     except DqaError as error:
+        message = bounded(str(error))
         if not is_mendable(error):
-            raise MCPError(INTERNAL_ERROR, message_of(error)) from error
-        return CallToolResult(
-            content=[TextContent(type="text", text=message_of(error))], is_error=True
-        )
+            raise MCPError(INTERNAL_ERROR, message) from error
+        return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
     except Exception as error:
-        # What a bug says may hold anything: the client is told its kind, and stderr has the rest.
+        # A bug's message may hold anything: the client reads its kind, and stderr has the rest.
         sys.stderr.write(redact(traceback.format_exc()))
         kind = type(error).__name__
         raise MCPError(
@@ -317,18 +315,15 @@ def _names(host: str, port: int, allowed: Sequence[str]) -> tuple[str, ...]:
     return (*(() if host in _ANYWHERE else (host,)), *allowed)
 
 
-@contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        made = socket.create_server((host, port), family=family)
+        return socket.create_server((host, port), family=family)
     except OSError as error:
         raise UsageError(
             f"Nobody can listen at {host}, port {port} (--host, --port): "
             f"{error.strerror or error}. Name another."
         ) from error
-    with made:
-        yield made
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Measuring: a run from its traces, and the page of an audit."""
+"""Measure a run from its traces, and write the page of an audit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dqa import plugins
 from dqa.api.evaluating import default_deciders
-from dqa.api.reading import read_run
+from dqa.api.stored import read_run
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import require_new_file
 from dqa.core.question_set import QuestionSet
@@ -40,11 +40,11 @@ def analyse(
         The folder that an evaluation wrote, or a run of a store.
     reference
         The decider whose number of retrievals tells single-retrieval questions from others; by
-        default the usual one, where it took part.
+        default the usual one, if it took part.
     questions
-        What was asked, or the folder where it lies by now. By default it is read or generated
-        again, which takes as long as when the run began. Where that is not possible, nobody knows
-        which data a question turns on, and all count (`Analysis.without_data`).
+        The questions, or their folder if it has moved. By default they are read or generated
+        again, which takes as long as when the run began. If that is not possible, the data that a
+        question needs is not known, and all data counts (`Analysis.without_data`).
 
     Raises
     ------
@@ -57,18 +57,18 @@ def analyse(
         The reference decided nothing here.
     """
     reader = RunReader(locate_run(run))
-    require_questions(reader.record.spec, str(reader.location), _NO_ANALYSIS)
+    spec = reader.record.spec
+    require_questions(spec, str(reader.location), _NO_ANALYSIS)
     cases = read_cases(reader)
-    register_scenarios(reader.record.spec)
-    lacking = None
-    if not isinstance(questions, QuestionSet) and any(case.told for case in cases.judged):
-        questions, lacking = find_questions(reader, questions)
+    register_scenarios(spec)
+    given, lacking = questions, None
+    if any(case.told for case in cases.judged):
+        given, lacking = find_questions(reader, questions)
     if reference is None:
         took_part = {case.result.decider for case in cases.judged}
         usual = (name for name in default_deciders("reference") if name in took_part)
         reference = next(usual, None)
-    given = questions if isinstance(questions, QuestionSet) else None
-    found = plugins.analyse()(cases, reference, given)
+    found = plugins.analyse()(cases, reference, given if isinstance(given, QuestionSet) else None)
     notes = [*found.notes, *cases.notes()]
     if found.without_data:
         notes.append(
@@ -86,54 +86,55 @@ def view_paper(
     *,
     questions: QuestionSet | Path | str | None = None,
 ) -> PaperView:
-    """Put a run's figures beside those that a paper printed, table by table.
+    """Compare a run's figures with those that a paper printed, table by table.
 
     Parameters
     ----------
     run, reference, questions
-        As `analyse` takes them.
+        As in `analyse`.
     paper
-        A paper that a method's package brings, by its name.
+        The name of a paper, whose tables a method's package has.
 
     Raises
     ------
     UnknownNameError
-        No package brings such a paper.
+        No package has such a paper.
     UsageError, DataError
-        As of `analyse`.
+        As in `analyse`.
     """
-    publication = plugins.publication(paper)
-    found = read_run(run)
-    return compare_with_paper(
-        publication,
-        found.summaries,
-        analyse(run, reference, questions=questions),
-        strict_official=found.strict_official,
-    )
+    publication, found = plugins.publication(paper), read_run(run)
+    analysed = analyse(run, reference, questions=questions)
+    strict = found.strict_official
+    return compare_with_paper(publication, found.summaries, analysed, strict_official=strict)
 
 
 def find_questions(
-    run: RunReader, folder: Path | str | None = None
+    run: RunReader, given: QuestionSet | Path | str | None = None
 ) -> tuple[QuestionSet | None, str | None]:
-    """Return the questions of a run, or why nobody has them by now.
+    """Return the questions of a run, or the reason why they are not available.
 
-    What is wrong with a folder that the caller named is an error.
+    Parameters
+    ----------
+    run
+        The run.
+    given
+        The questions, or their folder: a problem with that is an error. None to read or generate
+        them again.
     """
+    if isinstance(given, QuestionSet):
+        return given, None
     try:
-        return _read_again(run, folder), None
+        return _read_again(run, given), None
     except DqaError as error:
-        if folder is not None:
+        if given is not None:
             raise
         return None, str(error)
 
 
 def _read_again(run: RunReader, folder: Path | str | None) -> QuestionSet:
-    record = run.record
-    if record.spec is None:
-        raise UsageError(f"{run.location} does not record where its questions are.")
-    spec = require_questions(record.spec, str(run.location), "it has no questions.")
+    spec = require_questions(run.record.spec, str(run.location), "it has no questions.")
     if spec is None:
-        raise AssertionError("a record without a spec was refused")
+        raise UsageError(f"{run.location} does not record where its questions are.")
     source = spec.questions
     if folder is not None:
         if isinstance(source, OwnQuestions):
@@ -145,7 +146,7 @@ def _read_again(run: RunReader, folder: Path | str | None) -> QuestionSet:
                 f"The questions of {run.location} are in no folder (source: {source.source})."
             )
     found = source.read()
-    if found.content_hash != record.content_hash:
+    if found.content_hash != run.record.content_hash:
         raise UsageError(
             f"The questions of {found.name} are others than when {run.location} asked them."
         )
@@ -158,7 +159,7 @@ def write_audit_page(audited: ReleaseAudit, file: Path | str) -> None:
     Raises
     ------
     UsageError
-        The file is there already, or cannot be written.
+        The file exists already, or cannot be written.
     """
     from dqa.report.audit_page import render_audit
     from dqa.report.pages import write_page

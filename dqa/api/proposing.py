@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
+from typing import Unpack
 
-from dqa.api.formats import json_schema
-from dqa.api.looking import opened
+from dqa.api.databases import Access, opened
+from dqa.api.listing import json_schema
 from dqa.core.database import Database
 from dqa.core.errors import UsageError
 from dqa.core.files import make_private_folder, problem_of_path, write_private
 from dqa.core.records import Record
 from dqa.core.text import counted, visible
-from dqa.guard import Audit, Policy
-from dqa.loaders.proposal.choices import Choice, choose
+from dqa.loaders.proposal.choices import choose
 from dqa.loaders.proposal.documents import render_scenario
 from dqa.loaders.proposal.guesses import GUESS, guess_lines
 from dqa.loaders.proposal.survey import Surveyor
@@ -77,14 +76,12 @@ class ProposedScenario(Record):
         )
 
 
-def propose_scenario(  # noqa: PLR0913  (each is a question of its own to the caller)
+def propose_scenario(
     database: str | Path | Database,
     folder: str | Path | None = None,
     *,
     question: str = "",
-    tables: Sequence[str] = (),
-    policy: Policy | Path | str | None = None,
-    audit: Audit | Path | str | None = None,
+    **access: Unpack[Access],
 ) -> ProposedScenario:
     """Write a folder that is a scenario of a database: a beginning, whose guesses are marked.
 
@@ -93,41 +90,49 @@ def propose_scenario(  # noqa: PLR0913  (each is a question of its own to the ca
     Parameters
     ----------
     database
-        A URL, files, or a database that is open already.
+        A URL, files, or an open database.
     folder
-        Where to; by default one in the current folder, called after what can be chosen.
+        The new folder; by default one in the current folder, named after what can be chosen.
     question
-        What is to be decided, in words: chooses tables, and is the scenario's question.
-    tables
-        The only tables (of a graph, labels and relationship types) that are described; by default
-        the dozen likeliest by the question, or by their joins.
-    policy, audit
-        What may be read, and who watches; for a database that is opened here.
+        What is to be decided, in words: selects tables, and is the scenario's question.
+    **access
+        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location. Without tables
+        the dozen likeliest by the question, or by their joins, are described.
 
     Raises
     ------
     UsageError
-        The folder is there and not empty, or the database has nothing to choose from.
+        The folder exists and is not empty, or the database has nothing to choose from.
     InfrastructureError
         The database failed.
     """
     if folder is not None:
         _require_empty(Path(folder))
-    with opened(database, policy=policy, audit=audit, tables=tables) as there:
+    with opened(database, **access) as there:
         surveyor = Surveyor(there)
-        survey = surveyor.survey(question, every=bool(tables))
+        survey = surveyor.survey(question, every=bool(access.get("tables")))
         choice = choose(survey, surveyor, question)
         place = Path(folder) if folder is not None else Path(f"choose-{_slug(choice.noun)}")
         _require_empty(place)
-        name = _scenario_name(place, choice)
+        name = _slug(place.name) if place.name else f"choose-{_slug(choice.noun)}"
+        name = f"own-{name}" if name in scenario_names() else name
         texts = render_scenario(survey, choice, surveyor, name, question)
-    schemas = {name: _schema(kind) for name, kind in _SCHEMAS.items()}
-    files = {**texts, **schemas}
-    _write(place, files)
-    guesses = sum(len(guess_lines(text.split("\n"))) for text in texts.values())
+    schemas = {
+        file: json.dumps(json_schema(kind), indent=2, ensure_ascii=False) + "\n"
+        for file, kind in _SCHEMAS.items()
+    }
+    try:
+        make_private_folder(place)
+        for file, text in {**texts, **schemas}.items():
+            write_private(place / file, text)
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(place, error)}.") from error
+    example = {}
+    if choice.parameter is not None and choice.example is not None:
+        example[choice.parameter] = visible(choice.example)
     return ProposedScenario(
         folder=str(place),
-        files=tuple(files),
+        files=(*texts, *schemas),
         scenario=name,
         tables=tuple(table.name for table in survey.tables),
         left_out=survey.left_out,
@@ -135,28 +140,9 @@ def propose_scenario(  # noqa: PLR0913  (each is a question of its own to the ca
         table=choice.table.name,
         column=choice.column,
         parameters=() if choice.parameter is None else (choice.parameter,),
-        example=_example(choice),
-        guesses=guesses,
+        example=example,
+        guesses=sum(len(guess_lines(text.split("\n"))) for text in texts.values()),
     )
-
-
-def _example(choice: Choice) -> dict[str, str]:
-    if choice.parameter is None or choice.example is None:
-        return {}
-    return {choice.parameter: visible(choice.example)}
-
-
-def _schema(name: str) -> str:
-    return json.dumps(json_schema(name), indent=2, ensure_ascii=False) + "\n"
-
-
-def _write(folder: Path, files: Mapping[str, str]) -> None:
-    try:
-        make_private_folder(folder)
-        for name, text in files.items():
-            write_private(folder / name, text)
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(folder, error)}.") from error
 
 
 def _require_empty(folder: Path) -> None:
@@ -168,11 +154,6 @@ def _require_empty(folder: Path) -> None:
         raise UsageError(
             f"{folder} is there already, and nothing is written over: name another folder (--out)."
         )
-
-
-def _scenario_name(folder: Path, choice: Choice) -> str:
-    name = _slug(folder.name) if folder.name else f"choose-{_slug(choice.noun)}"
-    return f"own-{name}" if name in scenario_names() else name
 
 
 def _slug(text: str) -> str:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from pydantic import Field
 
 from dqa.api.databases import audit_of, open_database, policy_of
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
-from dqa.core.schema import DatabaseSchema, describe
+from dqa.core.schema import describe
 from dqa.guard import Audit, Policy
 from dqa.loaders.custom_question import OwnQuestion
 from dqa.loaders.locations import located, whole_url
@@ -127,16 +127,12 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     from dqa.loaders.custom import read_custom
 
     whose = None if scenario is None else str(scenario)
-    policy, audit = policy_of(policy), audit_of(audit)
+    policy, audit, places = policy_of(policy), audit_of(audit), located(databases)
     if isinstance(questions, str | Path):
-        source = OwnQuestions(
-            file=Path(questions), databases=located(databases), scenario=whose, limit=limit
-        )
+        source = OwnQuestions(file=Path(questions), databases=places, scenario=whose, limit=limit)
         return source.read(policy, audit)
-    found = read_custom(
-        questions, located(databases), name=name, scenario=whose, policy=policy, audit=audit
-    )
-    return found.select(limit=limit)
+    read = read_custom(questions, places, name=name, scenario=whose, policy=policy, audit=audit)
+    return read.select(limit=limit)
 
 
 class ShownSituation(Record):
@@ -188,23 +184,23 @@ class ShownQuestion(Record):
 
     def to_text(self) -> str:
         """Return the question as text, section by section."""
-        counted = ", ".join(f"{name} {count}" for name, count in self.situation.rows.items())
-        rows = f"{counted} rows" if counted else "where it is"
-        listed = str(len(self.candidates)) if self.candidates else "not listed"
-        schema = "\n".join([*self.tables.relational, *self.tables.graph])
+        rows = ", ".join(f"{name} {count}" for name, count in self.situation.rows.items())
+        where = f"{rows} rows" if rows else "where it is"
         parts = {
             "Question": self.question.strip(),
             "Rules": self.rules.strip(),
-            f"Database {self.situation.name} ({rows})": schema,
-            "Candidates": listed,
+            f"Database {self.situation.name} ({where})": "\n".join(
+                [*self.tables.relational, *self.tables.graph]
+            ),
+            "Candidates": str(len(self.candidates)) if self.candidates else "not listed",
             "Answer": ", ".join(map(str, self.answers)) or "not known",
         }
         if self.outcomes is not None:
-            told = islice(zip(self.candidates, self.outcomes, strict=True), _SHOWN)
-            lines = [f"{candidate}: {value:g}" for candidate, value in told]
-            more = len(self.candidates) - len(lines)
-            parts["Outcomes"] = "\n".join([*lines, *([f"and {more:,} more"] if more else [])])
-        sections = [f"{title}\n{_indented(body)}" for title, body in parts.items()]
+            shown = zip(self.candidates[:_SHOWN], self.outcomes, strict=False)
+            lines = [f"{candidate}: {value:g}" for candidate, value in shown]
+            more = len(self.candidates) - _SHOWN
+            parts["Outcomes"] = "\n".join([*lines, *([f"and {more:,} more"] if more > 0 else [])])
+        sections = [f"{title}\n{indent(body, '  ')}" for title, body in parts.items()]
         return "\n\n".join([self.key, *sections])
 
 
@@ -218,7 +214,16 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
     """
     question = questions.find(key)
     truth = questions.truth_of(question)
-    situation, schema = _shown(questions, question)
+    if questions.has_data_of(question):
+        data = questions.situation_of(question)
+        rows = {name: len(table) for name, table in data.tables.items()}
+        situation = ShownSituation(name=data.name, hash=data.content_hash, rows=rows)
+        schema = describe(data.schema)
+    else:
+        place = question.situation
+        with closing(open_database(whole_url(questions.places[place], place))) as there:
+            schema = there.schema()
+        situation = ShownSituation(name=place, hash=None, rows={})
     return ShownQuestion(
         key=question.key,
         scenario=question.scenario,
@@ -236,22 +241,3 @@ def show(questions: QuestionSet, key: str) -> ShownQuestion:
             graph=tuple(replace(schema, tables=()).to_text().splitlines()),
         ),
     )
-
-
-def _shown(questions: QuestionSet, question: Question) -> tuple[ShownSituation, DatabaseSchema]:
-    """Return what a question is about; a database that is asked where it is tells its schema."""
-    if not questions.has_data_of(question):
-        place = question.situation
-        with closing(open_database(whole_url(questions.places[place], place))) as opened:
-            return ShownSituation(name=place, hash=None, rows={}), opened.schema()
-    situation = questions.situation_of(question)
-    shown = ShownSituation(
-        name=situation.name,
-        hash=situation.content_hash,
-        rows={name: len(table) for name, table in situation.tables.items()},
-    )
-    return shown, describe(situation.schema)
-
-
-def _indented(body: str) -> str:
-    return "\n".join(f"  {line}".rstrip() for line in body.splitlines())

@@ -1,24 +1,24 @@
-"""Reporting: runs as typed figures, and as one page that a person opens."""
+"""Report runs: as typed figures, and as one page for a browser."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from dqa import plugins
 from dqa.api.measuring import analyse, find_questions
-from dqa.api.reading import read_run
 from dqa.api.runs import Run
+from dqa.api.stored import read_run
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import require_new_file
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.core.text import counted
 from dqa.deciders.candidates import recorded_outcomes
+from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.record import require_questions
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import has_record
@@ -34,10 +34,13 @@ from dqa.report.run_report.records import QuestionTruth, Report
 from dqa.report.tables import epoch_lines, interval_lines
 
 MOST_DETAILS = 2_500
-"""Decisions up to which a page holds every trace, unless a caller says otherwise."""
+"""The most decisions of a page with every trace, by default."""
 
 AnyRun: TypeAlias = Run | Path | str
-
+Found: TypeAlias = tuple[QuestionSet | None, str | None]
+"""The questions of a run, or the reason why they are not available."""
+_Decided: TypeAlias = Sequence[tuple[int, Result]]
+"""The results of a question, with the places of their runs."""
 
 _NO_REPORT = (
     "a report shows questions with what is right, and games have none; 'dqa results' prints their "
@@ -51,19 +54,20 @@ def read_report(
     questions: QuestionSet | Path | str | None = None,
     analysis: bool = False,
 ) -> Report:
-    """Return the figures of runs as typed data: what `write_report` shows.
+    """Return the figures of runs as typed data, as `write_report` shows them.
 
     Parameters
     ----------
     *runs
-        Runs, or where they are.
+        Runs, or their locations.
     title
-        What the report is called; by default as its runs.
+        The title of the report; by default the names of the runs.
     questions
-        What was asked, or the folder where it lies by now; by default it is read again, where that
-        is possible.
+        The questions, or their folder if it has moved; by default they are read again, if that is
+        possible.
     analysis
-        Whether failures are put into the paper's classes (`dqa.analyse`), which reads every trace.
+        Whether failures are assigned to the paper's classes (`dqa.analyse`), which reads every
+        trace.
 
     Raises
     ------
@@ -87,22 +91,22 @@ def write_report(  # noqa: PLR0913  (each is a choice of its own to the caller)
     Parameters
     ----------
     runs
-        A run or several, or where they are.
+        A run or several, or their locations.
     file
         A new file.
     title, questions, analysis
         As in `read_report`.
     details
-        Whether the page holds every trace and what every candidate leads to; None for up to
+        Whether the page has every trace and every candidate's outcome; None for up to
         `MOST_DETAILS` decisions.
 
     Raises
     ------
     UsageError
-        There is no run, one holds no finished decision, or the file is there already.
+        There is no run, one holds no finished decision, or the file exists already.
     """
     require_new_file(Path(file))
-    listed = [runs] if isinstance(runs, Run | Path | str) else list(runs)
+    listed = [runs] if isinstance(runs, Run | Path | str) else runs
     found = ReportedRuns(
         listed, title=title, questions=questions, analysis=analysis, details=details
     )
@@ -110,53 +114,34 @@ def write_report(  # noqa: PLR0913  (each is a choice of its own to the caller)
     return found.report
 
 
-@dataclass(frozen=True)
-class AskedQuestions:
-    """What each of several runs asked, where it is at hand, and why some of it is not."""
-
-    sets: tuple[QuestionSet | None, ...]
-    lacking: str | None = None
-
-
-def read_asked(runs: Sequence[Run], given: QuestionSet | Path | str | None) -> AskedQuestions:
-    """Return what runs asked: read or generated again, which may take its time.
-
-    Parameters
-    ----------
-    runs
-        The runs.
-    given
-        What was asked, or the folder where it lies by now; None for where it was.
-    """
-    sets: list[QuestionSet | None] = [None] * len(runs)
-    lacking = None
-    for place, run in enumerate(runs):
-        if isinstance(given, QuestionSet):
-            sets[place] = given
-        elif run.place is not None:
-            sets[place], why = find_questions(RunReader(run.place), given)
-            lacking = lacking or why
-    return AskedQuestions(tuple(sets), lacking)
+def read_asked(runs: Sequence[Run], given: QuestionSet | Path | str | None = None) -> list[Found]:
+    """Return the questions of runs: given, read or generated again, which may take a while."""
+    return [
+        (given if isinstance(given, QuestionSet) else None, "Their location is not stored.")
+        if run.place is None
+        else find_questions(RunReader(run.place), given)
+        for run in runs
+    ]
 
 
 class ReportedRuns:
-    """Runs with all that a report says of them.
+    """Runs with their report.
 
     Parameters
     ----------
     runs
-        At least one, or where they are.
+        At least one run, or its location.
     title, questions, analysis, details
         As in `write_report`.
     live
-        Whether runs may be without a decision yet.
+        Whether runs may lack decisions.
     asked
-        What they asked, where somebody has read it: it is not read again.
+        The questions of the runs, if they were read before.
 
     Attributes
     ----------
     runs
-        The runs as they were read.
+        The runs.
     report
         The figures.
     """
@@ -170,72 +155,67 @@ class ReportedRuns:
         analysis: bool = False,
         details: bool | None = None,
         live: bool = False,
-        asked: AskedQuestions | None = None,
+        asked: Sequence[Found] | None = None,
     ) -> None:
-        self.runs = [run if isinstance(run, Run) else read_run(run) for run in runs]
-        for run in self.runs:
-            require_questions(run.spec, str(run.place or "The run"), _NO_REPORT)
-        if not self.runs:
+        if not runs:
             raise UsageError("Name at least one run to report.")
-        names = _names(self.runs)
-        for run, name in zip(self.runs, names, strict=True) if not live else ():
-            if not run.results:
+        self.runs = [run if isinstance(run, Run) else read_run(run) for run in runs]
+        names = [run.name or "this run" for run in self.runs]
+        if len(set(names)) < len(names):
+            names = [f"{number}-{name}" for number, name in enumerate(names, 1)]
+        for run, name in zip(self.runs, names, strict=True):
+            require_questions(run.spec, str(run.place or "The run"), _NO_REPORT)
+            if not run.results and not live:
                 raise UsageError(
                     f"{name} holds no finished decision yet, so there is nothing to report."
                 )
-        made = sum(len(run.results) for run in self.runs)
-        self._detailed = made <= MOST_DETAILS if details is None else details
+        self._made = sum(len(run.results) for run in self.runs)
+        self._is_detailed = self._made <= MOST_DETAILS if details is None else details
         if asked is None:
-            asked = (
-                read_asked(self.runs, questions)
-                if self._detailed
-                else AskedQuestions((None,) * len(self.runs))
-            )
+            unread: list[Found] = [(None, None)] * len(names)
+            asked = read_asked(self.runs, questions) if self._is_detailed else unread
         self._asked = asked
         self._reported = [
-            _reported(run, name, of, analysis=analysis)
-            for run, name, of in zip(self.runs, names, asked.sets, strict=True)
+            _report_run(run, name, found, analysis=analysis)
+            for run, name, (found, _) in zip(self.runs, names, asked, strict=True)
         ]
         self.report = make_report(
             title or f"Report of {', '.join(names)}",
             self._reported,
-            pictures=self._without_pictures(),
-            traces=self._without_traces(),
+            pictures=self._without_pictures() if self._is_detailed else None,
+            traces=None if self._is_detailed else self._without_traces(),
         )
 
     def _without_pictures(self) -> str | None:
-        if not self._detailed:
+        lacking = [why or "" for found, why in self._asked if found is None]
+        if not lacking:
             return None
-        if all(of is not None for of in self._asked.sets):
-            return None
-        why = self._asked.lacking or "Nothing was kept of where they are."
-        return f"What every candidate leads to is not shown: the questions are not at hand. {why}"
+        why = "What every candidate leads to is not shown: the questions are not at hand."
+        return f"{why} {lacking[0]}"
 
-    def _without_traces(self) -> str | None:
-        if self._detailed:
-            return None
-        views = " or ".join(f"'{command('view', _place(run))}'" for run in self.runs)
+    def _without_traces(self) -> str:
+        places = ["RUN" if run.place is None else str(run.place) for run in self.runs]
+        views = " or ".join(f"'{command('view', place)}'" for place in places)
         return (
-            f"Of {counted(sum(len(run.results) for run in self.runs), 'decision')} this page "
-            f"holds the figures alone; {views} shows every trace, and 'dqa report --details' "
-            "writes them all into the page."
+            f"Of {counted(self._made, 'decision')} this page holds the figures alone; {views} "
+            "shows every trace, and 'dqa report --details' writes them all into the page."
         )
 
     def page(self) -> str:
         """Return the page."""
-        if not self._detailed:
-            return render_report(self.report, {})
-        traces = [_traces(run) for run in self.runs]
-        grouped = zip(self.report.questions, group_by_question(self._reported), strict=True)
-        details = {row.id: self._details(decided, traces) for row, decided in grouped}
+        details = {}
+        if self._is_detailed:
+            traces = [_traces(run) for run in self.runs]
+            details = {
+                id_: self._details(decided, traces) for id_, decided in self._questions().items()
+            }
         return render_report(self.report, details)
 
     def details_of(self, id_: str) -> QuestionDetails | None:
-        """Return what is unfolded of one question; None where there is none of that id."""
-        rows = [row.id for row in self.report.questions]
-        if id_ not in rows:
+        """Return the details of one question; None if no question has this id."""
+        decided = self._questions().get(id_)
+        if decided is None:
             return None
-        decided = group_by_question(self._reported)[rows.index(id_)]
         names = {place: result.question for place, result in decided}
         traces = [
             _traces(run, names[place]) if place in names else {}
@@ -243,12 +223,14 @@ class ReportedRuns:
         ]
         return self._details(decided, traces)
 
+    def _questions(self) -> Mapping[str, _Decided]:
+        """Return the results of each question, by its id in the report."""
+        grouped = group_by_question(self._reported)
+        return {row.id: one for row, one in zip(self.report.questions, grouped, strict=True)}
+
     def _details(
-        self,
-        decided: Sequence[tuple[int, Result]],
-        traces: Sequence[Mapping[object, Trace]],
+        self, decided: _Decided, traces: Sequence[Mapping[DecisionKey, Trace]]
     ) -> QuestionDetails:
-        chosen = [result.choice for _, result in decided if result.choice is not None]
         scenario = plugins.find_scenario(decided[0][1].scenario)
         unit = "value" if scenario is None else scenario.unit
         found = {
@@ -256,39 +238,39 @@ class ReportedRuns:
             for number, (place, result) in enumerate(decided)
             if result.key in traces[place]
         }
-        place, first = decided[0]
-        return QuestionDetails(self._truth(place, first.question, chosen), found)
+        return QuestionDetails(self._truth(decided), found)
 
-    def _truth(self, run: int, question: str, chosen: Sequence[Candidate]) -> QuestionTruth | None:
-        asked, spec = self._asked.sets[run], self.runs[run].spec
-        known = None if asked is None else self._reported[run].questions.get(question)
-        if asked is None or known is None:
+    def _truth(self, decided: _Decided) -> QuestionTruth | None:
+        place, first = decided[0]
+        asked, spec = self._asked[place][0], self.runs[place].spec
+        question = self._reported[place].questions.get(first.question)
+        if asked is None or question is None:
             return None
-        situation = asked.situations.get(known.situation)
+        situation = asked.situations.get(question.situation)
         rules = (None if spec is None else spec.rule_set) or asked.rule_set
-        return truth_of(known, _outcomes(asked, known, situation, rules), situation, chosen)
+        chosen = [result.choice for _, result in decided if result.choice is not None]
+        return truth_of(question, _outcomes(asked, question, situation, rules), situation, chosen)
 
 
 def _outcomes(
     asked: QuestionSet, question: Question, situation: Situation | None, rules: str | None
 ) -> Outcomes | None:
-    """Return what the candidates of a question lead to; None where nothing tells it."""
+    """Return what the candidates of a question lead to; None if it is not known."""
     if question.answer_form == "statement":
         return None
-    recorded = question.scenario not in plugins.names("simulator")
-    if recorded or situation is None or has_record(asked, question):
+    is_recorded = question.scenario not in plugins.names("simulator")
+    if is_recorded or situation is None or has_record(asked, question):
         return recorded_outcomes(question, asked.truth_of(question))
     simulator = plugins.simulator(question.scenario)
+    known = rules if rules in simulator.rule_sets else None
     try:
-        return simulator.outcomes(
-            situation, [question], rules if rules in simulator.rule_sets else None
-        )[0]
-    except DqaError:  # results say what was known when the run was judged
+        return simulator.outcomes(situation, [question], known)[0]
+    except DqaError:  # results have what was known when the run was judged
         return None
 
 
-def _traces(run: Run, question: str | None = None) -> dict[object, Trace]:
-    """Return the traces of a run by their keys; none of a run that kept none."""
+def _traces(run: Run, question: str | None = None) -> dict[DecisionKey, Trace]:
+    """Return the traces of a run by their keys; none of a run that is not stored."""
     try:
         found = run.traces if question is None else run.select(question)
     except UsageError:
@@ -296,23 +278,25 @@ def _traces(run: Run, question: str | None = None) -> dict[object, Trace]:
     return {trace.key: trace for trace in found}
 
 
-def _reported(run: Run, name: str, asked: QuestionSet | None, *, analysis: bool) -> ReportedRun:
+def _report_run(run: Run, name: str, asked: QuestionSet | None, *, analysis: bool) -> ReportedRun:
     classes = None
     if analysis and run.place is not None:
         measured = analyse(run.place, questions=asked).runs
         classes = {one.key: one.failure for one in measured}
     intervals, epochs = interval_lines(run.summaries), epoch_lines(run.epochs)
+    spec = run.spec if isinstance(run.spec, RunSpec) else None
+    ties = "official" if run.strict_official else "ties"
     return ReportedRun(
         name=name,
         results=run.results,
         summaries=run.summaries,
         shortcuts=run.shortcuts,
-        chance=run.chance,
+        chance=run.figures().chance,
         prices=run.prices,
         planned=run.planned,
         complete=run.counts.complete,
-        content=_content(run),
-        measure=_measure(run),
+        content="" if run.record is None else run.record.content_hash,
+        measure="" if spec is None else f"{spec.rule_set or ''} {ties}",
         epochs=run.epochs,
         intervals=tuple(intervals),
         facts=tuple(_facts(run)),
@@ -322,33 +306,8 @@ def _reported(run: Run, name: str, asked: QuestionSet | None, *, analysis: bool)
     )
 
 
-def _names(runs: Sequence[Run]) -> list[str]:
-    """Return what each run is called: its name, or with its number where others share it."""
-    names = [run.name or "this run" for run in runs]
-    return [
-        name if names.count(name) == 1 else f"{number}-{name}"
-        for number, name in enumerate(names, 1)
-    ]
-
-
-def _place(run: Run) -> str:
-    return "RUN" if run.place is None else str(run.place)
-
-
-def _content(run: Run) -> str:
-    """Return what tells a run's questions from others of the same names."""
-    return "" if run.record is None else run.record.content_hash
-
-
-def _measure(run: Run) -> str:
-    """Return what tells whether runs count the same answers as right."""
-    if not isinstance(run.spec, RunSpec):
-        return ""
-    return f"{run.spec.rule_set or ''} {'official' if run.spec.strict_official else 'ties'}"
-
-
 def _facts(run: Run) -> list[tuple[str, str]]:
-    """Return what a run was made with, in words."""
+    """Return the settings of a run, in words."""
     models = ", ".join(dict.fromkeys(run.models.values()))
     spec = run.spec
     if not isinstance(spec, RunSpec):

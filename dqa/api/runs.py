@@ -1,16 +1,15 @@
-"""Runs: what an evaluation returns, and what is read back of one that was written down."""
+"""Runs: what `evaluate` and `play` return, and what `read_run` reads."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from dqa import plugins
-from dqa.api.figures import Evaluation, RunCounts, count_decisions
+from dqa.api.figures import Evaluation, RunCounts, count_decisions, describe_failures
 from dqa.core.decision import Usage
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question_set import Defect
@@ -20,13 +19,9 @@ from dqa.evaluation.location import RunLocation
 from dqa.evaluation.playing.metrics import PlayFigures, count_games
 from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.prompts import Prompts
-from dqa.evaluation.record import (
-    AnySpec,
-    RunRecord,
-)
+from dqa.evaluation.record import AnySpec, RunRecord
 from dqa.evaluation.results import Outcome, Result, hash_results
 from dqa.evaluation.shortcuts import (
-    Chance,
     Shortcut,
     ShortcutChoices,
     count_chance,
@@ -36,9 +31,7 @@ from dqa.evaluation.shortcuts import (
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics import (
     EpochStatistics,
-    KindMean,
     Summary,
-    TagCount,
     count_epochs,
     count_tags,
     kind_means,
@@ -47,20 +40,9 @@ from dqa.evaluation.statistics import (
 )
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
-from dqa.report.game_tables import game_lines, game_tables
-from dqa.report.hints import resume_command
 from dqa.report.passages import Passage
 from dqa.report.spending import Spending, spending
 from dqa.report.table import Table
-from dqa.report.tables import (
-    accuracy_tables,
-    epoch_lines,
-    epoch_tables,
-    interval_lines,
-    lines_below,
-    scoring_lines,
-    tag_lines,
-)
 from dqa.scenarios import scenario_name
 
 if TYPE_CHECKING:
@@ -75,26 +57,25 @@ class Run:
     Attributes
     ----------
     results
-        One a decision, in the order of the plan.
+        One per decision, in the order of the plan.
     spec
-        What was evaluated, or played; None where the folder does not say.
+        What was evaluated or played; None if the folder does not say.
     place
-        Where results and traces are: a folder, or a run in a store; None where they are kept
-        nowhere.
+        Where results and traces are stored; None for a run in memory.
     planned
-        How many decisions there are to make; None where an older version did not say.
+        The number of decisions to make; None if an older version did not record it.
     crashed
         The traces of the decisions that ended in a bug.
     defects
-        What was wrong in the data that was read.
+        The defects of the data that was read.
     prices
-        What tokens cost, where the caller said so.
+        The prices of tokens, if they are known.
     shortcut_choices
-        What the scenarios' heuristics answer to the questions; nothing of an older run.
+        The answers of the scenarios' heuristics.
     abandoned
-        What was used on the way to the decisions and led to none of them.
+        The usage that led to no decision.
     made
-        How many of the decisions the call made that returned this; None of a run that was read.
+        How many decisions the call made that returned this; None for a run that was read.
     """
 
     results: tuple[Result, ...]
@@ -131,31 +112,38 @@ class Run:
         return self.place.folder.resolve().name
 
     @cached_property
+    def _reader(self) -> RunReader:
+        from dqa.evaluation.stored_runs import RunReader  # SQLAlchemy takes a while to import
+
+        if self.place is None:
+            raise UsageError(
+                "This run was kept nowhere, and neither were its traces: evaluate with a folder "
+                "or a store (out, --out)."
+            )
+        return RunReader(self.place)
+
+    @cached_property
     def record(self) -> RunRecord | None:
-        """What was run, when and with which versions; None of a run that was kept nowhere."""
-        return None if self.place is None else _read(self.place).record
+        """What was run, when and with which versions; None for a run in memory."""
+        return None if self.place is None else self._reader.record
 
     @cached_property
     def prompts(self) -> Prompts:
-        """In which words each decider asks its models: texts by name."""
-        return {} if self.place is None else _read(self.place).prompts()
+        """The prompts of each decider: texts by name."""
+        return {} if self.place is None else self._reader.prompts()
 
-    def each_trace(self) -> Iterator[Trace]:
-        """Yield the traces in the order of the results, a few at a time.
+    def each_trace(self, question: str | None = None) -> Iterator[Trace]:
+        """Yield the traces, of one question or of all, in the order of the results.
 
         All traces of a large run together need much memory.
 
         Raises
         ------
         UsageError
-            The run was kept nowhere.
+            The run is not stored.
         """
-        if self._asked:
-            yield from self._asked
-            return
-        for trace in _read(self._kept()).traces():
-            if trace.key in self.by_key:
-                yield trace
+        stored = self._asked or self._reader.traces(question)
+        return (trace for trace in stored if self._asked or trace.key in self.by_key)
 
     @cached_property
     def traces(self) -> tuple[Trace, ...]:
@@ -164,27 +152,16 @@ class Run:
         Raises
         ------
         UsageError
-            The run was kept nowhere, or there is no finished decision.
+            The run is not stored, or there is no finished decision.
         """
-        return self._asked or self._traces_of(None)
+        return self._traces_of(None)
 
     def _traces_of(self, question: str | None) -> tuple[Trace, ...]:
-        """Read the traces of a question, or of all; `UsageError` if there is none."""
-        location = self._kept()
-        found = _read(location).traces(question)
-        traces = tuple(trace for trace in found if trace.key in self.by_key)
+        traces = tuple(self.each_trace(question))
         if not traces:
             of = "" if question is None else f" of {question}"
-            raise UsageError(f"{location} has no finished decision yet{of}.")
+            raise UsageError(f"{self.place} has no finished decision yet{of}.")
         return traces
-
-    def _kept(self) -> RunLocation:
-        if self.place is None:
-            raise UsageError(
-                "This run was kept nowhere, and neither were its traces: evaluate with a folder "
-                "or a store (out, --out)."
-            )
-        return self.place
 
     @cached_property
     def by_key(self) -> Mapping[DecisionKey, Result]:
@@ -205,11 +182,6 @@ class Run:
         return tuple(sorted(found, key=lambda summary: order.get(summary.scenario, len(order))))
 
     @property
-    def means(self) -> tuple[KindMean, ...]:
-        """Accuracies as means over both kinds of database, where there are both (Table 4)."""
-        return kind_means(self.summaries)
-
-    @property
     def strict_official(self) -> bool:
         """Whether only the official answer was right, and no tie."""
         return isinstance(self.spec, RunSpec) and self.spec.strict_official
@@ -226,17 +198,6 @@ class Run:
         """How often each heuristic is right on the judged questions, scored as the deciders are."""
         right = right_answers(self.results)
         return count_shortcuts(self.shortcut_choices, right, strict_official=self.strict_official)
-
-    @cached_property
-    def chance(self) -> tuple[Chance, ...]:
-        """What answering at random gets right on average, on the same questions."""
-        right = right_answers(self.results)
-        return count_chance(self.shortcut_choices, right, strict_official=self.strict_official)
-
-    @cached_property
-    def tags(self) -> tuple[TagCount, ...]:
-        """How every decider did on the questions of each tag; empty where none has a tag."""
-        return count_tags(self.results)
 
     @cached_property
     def is_repeated(self) -> bool:
@@ -257,12 +218,8 @@ class Run:
         UsageError
             The run was kept nowhere, and so were its traces.
         """
-        took = _read(self._kept()).seconds()
+        took = self._reader.seconds()
         return {key: took[key] for key in self.by_key if key in took}
-
-    def scoring(self) -> list[str]:
-        """Return what counts as right, the figures by the other count, and the best shortcuts."""
-        return scoring_lines(self.summaries, self.shortcuts, strict_official=self.strict_official)
 
     @property
     def models(self) -> Mapping[str, str]:
@@ -286,75 +243,47 @@ class Run:
         return next(ended, None)
 
     def how_to_go_on(self) -> str | None:
-        """Return what could not be judged, why, and how it is asked again; None where all was."""
-        said = Counter(_WHY[r.outcome] for r in self.results if r.outcome.repeated)
-        if not said:
-            return None
-        why = ", ".join(f"{count} because {reason}" for reason, count in said.items())
-        of = len(self.results) if self.planned is None else self.planned
-        played = isinstance(self.spec, PlaySpec)
-        told = f"{said.total()} of {of} decisions could not be judged: {why}."
-        if played:
-            told = f"{said.total()} of {of} games did not come to their end: {why}."
-        missing = self.counts.missing
-        if missing:
-            told += f" {missing} more were not {'played' if played else 'asked'}."
-        if self.place is None:
-            return f"{told} Nothing was kept: give a folder as out (--out) to be able to go on."
-        more = "" if self.stopped_by is None else " with a higher budget"
-        how = resume_command(self.place, games=played)
-        return (
-            f"{told} What was {'played' if played else 'decided'} is kept; '{how}'{more} goes on."
-        )
+        """Return what could not be judged, why, and how to resume; None if all was judged."""
+        games = isinstance(self.spec, PlaySpec)
+        return describe_failures(self.results, self.counts, self.place, games=games)
 
     def tables(self) -> list[Table]:
         """Return the tables of accuracies and of epochs, or of games."""
-        if self.games is not None:
-            return game_tables(self.games)
-        accuracies = accuracy_tables(self.summaries, self.shortcuts, self.chance)
-        return [*accuracies, *epoch_tables(self.epochs)]
+        return self.figures().tables()
 
     def table(self) -> str:
         """Return the accuracies as text: a row a decider, a column a scenario and database."""
         return self.tables()[0].to_text()
 
     def lines(self) -> list[str]:
-        """Return what is said below the tables: what counts, who answered, what it took."""
-        if self.games is not None:
-            return game_lines(self.games, self.spent, self.models)
-        return [
-            *self.scoring(),
-            *interval_lines(self.summaries),
-            *epoch_lines(self.epochs),
-            *tag_lines(self.tags),
-            *lines_below(self.summaries, self.spent),
-        ]
+        """Return the lines below the tables: what counts, who answered, what it took."""
+        return self.figures().lines()
 
     def report(self) -> str:
-        """Return the tables, with what counts in them, who answered, and what it took."""
+        """Return the tables and the lines below them as text."""
         shown = [f"{table.title}\n{table.to_text()}".rstrip("\n") for table in self.tables()]
         return "\n".join([*shown, *self.lines()])
 
     def figures(self) -> Evaluation:
         """Return the run in figures."""
-        spec = self.spec
+        return self._figures
+
+    @cached_property
+    def _figures(self) -> Evaluation:
+        spec, right = self.spec, right_answers(self.results)
+        same = ("games", "strict_official", "counts", "spent", "shortcuts", "epochs")
         return Evaluation(
             model=None if spec is None else spec.model.name,
             models=dict(self.models),
             scripted=any(is_scripted(model) for model in self.models.values()),
             rule_set=None if spec is None else spec.rule_set,
-            games=self.games,
-            strict_official=self.strict_official,
             out=None if self.place is None else str(self.place),
-            counts=self.counts,
-            spent=self.spent,
             results=self.summaries,
-            means=self.means,
-            shortcuts=self.shortcuts,
-            chance=self.chance,
+            means=kind_means(self.summaries),
+            chance=count_chance(self.shortcut_choices, right, strict_official=self.strict_official),
             totals=total_matches(self.summaries),
-            tags=self.tags,
-            epochs=self.epochs,
+            tags=count_tags(self.results),
+            **{name: getattr(self, name) for name in same},
         )
 
     def find(  # noqa: PLR0913  (each narrows the results down by itself)
@@ -383,11 +312,13 @@ class Run:
         UnknownNameError
             The run has no such question, database, decider or scenario.
         """
-        wanted: Sequence[Result] = self.results
-        wanted = _those(wanted, "scenario", scenario, lambda result: result.scenario)
-        wanted = _those(wanted, "question", question, lambda result: result.question)
-        wanted = _those(wanted, "database", database, lambda result: result.database)
-        wanted = _those(wanted, "decider", decider, lambda result: result.decider)
+        wanted = _narrow(
+            *(self.results, ""),
+            scenario=scenario,
+            question=question,
+            database=database,
+            decider=decider,
+        )
         ended = set(outcomes)
         ended |= {o for o in Outcome if wrong and o.judged and o is not Outcome.CORRECT}
         ended |= {o for o in Outcome if failed and o.repeated}
@@ -426,13 +357,10 @@ class Run:
                 "A file of 'dqa ask --trace' holds one decision: it needs no QUESTION."
             )
         if self.results:
-            _those(self.results, "question", question, lambda result: result.question)
-        wanted: Sequence[Trace] = self.traces if question is None else self._traces_of(question)
+            _narrow(self.results, "", question=question)
         of = "" if question is None else f" that decided {question}:"
-        wanted = _those(wanted, f"database{of}", database, lambda trace: trace.database)
-        wanted = _those(wanted, f"decider{of}", decider, lambda trace: trace.decider)
-        repeat = None if epoch is None else str(epoch)
-        wanted = _those(wanted, f"epoch{of}", repeat, lambda trace: str(trace.epoch))
+        traces = self.traces if question is None else self._traces_of(question)
+        wanted = _narrow(traces, of, database=database, decider=decider, epoch=epoch)
         questions = sorted({trace.question for trace in wanted})
         if not several and question is None and len(questions) > 1:
             raise UsageError(
@@ -450,25 +378,15 @@ class Run:
         return read(trace, self.by_key.get(trace.key), unit, repeated=self.is_repeated)
 
 
-def _read(location: RunLocation) -> RunReader:
-    from dqa.evaluation.stored_runs import RunReader  # SQLAlchemy takes a while to import
-
-    return RunReader(location)
-
-
-_WHY = {
-    Outcome.INFRASTRUCTURE: "a server or provider failed",
-    Outcome.BUDGET: "the budget was spent",
-    Outcome.STOPPED: "a person ended it",
-    Outcome.CRASHED: "of a bug",
-}
 _Item = TypeVar("_Item")
 
 
-def _those(
-    items: Sequence[_Item], what: str, name: str | None, of: Callable[[_Item], str]
-) -> Sequence[_Item]:
-    known = {of(item) for item in items}
-    if name is not None and name not in known:
-        raise UnknownNameError(what, name, known)
-    return [item for item in items if name in {None, of(item)}]
+def _narrow(items: Sequence[_Item], of: str, **wanted: str | int | None) -> list[_Item]:
+    """Return the items whose fields have the wanted values; None stands for any value."""
+    found = list(items)
+    for name, value in wanted.items():
+        known = {getattr(item, name) for item in found}
+        if value is not None and value not in known:
+            raise UnknownNameError(f"{name}{of}", str(value), map(str, known))
+        found = [item for item in found if value in {None, getattr(item, name)}]
+    return found

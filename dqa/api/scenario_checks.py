@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Unpack
 
-from dqa.api.looking import opened
+from dqa.api.databases import Access, opened
 from dqa.core.database import Database
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.records import Record
-from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, TableInfo
+from dqa.core.schema import DatabaseSchema
 from dqa.core.text import counted
-from dqa.guard import Audit, Policy
 from dqa.loaders.inspection.decisions import DecisionCheck, check_outcomes
-from dqa.loaders.inspection.findings import Finding, Findings, said
+from dqa.loaders.inspection.findings import Finding, Findings, Level, said
 from dqa.loaders.inspection.schema import SchemaCheck
 from dqa.loaders.inspection.statements import StatementTrial
 from dqa.loaders.inspection.targets import UnlistedValuesError, sample_targets
 from dqa.loaders.inspection.words import check_text
 from dqa.loaders.proposal.guesses import guess_lines
 from dqa.scenarios import Scenario
-from dqa.scenarios.document import TablePart
 from dqa.scenarios.including import MergedDocument
 from dqa.scenarios.reading import DOCUMENT, read_folder
 from dqa.scenarios.statements import SUFFIXES
@@ -65,15 +64,13 @@ class ScenarioCheck(Record):
         return "\n".join([*(found.to_text() for found in self.findings), closing])
 
 
-def check_scenario(  # noqa: PLR0913  (each is a question of its own to the caller)
+def check_scenario(
     folder: str | Path,
     database: str | Path | Database,
     *,
     target: Mapping[str, str] | None = None,
-    policy: Policy | Path | str | None = None,
-    audit: Audit | Path | str | None = None,
-    tables: Sequence[str] = (),
     seconds: float = 10.0,
+    **access: Unpack[Access],
 ) -> ScenarioCheck:
     """Check every line of a scenario's folder against a database, and return all that is found.
 
@@ -84,13 +81,13 @@ def check_scenario(  # noqa: PLR0913  (each is a question of its own to the call
     folder
         The scenario's.
     database
-        A URL, files, or a database that is open already.
+        A URL, files, or an open database.
     target
-        What of the targets is told; the rest is taken from the database.
-    policy, audit, tables
-        What may be read, and who watches; for a database that is opened here.
+        A part of the targets; the rest is taken from the database.
     seconds
-        What one statement may take.
+        The time limit of a statement.
+    **access
+        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
 
     Raises
     ------
@@ -99,116 +96,100 @@ def check_scenario(  # noqa: PLR0913  (each is a question of its own to the call
     InfrastructureError
         The database failed.
     """
-    place = Path(folder)
+    place, found = Path(folder), Findings()
     if not (place / DOCUMENT).is_file():
         raise UsageError(
             f"{place} holds no {DOCUMENT}: name the folder of a scenario ('dqa init' makes one)."
         )
-    with opened(database, policy=policy, audit=audit, tables=tables) as there:
-        return _Check(place, there, dict(target or {}), seconds).run()
-
-
-class _Check:
-    """One check."""
-
-    def __init__(
-        self, folder: Path, database: Database, given: dict[str, str], seconds: float
-    ) -> None:
-        self._folder, self._database, self._given = folder, database, given
-        self._seconds = seconds
-        self._found = Findings()
-        self._targets: tuple[dict[str, str], ...] = ()
-        self._count = 0
-
-    def run(self) -> ScenarioCheck:
-        read = read_folder(self._folder)
-        if read.scenario is not None and read.document is not None:
-            self._live(read.scenario, read.document, read.problems)
-        else:
+    with opened(database, **access) as there:
+        read = read_folder(place)
+        targets: Sequence[dict[str, str]] = ()
+        count = 0
+        if read.scenario is None or read.document is None:
             for error in read.problems:
-                self._found.add_error(error)
-            problem = "the rest of the folder is held against the database once this is mended"
-            self._found.add("note", str(self._folder / DOCUMENT), None, problem)
-        self._guesses()
+                found.add_error(error)
+            problem = "the rest of the folder is checked on the database once this is fixed"
+            found.add("note", str(place / DOCUMENT), None, problem)
+        else:
+            trial = StatementTrial(read.scenario, there, found, seconds)
+            if not read.document.problems:
+                SchemaCheck(read.scenario.document, read.document, there, found, seconds).run()
+            targets = _check(read.scenario, read.document, read.problems, trial, target or {})
+            count = trial.count
+        _check_guesses(place, found)
         return ScenarioCheck(
-            folder=str(self._folder),
-            database=self._database.name,
-            findings=self._found.all(),
-            targets=self._targets,
-            statements=self._count,
+            folder=str(place),
+            database=there.name,
+            findings=found.all(),
+            targets=tuple(targets),
+            statements=count,
         )
 
-    def _live(
-        self, scenario: Scenario, merged: MergedDocument, problems: Sequence[ParseError]
-    ) -> None:
-        keys = list(dict.fromkeys(scenario.template.get_identifiers()))
-        for key in self._given:
-            if key not in keys:
-                raise UnknownNameError(f"target of scenario '{scenario.name}' called", key, keys)
-        if not merged.problems:
-            document = scenario.document
-            SchemaCheck(document, merged, self._database, self._found, self._seconds).run()
-        for problem in problems:
-            self._found.add_error(problem)
-        self._texts(scenario, keys)
-        check_outcomes(scenario, merged, self._found)
-        trial = StatementTrial(scenario, self._database, self._found, self._seconds)
-        decisions = DecisionCheck(scenario, merged, trial, keys)
-        decisions.check_names()
-        decisions.check_languages()
-        self._try(scenario, merged, decisions)
-        self._count = trial.count
 
-    def _try(self, scenario: Scenario, merged: MergedDocument, decisions: DecisionCheck) -> None:
-        try:
-            self._targets = sample_targets(
-                scenario, self._database, decisions.parameters(), self._given
-            )
-        except UnlistedValuesError as error:
-            if not any(name in str(error) for name in self._found.unknown):
-                place = ("parameters", error.key)
-                self._found.add_field("error", merged, place, said(error)[0])
-            return
-        for target in self._targets:
-            decisions.check(target)
+def _check(
+    scenario: Scenario,
+    merged: MergedDocument,
+    problems: Sequence[ParseError],
+    trial: StatementTrial,
+    given: Mapping[str, str],
+) -> Sequence[dict[str, str]]:
+    """Check a scenario that could be read; return the targets of its statements."""
+    found, database = trial.found, trial.database
+    keys = list(dict.fromkeys(scenario.template.get_identifiers()))
+    for key in given:
+        if key not in keys:
+            raise UnknownNameError(f"target of scenario '{scenario.name}' called", key, keys)
+    for problem in problems:
+        found.add_error(problem)
+    _check_texts(scenario, keys, trial)
+    check_outcomes(scenario, merged, found)
+    decisions = DecisionCheck(scenario, merged, trial, keys)
+    decisions.check_names()
+    decisions.check_languages()
+    try:
+        targets = sample_targets(scenario, database, decisions.parameters(), dict(given))
+    except UnlistedValuesError as error:
+        if not any(name in str(error) for name in found.unknown):
+            found.add_field("error", merged, ("parameters", error.key), said(error)[0])
+        return ()
+    for target in targets:
+        decisions.check(target)
+    return targets
 
-    def _texts(self, scenario: Scenario, keys: Sequence[str]) -> None:
-        columns = _columns(scenario, self._database.schema())
-        if not scenario.template.template.strip():
-            problem = "it is empty: write what is to be decided, in words"
-            self._found.add("error", str(self._folder / "question.txt"), None, problem)
-        if not scenario.rules.strip():
-            problem = "it is empty: whatever a statement counts has to stand here in words"
-            self._found.add("warning", str(self._folder / "rules.md"), None, problem)
-        for name in ("rules.md", "question.txt"):
-            known = keys if name == "rules.md" else [*scenario.parameters]
-            if name == "rules.md":
-                check_text(str(self._folder / name), self._found, known, columns)
-            else:  # its parameters are told with the folder
-                check_text(str(self._folder / name), self._found, [*keys, *known], columns)
 
-    def _guesses(self) -> None:
-        """Tell of the lines that somebody has to look at."""
-        names = [path for path in sorted(self._folder.rglob("*")) if path.suffix in _CHECKED]
-        for file in names:
-            lines = guess_lines(self._found.lines(str(file)))
-            if lines:
-                listed = ", ".join(map(str, lines))
-                what = "line is a guess" if len(lines) == 1 else "lines are guesses"
-                problem = f"{len(lines)} {what}: check, and take the remark away ({listed})"
-                self._found.add("note", str(file), lines[0], problem)
+def _check_texts(scenario: Scenario, keys: Sequence[str], trial: StatementTrial) -> None:
+    folder, found = Path(scenario.folder), trial.found
+    columns = _columns(scenario, trial.database.schema())
+    texts: dict[str, tuple[str, Level, str]] = {
+        "question.txt": (scenario.template.template, "error", "write what is to be decided"),
+        "rules.md": (scenario.rules, "warning", "whatever a statement counts is explained here"),
+    }
+    for name, (text, level, fix) in texts.items():
+        if not text.strip():
+            found.add(level, str(folder / name), None, f"it is empty: {fix}, in words")
+        known = [*keys, *scenario.parameters] if name == "question.txt" else keys
+        check_text(str(folder / name), found, known, columns)
+
+
+def _check_guesses(folder: Path, found: Findings) -> None:
+    """Report the lines that a person has to check."""
+    for file in sorted(folder.rglob("*")):
+        lines = guess_lines(found.lines(str(file))) if file.suffix in _CHECKED else []
+        if lines:
+            guesses = counted(len(lines), "line is a guess", "lines are guesses")
+            listed = ", ".join(map(str, lines))
+            problem = f"{guesses}: check, and take the remark away ({listed})"
+            found.add("note", str(file), lines[0], problem)
 
 
 _CHECKED = frozenset({".toml", ".md", ".txt", *SUFFIXES.values()})
 
 
 def _columns(scenario: Scenario, schema: DatabaseSchema) -> dict[str, set[str]]:
-    """Return what texts may name: by table, label or type, its columns or properties."""
+    """Return the columns or properties that texts may name, by table, label or type."""
     found: dict[str, set[str]] = {}
-    tables: list[TablePart | TableInfo] = [*scenario.document.tables, *schema.tables]
-    for table in tables:
+    for table in scenario.document.tables:
         found.setdefault(table.name, set()).update(column.name for column in table.columns)
-    parts: list[NodeInfo | EdgeInfo] = [*schema.nodes, *schema.edges]
-    for part in parts:
-        found.setdefault(part.label, set()).update(one.name for one in part.properties)
+    for part in schema.parts:
+        found.setdefault(part.name, set()).update(field.name for field in part.fields)
     return found

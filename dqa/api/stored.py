@@ -1,4 +1,4 @@
-"""Finding the runs that were written down: what was evaluated, and how far each one is."""
+"""Find, read and copy stored runs."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from dqa.api.figures import RunCounts, count_decisions
-from dqa.core.errors import DqaError
-from dqa.core.files import require_folder
-from dqa.core.records import Record
+from dqa.api.runs import Run
+from dqa.core.errors import DqaError, ParseError, UsageError
+from dqa.core.files import DATA_BYTES, read_json, require_folder
+from dqa.core.records import Record, problem_of
 from dqa.evaluation.copying import copy, read_content
 from dqa.evaluation.location import DATABASE, FOLDER_RUN, STORE_SUFFIXES, RunLocation, locate_run
 from dqa.evaluation.old_runs import read_old
 from dqa.evaluation.playing.spec import PlaySpec
-from dqa.evaluation.record import AnySpec
+from dqa.evaluation.record import register_scenarios
 from dqa.evaluation.results import NO_MODEL
-from dqa.evaluation.run_files import require_writable
+from dqa.evaluation.run_files import RESULTS_FILE, TRACES_FILE, require_writable
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.stored_runs import RunReader, is_store, run_names
+from dqa.evaluation.traces import Trace
 
 _DEEPEST = 5
 """Folders below the one that is looked through."""
 
+_LONG_AGO = datetime.fromtimestamp(0, UTC)
 _SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__"})
 
 
@@ -58,15 +61,15 @@ class StoredRun(Record):
 
     folder: str
     began: datetime
-    questions: str
-    deciders: tuple[str, ...]
-    databases: tuple[str, ...]
-    model: str | None
+    questions: str = ""
+    deciders: tuple[str, ...] = ()
+    databases: tuple[str, ...] = ()
+    model: str | None = None
     epochs: int = Field(default=1, ge=1)
     labelled: tuple[str, ...] = ()
     games: bool = False
-    counts: RunCounts
-    problem: str | None = Field(default=None)
+    counts: RunCounts = count_decisions((), None)
+    problem: str | None = None
 
 
 def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
@@ -90,20 +93,73 @@ def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
     UsageError
         A named folder does not exist.
     """
-    found: dict[str, StoredRun] = {}
+    found: dict[str, RunLocation] = {}
     for named in folders or ("runs", "."):
         location = locate_run(named)
-        if location.folder is None:
-            _list_store(location, found)
-            continue
-        if folders:
-            require_folder(location.folder, "Name folders in which to look for runs, or stores.")
-        for path in _candidates(location.folder):
-            if path.is_dir():
-                found[str(path.resolve())] = _stored(RunLocation.of_folder(path))
-            else:
-                _list_file(path, found)
-    return tuple(sorted(found.values(), key=lambda run: (-run.began.timestamp(), run.folder)))
+        if location.folder is not None:
+            if folders:
+                require_folder(
+                    location.folder, "Name folders in which to look for runs, or stores."
+                )
+            runs = list(_runs_below(location.folder))
+        else:
+            names = [location.name] if location.name else run_names(location)
+            runs = [location.named(name) for name in names]
+        for run in runs:
+            where = run.store if run.file is None else run.file.resolve()
+            found.setdefault(f"{where}#{run.name}", run)
+    listed = map(_describe, found.values())
+    return tuple(sorted(listed, key=lambda run: (-run.began.timestamp(), run.folder)))
+
+
+def read_run(run: RunLocation | Path | str) -> Run:
+    """Read a run back.
+
+    Parameters
+    ----------
+    run
+        The folder that an evaluation wrote, a run of a store (``runs.db#NAME``, ``URL#NAME``; the
+        name may be left out where there is one run), or the file of one decision
+        (``dqa ask --trace``).
+
+    Raises
+    ------
+    UsageError
+        There is no run, or one of a newer version, or a store has several and none is named.
+    ParseError
+        A line is no result or no trace.
+    """
+    location = locate_run(run)
+    if location.folder is not None and location.folder.is_file():
+        file = location.folder
+        if file.name in {RESULTS_FILE, TRACES_FILE} and (file.parent / DATABASE).is_file():
+            raise UsageError(f"{file} is a part of a run: name its folder, {file.parent}.")
+        return Run((), planned=1, _asked=(_read_asked(file),))
+    reader = RunReader(location)
+    record = reader.record
+    register_scenarios(record.spec)
+    return Run(
+        tuple(reader.results()),
+        record.spec,
+        reader.location,
+        planned=record.planned,
+        prices=record.calls.prices,
+        shortcut_choices=reader.shortcuts(),
+        abandoned=reader.lost(recorded=record.calls.record is not None),
+    )
+
+
+def _read_asked(file: Path) -> Trace:
+    """Read what ``dqa ask --trace`` wrote."""
+    problem = "not written by 'dqa ask --trace' of this version"
+    try:
+        written = read_json(file, most=DATA_BYTES)
+        # What a file of the first form does not tell is not shown either.
+        return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
+    except ValidationError as error:
+        raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ParseError(file, None, f"{problem}: {error!r}") from error
 
 
 def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> RunLocation:
@@ -138,97 +194,65 @@ def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> Ru
     return copy(old or read_content(source), target)
 
 
-def _list_store(location: RunLocation, found: dict[str, StoredRun]) -> None:
-    """List the runs of a store, each once."""
-    names = [location.name] if location.name else run_names(location)
-    where = str(location.file.resolve()) if location.file else location.store
-    for name in names:
-        found.setdefault(f"{where}#{name}", _stored(location.named(name)))
-
-
-def _list_file(file: Path, found: dict[str, StoredRun]) -> None:
-    """List the runs of a file that may be a store, or why they cannot be read."""
-    location = RunLocation.of_file(file)
-    try:
-        if not is_store(location):
-            return
-    except DqaError:  # other databases may lie next to runs
-        return
-    try:
-        if file.name == DATABASE and run_names(location) == [FOLDER_RUN]:
-            location = RunLocation.of_folder(file.parent)
-        _list_store(location, found)
-    except DqaError as error:
-        shown = file.parent if file.name == DATABASE else file
-        found[str(file.resolve())] = _unreadable(str(shown), _changed(file), error)
-
-
-def _candidates(top: Path) -> Iterator[Path]:
-    """Yield the files that may be stores, and the folders of older runs."""
+def _runs_below(top: Path) -> Iterator[RunLocation]:
+    """Yield the runs of stores in a folder and below it, and the folders of older runs."""
     for path, below, files in os.walk(top):
         folder = Path(path)
         if {"run.json", "traces.jsonl"} <= {*files} and DATABASE not in files:
-            yield folder
+            yield RunLocation.of_folder(folder)
         if len(folder.relative_to(top).parts) >= _DEEPEST:
             below.clear()
         for name in sorted(files):
             if Path(name).suffix.lower() in STORE_SUFFIXES and not name.startswith("."):
-                yield folder / name
+                yield from _runs_in(folder / name)
         below[:] = sorted(n for n in below if not n.startswith(".") and n not in _SKIPPED)
 
 
-def _stored(location: RunLocation) -> StoredRun:
+def _runs_in(file: Path) -> list[RunLocation]:
+    """Return the runs of a store; none for another database, which may lie next to runs."""
+    location, is_folder = RunLocation.of_file(file), file.name == DATABASE
+    try:
+        if not is_store(location):
+            return []
+    except DqaError:
+        return []
+    try:
+        names = run_names(location)
+    except DqaError:  # it is listed with this problem
+        return [RunLocation.of_folder(file.parent) if is_folder else location]
+    if is_folder and names == [FOLDER_RUN]:
+        return [RunLocation.of_folder(file.parent)]
+    return [location.named(name) for name in names]
+
+
+def _describe(location: RunLocation) -> StoredRun:
     try:
         reader = RunReader(location)
         record, results = reader.record, reader.results()
     except DqaError as error:
-        return _unreadable(str(location), datetime.fromtimestamp(0, UTC), error)
+        return StoredRun(folder=str(location), began=_LONG_AGO, problem=str(error))
     spec = record.spec
-    asked = spec if isinstance(spec, RunSpec) else None
-    deciders = [result.decider for result in results] if asked is None else asked.deciders
+    deciders = [result.decider for result in results]
+    databases = [result.database for result in results]
+    labelled: tuple[str, ...] = ()
+    questions = ", ".join(dict.fromkeys(result.scenario for result in results))
     if isinstance(spec, PlaySpec):
-        deciders = spec.contestants
-    # Those that are asked where they are, a question names, and the run's settings do not.
-    named = () if asked is None else asked.databases
-    databases = named or [result.database for result in results]
+        deciders, questions = list(spec.contestants), spec.told
+    elif isinstance(spec, RunSpec):
+        # Questions that are asked in place name their own databases.
+        deciders, databases = list(spec.deciders), list(spec.databases) or databases
+        labelled = tuple(model.told for model in spec.models if model.label)
+        questions = ": ".join(filter(None, [spec.questions.told, questions]))
     models = [result.model for result in results if result.model != NO_MODEL]
     return StoredRun(
         folder=str(location),
-        began=record.began or datetime.fromtimestamp(0, UTC),
-        questions=_questions(spec, [result.scenario for result in results]),
+        began=record.began or _LONG_AGO,
+        questions=questions,
         deciders=tuple(dict.fromkeys(deciders)),
         databases=tuple(dict.fromkeys(databases)),
         model=", ".join(dict.fromkeys(models)) or None,
         epochs=1 if spec is None else spec.epochs,
-        labelled=() if asked is None else tuple(m.told for m in asked.models if m.label),
+        labelled=labelled,
         games=isinstance(spec, PlaySpec),
         counts=count_decisions(results, record.planned),
     )
-
-
-def _changed(file: Path) -> datetime:
-    return datetime.fromtimestamp(int(file.stat().st_mtime), UTC)
-
-
-def _unreadable(where: str, written: datetime, error: Exception) -> StoredRun:
-    return StoredRun(
-        folder=where,
-        began=written,
-        questions="",
-        deciders=(),
-        databases=(),
-        model=None,
-        counts=count_decisions((), None),
-        problem=str(error),
-    )
-
-
-def _questions(spec: AnySpec | None, decided: list[str]) -> str:
-    """Return where questions come from: a folder's name, a set's, or how many were generated."""
-    scenarios = ", ".join(dict.fromkeys(decided))
-    if spec is None:
-        return scenarios
-    if isinstance(spec, PlaySpec):
-        return spec.told
-    told = spec.questions.told
-    return f"{told}: {scenarios}" if scenarios else told

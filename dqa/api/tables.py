@@ -66,7 +66,7 @@ class DescribedTable(Record):
     between
         The labels that a relationship type joins, as patterns.
     row_count
-        How many rows, nodes or relationships there are; None where counting takes over a second.
+        How many rows, nodes or relationships there are; None if counting takes over a second.
     text
         All of this as a model reads it.
     """
@@ -120,7 +120,7 @@ def describe_table(database: Database, table: str) -> DescribedTable:
     database
         An open one; what its policy hides is not described.
     table
-        Its name, as the schema has it; in other letters, where only one is called so.
+        Its name as in the schema, or in another case if that is unique.
 
     Raises
     ------
@@ -132,8 +132,9 @@ def describe_table(database: Database, table: str) -> DescribedTable:
     schema = database.schema()
     parts = _find(schema, table)
     columns = {column.name: column for part in parts for column in _columns(part)}
+    edges = [part for part in parts if isinstance(part, EdgeInfo)]
     count = _count(database, parts[0], schema)
-    counted = "not counted within a second" if count is None else f"{count:,}"
+    rows = "not counted within a second" if count is None else f"{count:,}"
     lines = (*describe_parts(schema, parts), *describe_neighbours(schema, parts))
     return DescribedTable(
         database=database.name,
@@ -141,28 +142,24 @@ def describe_table(database: Database, table: str) -> DescribedTable:
         kind=parts[0].kind,
         columns=tuple(columns.values())[:MOST_COLUMNS],
         column_count=len(columns),
-        between=tuple(
-            edge_pattern(part, f":{cypher_name(part.label)}")
-            for part in parts
-            if isinstance(part, EdgeInfo)
-        ),
+        between=tuple(edge_pattern(edge, f":{cypher_name(edge.label)}") for edge in edges),
         row_count=count,
-        text="\n".join([*lines, f"Rows: {counted}."]),
+        text="\n".join([*lines, f"Rows: {rows}."]),
     )
 
 
 def sample_rows(database: Database, table: str, rows: int = 5) -> QueriedRows:
-    """Return some rows of a table, or of the nodes or relationships that are called so.
+    """Return some rows of a table, or of the nodes or relationships of a name.
 
-    Which ones is the database's choice. The first 200 columns are selected, by name, so that a
-    policy that hides one does not hide the others; long cells are cut.
+    The database chooses which ones. The first 200 columns are selected, by name, so that a policy
+    that hides one does not hide the others; long cells are cut.
 
     Parameters
     ----------
     database
         An open one.
     table
-        As `describe_table` takes it.
+        As in `describe_table`.
     rows
         Most rows.
 
@@ -183,7 +180,7 @@ def sample_rows(database: Database, table: str, rows: int = 5) -> QueriedRows:
 
 
 def find_columns(database: Database, words: str, most: int = _MOST_FOUND) -> FoundColumns:
-    """Find the columns or properties that some words are about, in whichever table they stand.
+    """Find the columns or properties that some words are about, in any table.
 
     Names and comments count, those of a column more than those of its table (BM25).
 
@@ -192,7 +189,7 @@ def find_columns(database: Database, words: str, most: int = _MOST_FOUND) -> Fou
     database
         An open one; what its policy hides is not found.
     words
-        What the column holds.
+        The content of the column.
     most
         Most columns.
 
@@ -215,7 +212,7 @@ def find_columns(database: Database, words: str, most: int = _MOST_FOUND) -> Fou
 
 
 def _find(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
-    """Return what is called so: one table, or all that a relationship type joins."""
+    """Return the parts of a name: one table, or all that a relationship type joins."""
     found = find_parts(schema, name)
     if len({part.name for part in found}) != 1:
         names = {part.name for part in schema.parts}
@@ -223,36 +220,33 @@ def _find(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
     return tuple(part for part in found if type(part) is type(found[0]))
 
 
-def _columns(part: Part) -> tuple[DescribedColumn, ...]:
-    keys: tuple[str | None, ...] = ()
-    references: dict[str, list[str]] = {}
-    if isinstance(part, TableInfo):
-        keys = part.key
-        for column, other, other_column in part.references:
-            target = f"{other}.{other_column}" if other_column else other
-            references.setdefault(column, []).append(target)
-    elif isinstance(part, NodeInfo):
-        keys = (part.key,)
-    return tuple(
+def _columns(part: Part) -> list[DescribedColumn]:
+    keys = part.key if isinstance(part, TableInfo) else (getattr(part, "key", None),)
+    references = part.references if isinstance(part, TableInfo) else ()
+    return [
         DescribedColumn(
             name=field.name,
             type=field.type,
             is_key=field.name in keys,
-            references=tuple(references.get(field.name, ())),
+            references=tuple(
+                f"{table}.{column}" if column else table
+                for own, table, column in references
+                if own == field.name
+            ),
         )
         for field in part.fields
-    )
+    ]
 
 
 def _count(database: Database, part: Part, schema: DatabaseSchema) -> int | None:
     if isinstance(part, TableInfo):
         statement = f"SELECT count(*) AS n FROM {schema.spell(part.name)}"  # noqa: S608
-    elif isinstance(part, NodeInfo):
-        statement = f"MATCH (e:{cypher_name(part.label)}) RETURN count(e) AS n"
     else:
-        statement = f"MATCH ()-[e:{cypher_name(part.label)}]->() RETURN count(e) AS n"
+        element = f"e:{cypher_name(part.name)}"
+        pattern = f"({element})" if isinstance(part, NodeInfo) else f"()-[{element}]->()"
+        statement = f"MATCH {pattern} RETURN count(e) AS n"
     try:
         found = database.query(statement, _COUNTING).rows
-    except QueryError:  # too many for a second, or a policy that lets nobody count them
+    except QueryError:  # too many for a second, or a policy that forbids counting
         return None
     return int(str(found[0][0]))

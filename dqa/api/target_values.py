@@ -1,34 +1,31 @@
-"""What a scenario's question may be about: keys of its target, and values that a database has."""
+"""The values that the target of a scenario's question can have in a database."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Unpack
 
-from dqa.api.looking import opened
+from dqa import plugins
+from dqa.api.databases import Access, opened
 from dqa.core.database import Database
 from dqa.core.errors import UnknownNameError
-from dqa.guard import Audit, Policy
 from dqa.loaders.live_questions import list_values
-from dqa.plugins import scenario as scenario_called
 from dqa.scenarios import Scenario
 from dqa.scenarios.reading import DOCUMENT, read_scenario
 
-_OFFERED = 50
-"""Values that are offered."""
-_LOOKED_AT = 1_000
-"""Values among which those are looked for that begin so."""
+_OFFERED, _SEARCHED = 50, 1_000
+"""Values that are completed, and those among which they are searched."""
 
 
-def list_target_values(  # noqa: PLR0913  (each is a question of its own to the caller)
+def list_target_values(
     scenario: str | Path,
     database: str | Path | Database,
     key: str,
     target: Mapping[str, str] | None = None,
     *,
     most: int = 100,
-    policy: Policy | Path | str | None = None,
-    audit: Audit | Path | str | None = None,
+    **access: Unpack[Access],
 ) -> tuple[str, ...]:
     """Return values that a parameter of a scenario's question can have in a database.
 
@@ -37,20 +34,20 @@ def list_target_values(  # noqa: PLR0913  (each is a question of its own to the 
     scenario
         Its name or folder.
     database
-        A URL, files, or a database that is open already.
+        A URL, files, or an open database.
     key
         The parameter.
     target
-        What is told of the others, on which the values may depend.
+        The other parameters, on which the values may depend.
     most
         Most values.
-    policy, audit
-        What may be read, and who watches; for a database that is opened here.
+    **access
+        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
 
     Returns
     -------
     tuple of str
-        As a target tells them, in a fixed order; () where it can have any.
+        As a target has them, in a fixed order; () if it can have any.
 
     Raises
     ------
@@ -62,7 +59,7 @@ def list_target_values(  # noqa: PLR0913  (each is a question of its own to the 
     found = _scenario(scenario)
     if key not in found.parameters:
         raise UnknownNameError(f"parameter of '{found.name}' called", key, found.parameters)
-    with opened(database, policy=policy, audit=audit) as there:
+    with opened(database, **access) as there:
         return list_values(found, there, key, dict(target or {}), most)
 
 
@@ -71,22 +68,22 @@ def complete_target(
     database: str | None,
     told: Sequence[str],
     incomplete: str,
-    policy: Path | str | None = None,
+    **access: Unpack[Access],
 ) -> list[str]:
-    """Return what ``KEY=VALUE`` may become: keys, and behind a key its values.
+    """Return the completions of ``KEY=VALUE``: keys, and after a key its values.
 
     Parameters
     ----------
     scenario
         Its name or folder.
     database
-        Where the values are; without one, keys alone are completed.
+        Where the values are; without one, only keys are completed.
     told
         What was given before, as ``KEY=VALUE``.
     incomplete
         The beginning.
-    policy
-        What may be read.
+    **access
+        As in `list_target_values`.
     """
     found = _scenario(scenario)
     target = dict(pair.split("=", 1) for pair in told if "=" in pair)
@@ -96,14 +93,12 @@ def complete_target(
         return [f"{name}=" for name in asked if name.startswith(key) and name not in target]
     if database is None or key not in found.parameters:
         return []
-    with opened(database, policy=policy) as there:
-        values = list_values(found, there, key, target, _LOOKED_AT)
+    values = list_target_values(scenario, database, key, target, most=_SEARCHED, **access)
     return [f"{key}={value}" for value in values if value.startswith(begun)][:_OFFERED]
 
 
 def _scenario(scenario: str | Path) -> Scenario:
-    """Return a scenario without making it known to the process."""
+    """Return a scenario without registering it in this process."""
     folder = Path(scenario)
-    if (folder / DOCUMENT).is_file():
-        return read_scenario(folder)
-    return scenario_called(str(scenario))
+    is_folder = (folder / DOCUMENT).is_file()
+    return read_scenario(folder) if is_folder else plugins.scenario(str(scenario))

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from dqa.core.distribution import install_command, own_version
 from dqa.core.secrets import redact
@@ -56,12 +56,15 @@ def export_spans() -> Iterator[bool]:
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     for exporter in exporters:
         provider.add_span_processor(BatchSpanProcessor(exporter))
+    logger, handler = logging.getLogger("opentelemetry"), _Warnings()
+    if not logger.hasHandlers():  # the program does not handle them itself
+        logger.addHandler(handler)
     try:
-        with _told(), export_to(provider):
+        with export_to(provider):
             yield True
     finally:
-        with _told():
-            provider.shutdown()
+        provider.shutdown()
+        logger.removeHandler(handler)
 
 
 def _wanted() -> tuple[str, ...]:
@@ -76,66 +79,34 @@ def _wanted() -> tuple[str, ...]:
 
 
 def _exporter(name: str) -> SpanExporter | None:
-    """Return the exporter of a name; None where there is none, which is said."""
+    """Return an exporter; print why there is none."""
+    protocol = next((os.environ[p] for p in _PROTOCOLS if os.environ.get(p)), "http/protobuf")
+    point = _OTLP.get(protocol.strip(), name) if name == "otlp" else name
+    lacking = f"no installed package has an exporter called '{name}' ({install_command('otel')})"
     try:
-        return _made(name)
-    except ImportError as error:
-        lacking = f"{error.name or 'a package'} is not installed: {install_command('otel')}"
-    except LookupError:
-        lacking = f"no installed package has an exporter called '{name}'"
-    except (ValueError, RuntimeError) as error:
+        if name == "console":
+            from opentelemetry.sdk.trace.export import ConsoleSpanExporter
+
+            return ConsoleSpanExporter(out=sys.stderr)  # the output of a command does not change
+        for found in entry_points(group=_GROUP, name=point):
+            return cast("SpanExporter", found.load()())
+    except (ImportError, ValueError, RuntimeError) as error:
         lacking = str(error)
     _warn(f"no spans are sent by {name}, for {lacking}; {_DISABLED}=true asks for none.")
     return None
 
 
-def _made(name: str) -> SpanExporter:
-    if name == "console":
-        from opentelemetry.sdk.trace.export import ConsoleSpanExporter
-
-        return ConsoleSpanExporter(out=sys.stderr)  # what a command prints stays what it is
-    called = name
-    if name == "otlp":
-        protocol = next((os.environ[p] for p in _PROTOCOLS if os.environ.get(p)), "http/protobuf")
-        called = _OTLP.get(protocol.strip(), name)
-    if called == "otlp_proto_http":
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-
-        return OTLPSpanExporter()
-    found = next(iter(entry_points(group=_GROUP, name=called)), None)
-    if found is None:
-        raise LookupError(called)
-    made: Any = found.load()
-    exporter: SpanExporter = made()
-    return exporter
-
-
 class _Warnings(logging.Handler):
-    """Says once, in one line and without secrets, what goes wrong with spans."""
+    """Prints each problem with spans once, in one line and without secrets."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self._said: set[str] = set()
+        self._printed: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        if str(record.msg) not in self._said:
-            self._said.add(str(record.msg))
+        if str(record.msg) not in self._printed:
+            self._printed.add(str(record.msg))
             _warn(f"spans could not be sent: {record.getMessage()}")
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Say what OpenTelemetry warns of, unless the program has handlers of its own for that."""
-    logger = logging.getLogger("opentelemetry")
-    if logger.hasHandlers():
-        yield
-        return
-    handler = _Warnings()
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
 
 
 def _warn(text: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from dqa import plugins
@@ -69,34 +69,30 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     DatabaseUnavailableError
         The server cannot be reached.
     """
-    place = _place(content)
+    place = _existing(content)
     if place is not None:
-        opened = open_database(
-            place, limits=limits, policy=policy, audit=audit, isolation=isolation
+        made: AbstractContextManager[Database] = closing(
+            open_database(place, limits=limits, policy=policy, audit=audit, isolation=isolation)
         )
-        try:
-            yield opened
-        finally:
-            opened.close()
-        return
-    backend = plugins.backend(engine)
-    where = None if location is None else whole_url(location)
-    given: Access = {
-        "policy": policy_of(policy),
-        "audit": audit_of(audit),
-        "limits": limits,
-        "isolation": isolation,
-    }
-    if isinstance(content, Situation):
-        made = _loaded(content, backend, where, **given)
     else:
-        made = backend.scratch(_script(content, backend), where, **given)
+        backend = plugins.backend(engine)
+        where = None if location is None else whole_url(location)
+        access: Access = {
+            "policy": policy_of(policy),
+            "audit": audit_of(audit),
+            "limits": limits,
+            "isolation": isolation,
+        }
+        if isinstance(content, Situation):
+            made = _loaded(content, backend, where, access)
+        else:
+            made = backend.scratch(_script(content, backend), where, **access)
     with made as database:
         yield database
 
 
-def _place(content: Content) -> str | Path | None:
-    """Return where a database is that is there already; None where one is to be made."""
+def _existing(content: Content) -> str | Path | None:
+    """Return the location of a database that exists; None if one is to be made."""
     if isinstance(content, Path):
         return None if content.suffix.lower() in _SCRIPTS else content
     return content if isinstance(content, str) and _URL.fullmatch(content) else None
@@ -124,15 +120,12 @@ def _script(content: Content, backend: Backend) -> str:
 
 @contextmanager
 def _loaded(
-    situation: Situation,
-    backend: Backend,
-    location: str | None,
-    **given: Unpack[Access],
+    situation: Situation, backend: Backend, location: str | None, access: Access
 ) -> Iterator[Database]:
-    """Load a situation; on a server under a name of its own, as others may hold the same one."""
+    """Load a situation; on a server under its own name, as others may hold the same one."""
     if location is not None:
         situation = replace(situation, name=f"{situation.name} {uuid4().hex[:8]}")
-    database = backend.load(situation, location, **given)
+    database = backend.load(situation, location, **access)
     try:
         yield database
     finally:

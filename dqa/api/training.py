@@ -1,4 +1,4 @@
-"""Training players of worlds: programs that learn, from a seed, kept in the user's cache."""
+"""Train players of worlds: programs that learn from a seed, stored in the user's cache."""
 
 from __future__ import annotations
 
@@ -8,61 +8,19 @@ from contextlib import closing
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from dqa import plugins
-from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.errors import InfrastructureError, UnknownNameError, UsageError
 from dqa.core.files import require_new_file
-from dqa.core.interpreters import start_process
+from dqa.core.interpreters import describe_exit, start_process
 from dqa.core.records import Record
-from dqa.worlds.training import (
-    SMALL,
-    Trainer,
-    TrainingWatcher,
-    is_kept,
-    learn,
-    watch_training,
-    write_weights,
-)
-
-if TYPE_CHECKING:
-    from dqa.api.watching import Watcher
-
-__all__ = [
-    "ToldTraining",
-    "TrainedPlayer",
-    "TrainingWatcher",
-    "learning_players",
-    "train_missing",
-    "train_player",
-    "train_players",
-]
-
-
-class ToldTraining(TrainingWatcher):
-    """Tells the watcher of a run what is trained for it."""
-
-    def __init__(self, watcher: Watcher) -> None:
-        self._watcher = watcher
-        self._player = ""
-
-    def started(self, player: str, iterations: int) -> None:
-        """Tell that a player is trained."""
-        del iterations
-        self._player = player
-        self._watcher.training((player,))
-
-    def finished(self) -> None:
-        """Tell that it is."""
-        self._watcher.trained(self._player)
-
-    def warned(self, text: str) -> None:
-        """Tell of a kept player that cannot be read."""
-        self._watcher.unreadable(text)
+from dqa.worlds.training import SMALL, Trainer, is_kept, learn, watch_training, write_weights
+from dqa.worlds.watching import TrainingWatcher
 
 
 class TrainedPlayer(Record):
-    """A player that was trained, or that was kept already.
+    """A player that was trained, or that was stored already.
 
     Attributes
     ----------
@@ -71,9 +29,9 @@ class TrainedPlayer(Record):
     seed, iterations
         What it was trained with.
     file
-        Where it is kept.
+        Where it is stored.
     was_kept
-        Whether it was there already, so that nothing was trained.
+        Whether it was stored already, so that nothing was trained.
     """
 
     world: str
@@ -102,21 +60,21 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
     world, player
         By name.
     seed
-        Of the training.
+        Seed of the training.
     budget
-        How long: ``"small"``, by which games are played, ``"full"``, or a number of iterations.
+        How long: ``"small"``, as for games, ``"full"``, or a number of iterations.
     out
-        A new file to write what was learnt to, beside the cache.
+        A new file for the weights, in addition to the cache.
     watcher
-        Is told how far it is.
+        Receives the progress.
 
     Raises
     ------
     UnknownNameError
         There is no such world or player.
     UsageError
-        The player does not learn, the budget is none, `out` is there already, or a library that the
-        training needs is missing.
+        The player does not learn, there is no such budget, `out` exists already, or a library that
+        the training needs is missing.
     OSError
         The cache, or `out`, cannot be written.
     """
@@ -127,16 +85,14 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
         require_new_file(target)
     with watch_training(watcher or TrainingWatcher()):
         learnt = learn(trainer, seed, iterations)
-    file = learnt.file
     if target is not None:
         write_weights(target, learnt.weights, trainer.about(seed, iterations))
-        file = target
     return TrainedPlayer(
         world=world,
         player=player,
         seed=seed,
         iterations=iterations,
-        file=str(file),
+        file=str(target or learnt.file),
         was_kept=learnt.was_kept,
     )
 
@@ -149,7 +105,7 @@ def train_players(
     budget: str | int = SMALL,
     workers: int = 1,
 ) -> Iterator[TrainedPlayer]:
-    """Train several players, each in a process of its own, and yield each when it is done.
+    """Train several players, each in its own process, and yield each when it is done.
 
     Parameters
     ----------
@@ -158,38 +114,32 @@ def train_players(
     players
         By name; by default all that learn.
     seed, budget
-        As `train_player` has them.
+        As in `train_player`.
     workers
         How many are trained at once.
 
     Raises
     ------
     UnknownNameError, UsageError, OSError
-        As `train_player`, before anything is trained where that is known.
+        As `train_player`; wrong names and budgets before anything is trained.
     """
     if workers < 1:
         raise UsageError(f"workers (--workers) must be 1 or more, not {workers}.")
     named = players if players is not None else learning_players(world)
     for player in named:
         _trainer(world, player).iterations(budget)
-    return _trained(world, named, seed, budget, workers)
+    with closing(_train_at_once(world, named, seed, budget, workers)) as ended:
+        for _, trained in ended:
+            if isinstance(trained, Exception):
+                raise trained
+            yield trained
 
 
-def _trained(
-    world: str, players: Sequence[str], seed: int, budget: str | int, workers: int
-) -> Iterator[TrainedPlayer]:
-    kept = {name for name in players if is_kept(_trainer(world, name), seed, budget)}
-    with closing(_train_at_once(world, players, seed, budget, workers)) as ended:
-        for name in ended:
-            trained = train_player(world, name, seed=seed, budget=budget)  # reads what is kept
-            yield trained.model_copy(update={"was_kept": name in kept})
+def train_missing(world: str, players: Iterable[str], seed: int, watcher: TrainingWatcher) -> None:
+    """Train players that are not stored yet at once, one for each processor.
 
-
-def train_missing(world: str, players: Iterable[str], seed: int, watcher: Watcher) -> None:
-    """Train players that are not kept yet at once, as many as there are processors.
-
-    One player alone is left to whoever makes it. So is one whose training fails: it fails there
-    again, and is told.
+    The caller that makes a player trains one that is missing alone. It also meets the error of a
+    training that failed here.
 
     Parameters
     ----------
@@ -198,23 +148,20 @@ def train_missing(world: str, players: Iterable[str], seed: int, watcher: Watche
     players
         By name; those that do not learn are left out.
     seed
-        Of the training.
+        Seed of the training.
     watcher
-        Is told how far it is.
+        Receives the progress.
     """
     policies = plugins.world(world).policies
+    trainers = {name: policies[name].trainer for name in players if name in policies}
     missing = [
-        name
-        for name in dict.fromkeys(players)
-        if name in policies
-        and (trainer := policies[name].trainer) is not None
-        and not is_kept(trainer, seed)
+        name for name, found in trainers.items() if found is not None and not is_kept(found, seed)
     ]
     most = min(processors(), len(missing))
     if most > 1:
         watcher.training(tuple(missing))
         with closing(_train_at_once(world, missing, seed, SMALL, most)) as ended:
-            for player in ended:
+            for player, _ in ended:
                 watcher.trained(player)
 
 
@@ -226,53 +173,64 @@ def processors() -> int:
 
 def _train_at_once(
     world: str, players: Iterable[str], seed: int, budget: str | int, workers: int
-) -> Generator[str, None, None]:
-    """Run ``dqa train`` for several players at once, and yield each when its process has ended.
-
-    Whoever uses a player whose training failed trains it again, and meets the error. Processes
-    that still run when the caller takes no more are ended.
-    """
+) -> Generator[tuple[str, TrainedPlayer | Exception], None, None]:
+    """Train each player in its own process; yield its name with the player or the error."""
     waiting = list(dict.fromkeys(players))
-    running: dict[str, BaseProcess] = {}
+    running: dict[Any, tuple[str, BaseProcess]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < workers:
-                name = waiting.pop(0)
-                running[name], connection = start_process(
-                    _train, world, name, seed, budget, environment=os.environ, preload=None
+                player = waiting.pop(0)
+                process, connection = start_process(
+                    *(_train, world, player, seed, budget), environment=os.environ, preload=None
                 )
-                connection.close()
-            ended = wait([process.sentinel for process in running.values()])
-            for name in [name for name, process in running.items() if process.sentinel in ended]:
-                del running[name]
-                yield name
+                running[connection] = player, process
+            for ended in wait(running):
+                player, process = running[ended]
+                trained = _receive(player, process, ended)
+                del running[ended]
+                yield player, trained
     finally:
-        for process in running.values():
+        for _, process in running.values():
             process.terminate()
             process.join()
 
 
-def _train(_connection: Connection, world: str, player: str, seed: int, budget: str | int) -> None:
-    """Train a player, in a process of its own."""
-    train_player(world, player, seed=seed, budget=budget)
+def _receive(
+    player: str,
+    process: BaseProcess,
+    connection: Any,  # noqa: ANN401  (see `wait`)
+) -> TrainedPlayer | Exception:
+    """Return what a process has sent."""
+    try:
+        trained: TrainedPlayer | Exception = connection.recv()
+    except EOFError:
+        process.join()
+        how = describe_exit(process.exitcode)
+        return InfrastructureError(f"The process that trained '{player}' ended: {how}.")
+    finally:
+        connection.close()
+    return trained
+
+
+def _train(connection: Connection, world: str, player: str, seed: int, budget: str | int) -> None:
+    """Train a player, in its own process, and send it or the error."""
+    trained: TrainedPlayer | Exception
+    try:
+        trained = train_player(world, player, seed=seed, budget=budget)
+    except Exception as error:  # noqa: BLE001  (raised again by the parent)
+        trained = error
+    connection.send(trained)
 
 
 def learning_players(world: str) -> tuple[str, ...]:
-    """Return the players of a world that learn.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such world.
-    UsageError
-        None of its players learns.
-    """
+    """Return the players of a world that learn; `UsageError` if there is none."""
     policies = plugins.world(world).policies
     learning = tuple(made.name for made in policies.values() if made.trainer is not None)
     if not learning:
         raise UsageError(
             f"No player of '{world}' learns, so there is nothing to train: "
-            f"{', '.join(policies) or 'nobody'} plays it as it is."
+            f"{', '.join(policies) or 'no program'} plays it as it is."
         )
     return learning
 

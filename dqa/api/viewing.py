@@ -1,47 +1,43 @@
-"""Viewing: runs as a page that follows them while they go on, served to this machine alone."""
+"""Serve the report of runs to this machine; it follows runs that are under way."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
-from dqa.api.reporting import AnyRun, AskedQuestions, ReportedRuns, read_asked
+from dqa.api.reporting import AnyRun, Found, ReportedRuns, read_asked
 from dqa.core.errors import DqaError, UsageError
 from dqa.report.run_report.page import live_details, live_report, render_live_page
 
 _LEAST = 1.0
-"""Seconds for which what was read of a run is told again without another look."""
-
+"""Seconds between two readings of a run."""
 _OFTEN = 4.0
-"""A look at a run that took a second is followed by another only after this many seconds."""
-
-_BEING_READ = "They are being read or generated again, and come by themselves."
+"""A reading that took a second is followed by the next after this many seconds."""
 
 
 class ReportServer:
-    """Serves the report of runs at the loopback address, and reads them again as they go on.
+    """Serves the report of runs at the loopback address, and reads them again as they continue.
 
-    The figures need the results alone and are there at once; what was asked, which pictures need,
-    is read or generated meanwhile.
+    The figures need only the results and are there at once. The questions, which pictures need, are
+    read or generated in the meantime.
 
-    Only who asks for it by this address or as ``localhost`` is answered: a page of another site
-    that a browser has open beside it cannot read it under a name of its own (DNS rebinding).
+    It answers only requests to this address or ``localhost``: the page of another site that is open
+    in a browser cannot read it under its own name (DNS rebinding).
 
     Parameters
     ----------
     runs
-        At least one, or where they are.
+        At least one run, or its location.
     title
-        What the report is called; by default as its runs.
+        The title of the report; by default the names of the runs.
     port
-        Where it listens; 0 for any that is free.
+        The port; 0 for any free one.
 
     Raises
     ------
@@ -52,7 +48,8 @@ class ReportServer:
     def __init__(self, runs: Sequence[AnyRun], title: str | None = None, port: int = 0) -> None:
         self._runs, self._title = list(runs), title
         self._reading = threading.Lock()
-        self._asked = AskedQuestions((None,) * len(self._runs), _BEING_READ)
+        waiting = "They are being read or generated again, and come by themselves."
+        self._asked: list[Found] = [(None, waiting)] * len(self._runs)
         self._known = self._read()
         try:
             self._server = _Server(("127.0.0.1", port), _handler(self))
@@ -64,12 +61,12 @@ class ReportServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port."""
         return int(self._server.server_address[1])
 
     @property
     def url(self) -> str:
-        """What to open."""
+        """The address to open."""
         return f"http://127.0.0.1:{self.port}/"
 
     def serve(self) -> None:
@@ -93,58 +90,51 @@ class ReportServer:
     ) -> None:
         self.close()
 
-    def is_ours(self, host: str | None) -> bool:
-        """Whether somebody asks by an address that is this machine's alone."""
-        return host in {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost")}
-
-    def page(self) -> bytes:
-        """Return the page, which asks for the report itself."""
-        return render_live_page(self.runs().report.title).encode()
-
     def runs(self) -> ReportedRuns:
-        """Return the runs as they are by now, or were a moment ago: nobody waits for another."""
+        """Return the runs as they are, or were a moment ago if another thread reads them."""
         if self._reading.acquire(blocking=False):
             try:
-                if self._known.is_old(self._asked):
+                if time.monotonic() > self._read_again or self._asked is not self._asked_before:
                     self._known = self._read()
             finally:
                 self._reading.release()
-        return self._known.runs
+        return self._known
 
-    def _read(self) -> _Known:
-        began, asked = time.monotonic(), self._asked
-        found = ReportedRuns(self._runs, title=self._title, details=True, live=True, asked=asked)
+    def _read(self) -> ReportedRuns:
+        began = time.monotonic()
+        self._asked_before = self._asked
+        found = ReportedRuns(
+            self._runs, title=self._title, details=True, live=True, asked=self._asked_before
+        )
         ended = time.monotonic()
-        return _Known(found, asked, ended, ended - began)
+        self._read_again = ended + max(_LEAST, _OFTEN * (ended - began))
+        return found
 
     def _read_asked(self) -> None:
         try:
-            self._asked = read_asked(self._known.runs.runs, None)
-        except DqaError as error:  # such as a run that was removed meanwhile
-            self._asked = replace(self._asked, lacking=str(error))
+            self._asked = read_asked(self._known.runs)
+        except DqaError as error:  # such as a run that was removed in the meantime
+            self._asked = [(None, str(error))] * len(self._runs)
 
-
-@dataclass(frozen=True)
-class _Known:
-    """Runs as they were read, with what was known by then of what they asked, when, how long."""
-
-    runs: ReportedRuns
-    asked: AskedQuestions
-    read: float
-    took: float
-
-    def is_old(self, asked: AskedQuestions) -> bool:
-        """Whether it is time to look again."""
-        age = time.monotonic() - self.read
-        return asked is not self.asked or age > max(_LEAST, _OFTEN * self.took)
+    def answer(self, path: str) -> bytes | None:
+        """Return what the page asks for; None if there is no such thing."""
+        asked = urlsplit(path)
+        if asked.path == "/":
+            return render_live_page(self.runs().report.title).encode()
+        if asked.path == "/report":
+            return live_report(self.runs().report)
+        if asked.path == "/question":
+            found = self.runs().details_of(parse_qs(asked.query).get("id", [""])[0])
+            return None if found is None else live_details(found)
+        return None
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    """A browser keeps its connections open: the end waits for none of them."""
+    """A browser keeps its connections open: the end does not wait for them."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  (its own)
-        """Tell of errors, and not of readers that have gone before all was told them."""
+        """Report errors, but not readers that disconnected before the answer was complete."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -154,41 +144,36 @@ def _handler(server: ReportServer) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            if not server.is_ours(self.headers.get("Host")):
-                self._answer(403, b"Ask by the address that 'dqa view' printed.\n", "text/plain")
+            hosts = {f"{name}:{server.port}" for name in ("127.0.0.1", "localhost")}
+            if self.headers.get("Host") not in hosts:
+                self._send(403, b"Ask by the address that 'dqa view' printed.\n", "text/plain")
                 return
-            asked = urlsplit(self.path)
-            known: dict[str, Callable[[], bytes | None]] = {
-                "/": server.page,
-                "/report": lambda: live_report(server.runs().report),
-                "/question": lambda: _details(server, parse_qs(asked.query).get("id", [""])[0]),
-            }
             try:
-                found = known[asked.path]() if asked.path in known else None
-            except DqaError as error:  # such as a run that was removed meanwhile
-                self._answer(503, f"{error}\n".encode(), "text/plain")
+                found = server.answer(self.path)
+            except DqaError as error:  # such as a run that was removed in the meantime
+                self._send(503, f"{error}\n".encode(), "text/plain")
                 return
             if found is None:
-                self._answer(404, b"There is nothing here.\n", "text/plain")
+                self._send(404, b"There is nothing here.\n", "text/plain")
                 return
-            self._answer(200, found, "text/html" if asked.path == "/" else "application/json")
+            is_page = urlsplit(self.path).path == "/"
+            self._send(200, found, "text/html" if is_page else "application/json")
 
-        def _answer(self, status: int, body: bytes, kind: str) -> None:
+        def _send(self, status: int, body: bytes, kind: str) -> None:
+            headers = {
+                "Content-Type": f"{kind}; charset=utf-8",
+                "Content-Length": str(len(body)),
+                "Cache-Control": "no-store",
+                "X-Content-Type-Options": "nosniff",
+                "Cross-Origin-Resource-Policy": "same-origin",
+            }
             self.send_response(status)
-            self.send_header("Content-Type", f"{kind}; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Cache-Control", "no-store")
-            self.send_header("X-Content-Type-Options", "nosniff")
-            self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (its own name)
-            """Say nothing of requests: who serves a page asked for none of that."""
+            """Print nothing about requests."""
 
     return Handler
-
-
-def _details(server: ReportServer, id_: str) -> bytes | None:
-    found = server.runs().details_of(id_)
-    return None if found is None else live_details(found)

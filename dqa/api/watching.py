@@ -1,47 +1,52 @@
-"""What a run tells a caller while it is under way; imports nothing that a run needs."""
+"""The progress of a run; imports nothing that a run needs."""
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from dqa.core.events import Event, FaultEvent, WarningEvent
+from dqa.core.recorder import DecisionWatcher
+from dqa.worlds.watching import TrainingWatcher
 
-    from dqa.core.events import FaultEvent, WarningEvent
+if TYPE_CHECKING:
+    from dqa.core.decision import Usage
     from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.playing.setup import GameSetup
     from dqa.evaluation.results import Result
 
+_ONE_AT_A_TIME = Lock()
 
-class Watcher:
-    """Receives progress; does nothing by default."""
+
+class Watcher(DecisionWatcher, TrainingWatcher):
+    """Receives the progress of a run, and of trainings for it; does nothing by default."""
 
     def started(self, built: BuiltRun, done: int) -> None:
-        """Take note that a run begins, of which an earlier start made `done` decisions."""
-
-    def training(self, players: Sequence[str]) -> None:
-        """Take note that players are trained, as nothing of the kind is kept."""
-
-    def trained(self, player: str) -> None:
-        """Take note that one of them is trained, or could not be."""
-
-    def unreadable(self, text: str) -> None:
-        """Take note of a kept player that cannot be read, and is trained again."""
+        """Handle the beginning of a run of which `done` decisions are stored."""
 
     def playing(self, setup: GameSetup, done: int) -> None:
-        """Take note that games begin, of which an earlier start played `done`."""
+        """Handle the beginning of games of which `done` are stored."""
 
     def decided(self, result: Result) -> None:
-        """Take note of a decision that was made and judged; called by one thread at a time."""
+        """Handle a judged decision; called by one thread at a time."""
 
     def decided_elsewhere(self, count: int) -> None:
-        """Take note that other processes have made `count` decisions since this one began.
+        """Handle that other processes have made `count` decisions since this one began.
 
-        Told of a run in a store, when this process has looked; by any thread.
+        Called for a run in a store, by any thread.
         """
 
     def faulted(self, fault: FaultEvent) -> None:
-        """Take note of a call of a model that failed; called by one thread at a time."""
+        """Handle a failed call of a model; called by one thread at a time."""
 
     def warned(self, warning: WarningEvent) -> None:
-        """Take note of what a decision leaves out of account; called by one thread at a time."""
+        """Handle what a decision does not take into account; called by one thread at a time."""
+
+    def happened(self, event: Event, usage: Usage) -> None:
+        """Call `faulted` or `warned`; called by any thread."""
+        del usage
+        with _ONE_AT_A_TIME:
+            if isinstance(event, FaultEvent):
+                self.faulted(event)
+            elif isinstance(event, WarningEvent):
+                self.warned(event)

@@ -155,7 +155,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
         Let a bug end the command with its traceback.
     """
     from dqa.api.asking import ask as ask_one
-    from dqa.api.asking import record_file, write_decision_page
+    from dqa.api.decision_records import record_file, write_decision_page
 
     reviewer = reviewing.reviewer()
     question = asked.asked()

@@ -60,7 +60,7 @@ def by_target(context: typer.Context, incomplete: str) -> list[str]:
         try:
             told = context.params.get("target") or ()
             place, policy = str(one) if one else None, context.params.get("policy")
-            found.extend(complete_target(str(scenario), place, told, incomplete, policy))
+            found.extend(complete_target(str(scenario), place, told, incomplete, policy=policy))
         except (DqaError, OSError):
             return  # a shell has nowhere to say it
 
@@ -73,7 +73,7 @@ def by_target(context: typer.Context, incomplete: str) -> list[str]:
 
 def by_format(incomplete: str) -> list[str]:
     """Complete the names of formats."""
-    from dqa.api.formats import format_names
+    from dqa.api.listing import format_names
 
     return _beginning(incomplete, format_names())
 

@@ -145,7 +145,7 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
         if mirror is not None and (len(worlds) == 1 or tournaments.players_of(one) > 1):
             playing["mirror"] = mirror
         if reference is not None:
-            playing["reference"] = tournaments.reference_of(one, reference, playing["seed"])
+            playing["reference"] = None if reference == "none" else reference
         with progress_of(None if place is None else str(place), games=True) as progress:
             found = tournaments.play_tournament(
                 one,
@@ -212,7 +212,7 @@ def train(  # noqa: PLR0913  (one parameter per option)
         New file for the player (.npz); it is stored in the user's cache anyway.
     """
     from dqa.api.training import learning_players, train_player, train_players
-    from dqa.cli.training import TrainingProgress
+    from dqa.cli.progress import Progress
 
     names = names_in("--player", player) or learning_players(world)
     if out is not None and len(names) != 1:
@@ -222,7 +222,7 @@ def train(  # noqa: PLR0913  (one parameter per option)
         if workers > 1 and len(names) > 1:
             yield from train_players(world, names, seed=seed, budget=budget, workers=workers)
             return
-        with TrainingProgress() as watcher:
+        with Progress() as watcher:
             for name in names:
                 yield train_player(world, name, seed=seed, budget=budget, out=out, watcher=watcher)
 

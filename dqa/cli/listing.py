@@ -72,7 +72,7 @@ def formats(*, name: Annotated[str | None, argument("NAME", complete=by_format)]
     name
         A format; all are listed without one.
     """
-    from dqa.api.formats import format_names, json_schema
+    from dqa.api.listing import format_names, json_schema
 
     if name is not None:
         echo_json(json_schema(name))

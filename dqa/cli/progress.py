@@ -80,10 +80,14 @@ class Bar:
             if self._bar.finished:
                 self.close()
 
-    def update(self, done: int, correct: int = 0, failed: int = 0) -> None:
-        """Show how many are done."""
+    def update(
+        self, done: int, correct: int = 0, failed: int = 0, total: int | None = None
+    ) -> None:
+        """Show how many are done; `total` changes how many there are."""
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, correct=correct, failed=failed)
+            self._bar.update(
+                self._task, completed=done, correct=correct, failed=failed, total=total
+            )
 
     def warn(self, text: str) -> None:
         """Print a warning above the bar."""
@@ -135,6 +139,10 @@ class Progress(Watcher):
     def training(self, players: Sequence[str]) -> None:
         """Show how many of the players that learn were trained."""
         self._bar.start(f"Training {', '.join(players)}", len(players))
+
+    def advanced(self, done: int, iterations: int) -> None:
+        """Show how far the only player is."""
+        self._bar.update(done, total=iterations)
 
     def trained(self, player: str) -> None:
         """Count one trained player."""

@@ -104,12 +104,12 @@ def analyse(
 
 
 def _analysis(run: str, found: Analysis) -> Iterator[str | Table]:
-    from dqa.api.reading import read_run
+    from dqa.api.stored import read_run
     from dqa.report.paper_tables import finding_table
     from dqa.report.tables import model_line
 
     yield from (finding_table(measured) for measured in found.tables if measured.rows)
-    yield from (*read_run(run).scoring(), *found.notes, *map(model_line, found.models))
+    yield from (*read_run(run).figures().scoring(), *found.notes, *map(model_line, found.models))
 
 
 def report(  # noqa: PLR0913  (one parameter per option)

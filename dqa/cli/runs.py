@@ -140,7 +140,7 @@ def results(  # noqa: PLR0913  (one parameter per option)
     question
         List the decisions of this question.
     """
-    from dqa.api.reading import read_run
+    from dqa.api.stored import read_run
     from dqa.report.hints import command, resume_command
 
     found = read_run(run)
@@ -215,7 +215,7 @@ def trace(  # noqa: PLR0913  (one parameter per option)
     full
         Shorten nothing, and show the whole prompt.
     """
-    from dqa.api.reading import read_run
+    from dqa.api.stored import read_run
 
     found = read_run(run)
     if question is None and found.place is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from dqa.api.asking import AskedQuestion, ask
-from dqa.api.evaluating import Named
+from dqa.api.running import Named
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DqaError

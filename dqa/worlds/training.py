@@ -35,6 +35,7 @@ from dqa.core.files import (
     write_private,
 )
 from dqa.worlds.base import Policy, PolicyFactory
+from dqa.worlds.watching import TrainingWatcher
 
 Weights: TypeAlias = Mapping[str, NDArray[Any]]
 """What was learnt, as arrays by name."""
@@ -110,26 +111,9 @@ class Trainer:
         }
 
 
-class TrainingWatcher:
-    """Is told how far a training is; does nothing by itself."""
-
-    def started(self, player: str, iterations: int) -> None:
-        """Is told that a player is trained, because nothing of the kind is kept."""
-
-    def advanced(self, done: int) -> None:
-        """Is told how many iterations are done."""
-
-    def finished(self) -> None:
-        """Is told that the player is trained."""
-
-    def warned(self, text: str) -> None:
-        """Is told of a kept player that cannot be read, and is trained again."""
-
-
-_NOBODY: Final = TrainingWatcher()
-_watcher = ContextValue[TrainingWatcher | None]("training watcher", None)
+_watcher = ContextValue("training watcher", TrainingWatcher())
 watch_training = _watcher.use
-"""Tell a watcher of every training within."""
+"""Call a watcher about every training within."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +172,7 @@ def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
                 weights = read_weights(file, about)
                 trainer.play(weights)
             except (DataError, IndexError, KeyError, ValueError) as error:
-                (_watcher.get() or _NOBODY).warned(
+                _watcher.get().unreadable(
                     f"{file} cannot be used, and '{trainer.player}' is trained again: {error}"
                 )
             else:
@@ -205,12 +189,12 @@ def is_kept(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> bool:
 
 
 def _train(trainer: Trainer, seed: int, iterations: int) -> Weights:
-    watcher = _watcher.get() or _NOBODY
-    watcher.started(trainer.player, iterations)
+    watcher = _watcher.get()
+    watcher.training((trainer.player,))
     try:
-        return trainer.train(seed, iterations, watcher.advanced)
+        return trainer.train(seed, iterations, lambda done: watcher.advanced(done, iterations))
     finally:
-        watcher.finished()
+        watcher.trained(trainer.player)
 
 
 # --- files ---

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import dqa as package
-from dqa.api.reading import read_run
+from dqa.api.stored import read_run
 from dqa.cli.fields import EVALUATING, spec_option
 from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.loaders.sources import GeneratedQuestions

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dqa.api.reading import read_run
+from dqa.api.stored import read_run
 
 SPEC = """\
 questions: {source: generator, count: 1, seed: 0, scenarios: [locating]}

@@ -100,7 +100,8 @@ def test_a_run_keeps_what_the_shortcuts_chose_and_counts_it(
     scored = {s.decider: s.correct for s in run.summaries if s.scenario == "building"}
     assert scored[name] == {s.name: s.right for s in run.shortcuts}[name]
     again = dqa.read_run(tmp_path / "run")
-    assert (again.shortcuts, again.chance) == (run.shortcuts, run.chance)
+    assert again.figures().chance == run.figures().chance
+    assert again.shortcuts == run.shortcuts
     assert again.report() == run.report()
     assert {found.name for found in run.figures().shortcuts} >= {name}
 

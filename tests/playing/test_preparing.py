@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -19,12 +16,11 @@ import dqa
 from dqa import plugins
 from dqa.api import training
 from dqa.api.training import train_missing
-from dqa.api.watching import Watcher
 from dqa.worlds.base import Policy, WorldFactory
 from dqa.worlds.training import Trainer, Weights, is_kept, learn, learning_player
 
 
-class Told(Watcher):
+class Told(dqa.Watcher):
     """Keeps what it is told."""
 
     def __init__(self) -> None:
@@ -51,10 +47,11 @@ def trainer(name: str, play: Callable[[Weights], Policy]) -> Trainer:
 
 
 @pytest.fixture
-def started(
-    duel: WorldFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[list[tuple[str, Any]]]:
-    """Let four players of Kuhn poker learn, and commands do nothing; return what was started."""
+def started(duel: WorldFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Let four players of Kuhn poker learn in processes that do nothing; return what was started.
+
+    The process of one player, dan, runs until it is ended.
+    """
     monkeypatch.setenv("DQA_CACHE", str(tmp_path))
     known = next(iter(duel.policies.values()))
     learning = {
@@ -64,35 +61,40 @@ def started(
     world = replace(duel, policies={**duel.policies, **learning})
     monkeypatch.setattr(plugins, "world", lambda _: world)
     monkeypatch.setattr(training, "processors", lambda: 2)
-    found: list[tuple[str, Any]] = []
 
-    class Process(subprocess.Popen[bytes]):
-        """A process with the methods of multiprocessing that training uses."""
+    class Process:
+        """A process with the methods that training uses."""
 
-        def __init__(self, code: str) -> None:
-            super().__init__([sys.executable, "-c", code])
-            self.sentinel = os.pidfd_open(self.pid)
+        exitcode = None
+
+        def terminate(self) -> None:
+            found[self] = True
 
         def join(self) -> None:
-            self.wait()
+            pass
 
-    def start(_: object, *arguments: object, **__: object) -> tuple[Process, Connection]:
-        at_once = [one for _, one in found if one.poll() is None]
-        world, player, seed, _budget = arguments
-        assert (world, seed, len(at_once) < 2) == ("kuhn", 7, True)
-        process = Process("import time; time.sleep(60)" if player == "dan" else "")
-        found.append((str(player), process))
-        return process, Pipe()[0]
+    def start(
+        _: object, world: str, player: str, seed: int, *__: object, **___: object
+    ) -> tuple[Process, Connection]:
+        assert (world, seed) == ("kuhn", 7)
+        ours, theirs = Pipe()
+        ends.append(theirs)
+        process = Process()
+        found[process] = False
+        names.append(player)
+        if player != "dan":
+            theirs.send(player)
+        return process, ours
 
+    ends: list[Connection] = []
+    names: list[str] = []
+    found: dict[Process, bool] = {}
     monkeypatch.setattr(training, "start_process", start)
-    yield found
-    for _, process in found:
-        process.wait()
-        os.close(process.sentinel)
+    return {"names": names, "terminated": found}
 
 
-def test_what_is_missing_is_trained_at_once(started: list[tuple[str, Any]]) -> None:
-    """Nobody who is kept, or learns nothing; and one alone is left to whoever plays."""
+def test_what_is_missing_is_trained_at_once(started: dict[str, Any]) -> None:
+    """A stored player is not, nor one that learns nothing; the caller trains one alone."""
     of = plugins.world("kuhn").policies["ann"].trainer
     assert of is not None
     assert not is_kept(of, 7)
@@ -101,14 +103,14 @@ def test_what_is_missing_is_trained_at_once(started: list[tuple[str, Any]]) -> N
     assert not is_kept(of, 8)
     told = Told()
     train_missing("kuhn", ("ann", "ben", "eager", "nobody", "cleo", "ben"), 7, told)
-    assert [name for name, _ in started] == ["ben", "cleo"]
+    assert started["names"] == ["ben", "cleo"]
     assert told.said[0] == ("ben", "cleo")
     assert set(told.said[1:]) == {"ben", "cleo"}
     train_missing("kuhn", ("ann", "ben"), 7, told)
-    assert len(started) == 2
+    assert len(started["names"]) == 2
 
 
-def test_an_interrupt_ends_what_is_trained(started: list[tuple[str, Any]]) -> None:
+def test_an_interrupt_ends_what_is_trained(started: dict[str, Any]) -> None:
     """No process stays behind."""
 
     class Interrupted(Told):
@@ -117,13 +119,13 @@ def test_an_interrupt_ends_what_is_trained(started: list[tuple[str, Any]]) -> No
 
     with pytest.raises(KeyboardInterrupt):
         train_missing("kuhn", ("ben", "dan", "cleo"), 7, Interrupted())
-    assert [name for name, _ in started] == ["ben", "dan"]
-    assert all(process.poll() is not None for _, process in started)
+    assert started["names"] == ["ben", "dan"]
+    assert list(started["terminated"].values()) == [False, True]
 
 
 @pytest.mark.slow
 def test_a_training_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It is begun again in this process, which meets the same error."""
+    """Its error comes from its process."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("DQA_CACHE", str(tmp_path / "file"))
     with pytest.raises(FileExistsError):

@@ -82,7 +82,7 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
     as_json: options.AsJson = False,
 ) -> None:
     """Combine actions under a budget, by the utilities that a DeLLMa decision elicited."""
-    from dqa.api.reading import read_run
+    from dqa.api.stored import read_run
     from dqa_dellma.portfolios.combining import combine_actions
     from dqa_dellma.tree.reading import find_tree
 

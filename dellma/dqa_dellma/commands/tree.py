@@ -46,7 +46,7 @@ def tree(  # noqa: PLR0913  (one parameter an option)
     as_json: options.AsJson = False,
 ) -> None:
     """Show what a DeLLMa decision rests on: beliefs, states, rankings, utilities, and why."""
-    from dqa.api.reading import read_run
+    from dqa.api.stored import read_run
     from dqa_dellma.tree.reading import find_tree
 
     if html is not None and question is None and Path(run).is_dir():
@@ -72,7 +72,7 @@ def tree(  # noqa: PLR0913  (one parameter an option)
 def _write_all(
     run: Path, database: str | None, decider: str | None, folder: Path, *, as_json: bool
 ) -> None:
-    from dqa.api.reading import read_run
+    from dqa.api.stored import read_run
     from dqa_dellma.tree.report import INDEX, write_tree_report
 
     if as_json:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dqa.api.reading import read_run
 from dqa.cli.help import QUESTIONS
 from dqa.cli.output import echo, echo_json
 from dqa.cli.questions import QuestionOptions
@@ -105,6 +104,7 @@ def build_of_runs(  # noqa: PLR0913  (each is an option of its own)
     as_json: bool,
 ) -> None:
     """Form a memory from runs, and say what became of them."""
+    from dqa.api.stored import read_run
     from dqa_ldm2.indexer import AskedIndexer
     from dqa_ldm2.memory.opening import open_memory
     from dqa_ldm2.queries.building import form_gathered, gather

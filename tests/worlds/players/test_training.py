@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -20,7 +20,8 @@ from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Candidate
 from dqa.worlds import training
 from dqa.worlds.base import Policy
-from dqa.worlds.training import Trainer, TrainingWatcher, Weights, learn, watch_training
+from dqa.worlds.training import Trainer, Weights, learn, watch_training
+from dqa.worlds.watching import TrainingWatcher
 from dqa.worlds.world import Position
 
 
@@ -41,15 +42,15 @@ class Noted(TrainingWatcher):
     def __init__(self) -> None:
         self.told: list[Any] = []
 
-    def started(self, player: str, iterations: int) -> None:
+    def training(self, players: Sequence[str]) -> None:
+        """Keep them."""
+        self.told.append(players)
+
+    def advanced(self, done: int, iterations: int) -> None:
         """Keep both."""
-        self.told.append((player, iterations))
+        self.told.append((done, iterations))
 
-    def advanced(self, done: int) -> None:
-        """Keep it."""
-        self.told.append(done)
-
-    def warned(self, text: str) -> None:
+    def unreadable(self, text: str) -> None:
         """Keep it."""
         self.told.append(text)
 
@@ -76,7 +77,7 @@ def test_what_was_learnt_is_kept_and_read_back() -> None:
     noted = Noted()
     with watch_training(noted):
         first, second = learn(trainer(), 2), learn(trainer(), 2)
-    assert noted.told == [("constant", 3), 1, 2, 3]
+    assert noted.told == [("constant",), (1, 3), (2, 3), (3, 3)]
     assert (first.was_kept, second.was_kept) == (False, True)
     assert first.file == second.file
     assert second.weights["place"].tolist() == [2]
@@ -113,7 +114,7 @@ def test_a_damaged_file_is_reported_and_trained_anew() -> None:
         with watch_training(noted):
             again = learn(trainer(), 2)
         assert str(kept.file) in noted.told[0]
-        assert noted.told[1:] == [("constant", 3), 1, 2, 3]
+        assert noted.told[1:] == [("constant",), (1, 3), (2, 3), (3, 3)]
         assert again.weights["place"].tolist() == [2]
         assert kept.file.read_bytes() == content
         assert [file.name for file in kept.file.parent.iterdir()] == [kept.file.name]

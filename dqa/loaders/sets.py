@@ -30,6 +30,7 @@ from dqa.loaders.set_files import MANIFEST, PLAN, read_document
 from dqa.scenarios.generation import Difficulty, Draw, Drawn, Redrawing
 
 _Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+_DRAWN = ("database", "attempt", "first", "size", "targets", "answers")
 _AnyRecord = TypeVar("_AnyRecord", bound=Record)
 
 
@@ -246,16 +247,8 @@ def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
             size_of(world.scenario, world.size)
     except UsageError as error:
         raise DataError(f"{MANIFEST} of the set '{name}', '{world.situation}': {error}") from error
-    draw = Draw(
-        seed=plan.seed,
-        database=world.database,
-        attempt=world.attempt,
-        first=world.first,
-        size=world.size,
-        difficulty=replace(plan.difficulty, hops=world.hops),
-        targets=world.targets,
-        answers=world.answers,
-    )
+    fields = {name: getattr(world, name) for name in _DRAWN}
+    draw = Draw(plan.seed, difficulty=replace(plan.difficulty, hops=world.hops), **fields)
     drawn = generator.redraw(plugins.scenario(world.scenario), draw)
     if drawn.situation.content_hash != world.content_hash:
         raise _differs(name, f"the database '{world.situation}' of '{world.scenario}'")

@@ -5,7 +5,7 @@ In a relational database it is a table; in a graph it is the nodes or edges of i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dqa.core.cypher import quote_name
@@ -14,7 +14,7 @@ from dqa.core.errors import DataError
 from dqa.core.schema import sql_name
 from dqa.core.situation import Cell, ColumnType, Schema, TableSchema
 from dqa.databases.tables import quote
-from dqa.scenarios.parameters import Scalar, read_value, text_of, type_of_column
+from dqa.scenarios.parameters import read_value, text_of, type_of_column
 from dqa.scenarios.statements import cypher_literal, sql_literal
 
 
@@ -58,14 +58,16 @@ class LiveTable:
 
     def literal(self, name: str, text: str) -> str | None:
         """Return a text as a literal of a column's type; None if it is not of the type."""
-        kind = type_of_column(self.type_of(name))
+        kind = self.type_of(name)
         try:
-            value = read_value(name, text, kind)
+            value = read_value(name, text, type_of_column(kind))
         except DataError:
             return None
         if not self.is_graph:
             return sql_literal(value)
-        return _CYPHER.get((self.dialect, self.type_of(name)), _plain)(value)
+        if kind in _CONVERTED.get(self.dialect, ()):
+            return f"{kind}({cypher_literal(text_of(value))})"
+        return cypher_literal(value)
 
     def equals(self, name: str, text: str) -> str | None:
         """Return the condition that a column has a value; None if it cannot have it."""
@@ -76,12 +78,6 @@ class LiveTable:
         if self.is_graph and self.dialect == "neo4j" and self.type_of(name) in _TEXT_IN_NEO4J:
             value = f"toString({value})"
         return f"{value} = {literal}"
-
-    def begins(self, name: str, start: str) -> str:
-        """Return the condition that a column's text has a prefix."""
-        if self.is_graph:
-            return f"{self.column(name)} STARTS WITH {cypher_literal(start)}"
-        return f"{self.column(name)} LIKE {sql_literal(start + '%')}"
 
     def listing(self, name: str, conditions: Sequence[str], most: int | None = None) -> str:
         """Return the statement that lists a column's different values, without NULL.
@@ -142,22 +138,11 @@ _TEXT_IN_NEO4J = frozenset({"timestamp", "time", "interval"})
 """Types that are several types in Neo4j, with the same texts."""
 
 
-def _plain(value: Scalar) -> str:
-    return cypher_literal(value)
-
-
-def _called(function: str) -> Callable[[Scalar], str]:
-    return lambda value: f"{function}({cypher_literal(text_of(value))})"
-
-
-_CYPHER: Mapping[tuple[str, ColumnType], Callable[[Scalar], str]] = {
-    ("neo4j", "date"): _called("date"),
-    ("ladybug", "date"): _called("date"),
-    ("ladybug", "timestamp"): _called("timestamp"),
-    ("ladybug", "uuid"): _called("uuid"),
-    ("ladybug", "interval"): _called("interval"),
+_CONVERTED: Mapping[str, frozenset[ColumnType]] = {
+    "neo4j": frozenset({"date"}),
+    "ladybug": frozenset({"date", "timestamp", "uuid", "interval"}),
 }
-"""By dialect and type, the function that turns a text into a comparable value."""
+"""By dialect, the types whose function of the same name turns a text into a value."""
 
 
 def live_table(schema: Schema, name: str, database: Database) -> LiveTable:

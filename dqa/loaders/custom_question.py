@@ -1,4 +1,4 @@
-"""A user's own question as it is written: a JSON object, or a Python mapping of its fields."""
+"""A user's own question as it is written: a JSON object, or a Python mapping."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from dqa.core.errors import UnknownNameError
 from dqa.core.question import Candidate
 from dqa.core.records import Record, problem_of
 from dqa.scenarios.parameters import LIST_SEPARATOR
@@ -84,12 +83,12 @@ class RulesFile(Record):
 
 
 class OwnQuestion(Record):
-    """A line of a user's own file of questions; a field may be left out unless it says otherwise.
+    """A line of a user's own file of questions; most fields are optional.
 
     Raises
     ------
     UsageError
-        It asks nothing, or asks a scenario's question in other words than the scenario's.
+        It has neither a question nor a scenario, or both.
     """
 
     model_config = ConfigDict(
@@ -97,36 +96,33 @@ class OwnQuestion(Record):
     )
 
     question: str | None = Field(
-        None, min_length=1, description="what is to be decided; needed where no scenario says it"
+        None, min_length=1, description="the decision in words; required without a scenario"
     )
     rules: str | RulesFile = Field("", description="the business rules: a text, or a file of one")
     candidates: _Candidates = Field(
         None,
-        description="what can be chosen: a list, or one SQL or Cypher statement whose first "
-        "column lists it; without it an answer is held against the right ones alone",
+        description="the possible choices: a list, or one SQL or Cypher statement whose first "
+        "column lists them; without it an answer is only compared with the right ones",
     )
     answer: _Answers = Field(
         (),
-        description="what is right, where it is known: one name, or several that are equally good, "
-        "the official one first; without it the decision is not judged",
+        description="the right choice, if it is known: one name, or several equally good ones, the "
+        "official one first; without it the decision is not judged",
     )
-    id: _Id = Field(
-        None, description="unique in the file; the number of its line where it is left out"
-    )
-    tags: _OneOrMore = Field((), description="words to tell questions apart by, kept in results")
+    id: _Id = Field(None, description="unique in the file; by default the number of its line")
+    tags: _OneOrMore = Field((), description="words that group questions in results")
     context: _OneOrMore = Field(
-        (), description="statements whose rows a decider reads that writes none itself"
+        (), description="statements for deciders that write none themselves"
     )
     database: str | None = Field(
-        None, description="the name of the database it is about; needed where there are several"
+        None, description="the name of its database; required with several databases"
     )
     scenario: str | None = Field(
         None,
-        description="a scenario that the database holds, by name or folder: its question is "
-        "asked, by its rules",
+        description="a scenario of the database, by name or folder, with its question and rules",
     )
     target: dict[str, TargetValue] = Field(
-        default_factory=dict, description="what the scenario's question is about"
+        default_factory=dict, description="the parameters of the scenario's question"
     )
 
     @classmethod
@@ -138,7 +134,7 @@ class OwnQuestion(Record):
     def _asks(self) -> Self:
         if self.scenario is None:
             if self.question is None:
-                raise ValueError("'question' is missing: say what is to be decided")
+                raise ValueError("'question' is missing: write the decision in words")
             if self.target:
                 raise ValueError("'target' belongs to a scenario: name it in 'scenario'")
         elif self.question is not None or self.rules:
@@ -149,17 +145,14 @@ class OwnQuestion(Record):
         return self
 
     @classmethod
-    def checked(cls, given: object) -> Self:
-        """Read an object; `ValueError` names the field that is wrong, and says how to mend it."""
-        if not isinstance(given, dict):
+    def checked(cls, value: object) -> Self:
+        """Read an object; `ValueError` names the wrong field and how to fix it."""
+        if not isinstance(value, dict):
             raise ValueError(  # noqa: TRY004  (the file is wrong, not the caller)
                 "a question is an object of fields, such as "
                 '{"question": "...", "candidates": ["..."], "answer": "..."}'
             )
-        known = [name for name in given if name not in cls.model_fields]
-        if known:
-            raise ValueError(str(UnknownNameError("field", str(known[0]), cls.model_fields)))
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(value)
         except ValidationError as error:
-            raise ValueError(f"{problem_of(error)}.") from error
+            raise ValueError(f"{problem_of(error, cls)}.") from error

@@ -18,7 +18,7 @@ _SQL_ESCAPES = str.maketrans(
 
 
 def render_sql(situation: Situation) -> str:
-    """Return the script that makes `situation` in MySQL or MariaDB, in their default SQL mode.
+    """Return the script that creates `situation` in MySQL or MariaDB, in their default SQL mode.
 
     Floats are written so that they are read back bit for bit (columns are DOUBLE: the release's
     FLOAT keeps seven digits), names compare by code point, and single quotes hold the strings,
@@ -104,7 +104,7 @@ _CYPHER_ESCAPES = str.maketrans(
 
 
 def render_cypher(situation: Situation) -> str:
-    """Return the script that makes `situation` in Neo4j 5.
+    """Return the script that creates `situation` in Neo4j 5.
 
     Floats are written so that they are read back bit for bit; a missing one is ``null``, which
     Neo4j takes for no property.
@@ -112,7 +112,7 @@ def render_cypher(situation: Situation) -> str:
     Raises
     ------
     DataError
-        An infinity, for which Cypher has no literal.
+        An infinity, because Cypher has no literal for it.
     """
     schema = situation.schema
     parts = []

@@ -95,20 +95,20 @@ class TextToSqlReader:
         The form in messages.
     layouts
         The first one with questions is read.
-    beside
+    extra_files
         Files that identify the form without its databases.
     """
 
     name: str
     layouts: tuple[_Layout, ...]
-    beside: tuple[str, ...] = ()
+    extra_files: tuple[str, ...] = ()
     in_place: Literal[True] = True
     rule_set: None = None
 
     def recognises(self, folder: Path) -> bool:
         """Whether a folder has questions, with their databases or a description of them."""
         there = [one for one in self.layouts if (folder / one.questions).is_file()]
-        described = any((folder / file).is_file() for file in self.beside)
+        described = any((folder / file).is_file() for file in self.extra_files)
         return any(
             described or one.engine != "sqlite" or (folder / one.databases).is_dir()
             for one in there
@@ -167,7 +167,7 @@ BIRD = TextToSqlReader(
         ),
         _Layout("train.json", "train_databases", "train_gold.sql", "set"),
     ),
-    beside=("dev_tables.json", "train_tables.json"),
+    extra_files=("dev_tables.json", "train_tables.json"),
 )
 SPIDER = TextToSqlReader(
     name="Spider's form",
@@ -177,7 +177,7 @@ SPIDER = TextToSqlReader(
         _Layout("train.json", "database", "train_gold.sql", "table"),
         _Layout("spider2-lite.jsonl", "resource/databases", "evaluation_suite/gold", "columns"),
     ),
-    beside=("tables.json", "evaluation_suite/gold/spider2lite_eval.jsonl"),
+    extra_files=("tables.json", "evaluation_suite/gold/spider2lite_eval.jsonl"),
 )
 DEFOG = TextToSqlReader(
     name="Defog's form",

@@ -33,7 +33,7 @@ class UnlistedValuesError(DataError):
 
 
 def sample_targets(
-    scenario: Scenario, database: Database, keys: Collection[str], given: Mapping[str, str]
+    scenario: Scenario, database: Database, keys: Collection[str], named: Mapping[str, str]
 ) -> tuple[dict[str, str], ...]:
     """Return a few targets of a scenario, each with the user's values.
 
@@ -43,7 +43,7 @@ def sample_targets(
         The scenario, and the database that has the values.
     keys
         The parameters of a target.
-    given
+    named
         Values that the user named.
 
     Raises
@@ -60,7 +60,7 @@ def sample_targets(
     for number in range(_TRIED):
         target: dict[str, str] = {}
         for key in ordered:
-            value = given.get(key) or _value(scenario, database, key, target, number)
+            value = named.get(key) or _value(scenario, database, key, target, number)
             if value is not None:
                 target[key] = value
         if target not in found:

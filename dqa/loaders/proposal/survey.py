@@ -271,7 +271,7 @@ class Surveyor:
         return replace(table, joins=found)
 
     def _refers(self, table: str, column: str, other: str, key: str) -> bool:
-        """Whether a column has values, all of which are in another's key."""
+        """Whether a column has values, and all are in another's key."""
         value, target = f"t.{self.spelled(column)}", f"o.{self.spelled(key)}"
         rows = self.ask(
             f"SELECT COUNT({value}), SUM(CASE WHEN {value} IS NOT NULL AND {target} IS NULL "  # noqa: S608

@@ -33,8 +33,8 @@ _ROW_ORDER: Mapping[str, str] = {
 def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     """Read a whole situation from a database.
 
-    Its rows come in the order in which a writer of this project has left them; where a database
-    does not tell that, such as a user's own, in that of their keys.
+    Rows have the order in which a writer of this project stored them. A database without such an
+    order, such as a user's own, returns them in the order of their keys.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     schema
         The schema it was written with.
     name
-        What to call the situation.
+        The name of the situation.
 
     Returns
     -------
@@ -54,9 +54,9 @@ def read_situation(database: Database, schema: Schema, name: str) -> Situation:
     Raises
     ------
     DataError
-        The database holds something else than the schema says.
+        The database does not fit the schema.
     QueryError, DatabaseUnavailableError
-        As `Database.query` does.
+        The errors of `Database.query`.
     """
     return Situation(schema, name, {t.name: read_table(database, schema, t) for t in schema.tables})
 
@@ -68,28 +68,28 @@ def read_table(database: Database, schema: Schema, table: TableSchema) -> Table:
     statement = (
         f"{live.source} RETURN {selected}" if live.is_graph else f"SELECT {selected} {live.source}"
     )
-    rows = _kept_order(database, statement, table)
+    rows = _stored_order(database, statement, table)
     if rows is None:
-        rows = _told_order(database, statement, live)
+        rows = _engine_order(database, statement, live)
     if rows is None:
         rows = sorted(_all_rows(database, statement), key=_by_key(columns, table))
     return _table(table, columns, rows)
 
 
-def _kept_order(database: Database, statement: str, table: TableSchema) -> _Rows | None:
+def _stored_order(database: Database, statement: str, table: TableSchema) -> _Rows | None:
     """Return rows in the order that the writer stored; None without one."""
-    kept = database.row_order(table.name) if isinstance(database, GuardedDatabase) else None
-    if kept is None:
+    order = database.row_order(table.name) if isinstance(database, GuardedDatabase) else None
+    if order is None:
         return None
     rows = cast("Sequence[tuple[Cell, ...]]", _all_rows(database, statement))
     try:
-        return restore_order(rows, kept)
+        return restore_order(rows, order)
     except ValueError as error:
         raise DataError(f"'{database.name}' has for table '{table.name}' {error}.") from error
 
 
-def _told_order(database: Database, statement: str, live: LiveTable) -> _Rows | None:
-    """Return rows in the order that the database tells; None where it tells none, as of a view."""
+def _engine_order(database: Database, statement: str, live: LiveTable) -> _Rows | None:
+    """Return rows in the order of the engine; None without one, such as for a view."""
     order = _ROW_ORDER.get(database.dialect)
     if order is None:
         return None

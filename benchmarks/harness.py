@@ -36,7 +36,7 @@ from dqa.evaluation.plan import plan
 from dqa.evaluation.record import RunRecord, now, versions
 from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.store import RunStore
-from dqa.loaders.sources import GivenQuestions
+from dqa.loaders.sources import PassedQuestions
 
 NEEDS = ()
 MOST_MILLISECONDS = 1.0
@@ -84,7 +84,7 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
     name = decider if isinstance(decider, str) else decider.name
     chats = {} if model is None else {model.get_name(): model}
     spec = dqa.RunSpec(
-        questions=GivenQuestions(name=questions.name, content_hash=questions.content_hash),
+        questions=PassedQuestions(name=questions.name, content_hash=questions.content_hash),
         deciders=name,
         databases="sqlite",
         model=next(iter(chats), "scripted:analyst"),

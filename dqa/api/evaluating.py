@@ -24,7 +24,7 @@ from dqa.evaluation.record import require_questions
 from dqa.evaluation.run_files import refuse_asked
 from dqa.evaluation.shortcuts import choose_by_shortcuts
 from dqa.evaluation.spec import RunSpec
-from dqa.loaders.sources import GivenQuestions, QuestionSource
+from dqa.loaders.sources import PassedQuestions, QuestionSource
 from dqa.report.hints import resume_command
 
 
@@ -132,7 +132,7 @@ def _spec(
         raise UsageError("Give the questions, or their source; or resume a stored run.")
     changed: dict[str, Any] = {**fields, **({"deciders": names} if names else {})}
     if isinstance(what, QuestionSet):
-        changed["questions"] = GivenQuestions(
+        changed["questions"] = PassedQuestions(
             name=what.name,
             content_hash=what.content_hash,
             in_place=all(map(what.is_in_place, what.questions)),

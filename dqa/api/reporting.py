@@ -313,7 +313,7 @@ def _facts(run: Run) -> list[tuple[str, str]]:
     if not isinstance(spec, RunSpec):
         return [("Model", models)]
     found = [
-        ("Questions", spec.questions.told),
+        ("Questions", spec.questions.description),
         ("Deciders", ", ".join(spec.deciders)),
         ("Databases", ", ".join(dict.fromkeys(result.database for result in run.results))),
         ("Model", models),

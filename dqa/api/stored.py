@@ -242,7 +242,7 @@ def _describe(location: RunLocation) -> StoredRun:
         # Questions that are asked in place name their own databases.
         deciders, databases = list(spec.deciders), list(spec.databases) or databases
         labelled = tuple(model.told for model in spec.models if model.label)
-        questions = ": ".join(filter(None, [spec.questions.told, questions]))
+        questions = ": ".join(filter(None, [spec.questions.description, questions]))
     models = [result.model for result in results if result.model != NO_MODEL]
     return StoredRun(
         folder=str(location),

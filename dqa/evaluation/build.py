@@ -86,7 +86,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     """
     examples = OtherQuestions()
     # Scenarios that are named by their folders may bring deciders of their own.
-    for name in (*(spec.questions.scenarios or ()), *spec.questions.asked):
+    for name in (*(spec.questions.scenarios or ()), *spec.questions.default_scenarios):
         scenario_name(name)
     connected = connect(
         *(spec, spec.deciders, calls),

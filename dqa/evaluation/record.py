@@ -165,7 +165,7 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
 
 
 def _describe(spec: AnySpec) -> str:
-    return spec.told if isinstance(spec, PlaySpec) else spec.questions.told
+    return spec.told if isinstance(spec, PlaySpec) else spec.questions.description
 
 
 def _resume_games(earlier: GamesRecord, current: GamesRecord, where: str) -> GamesRecord:

@@ -51,7 +51,7 @@ class Source(Record):
     def _read(self, scenarios: tuple[str, ...] | None) -> QuestionSet: ...
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The source in a few words, for a list."""
         return self._label.format(self)
 
@@ -61,7 +61,7 @@ class Source(Record):
         return False
 
     @property
-    def asked(self) -> tuple[str, ...]:
+    def default_scenarios(self) -> tuple[str, ...]:
         """The default scenarios of lines without one, by name or folder."""
         return ()
 
@@ -326,7 +326,7 @@ class OwnQuestions(Source):
     __str__ = __repr__
 
     @property
-    def asked(self) -> tuple[str, ...]:
+    def default_scenarios(self) -> tuple[str, ...]:
         """The scenario that the source names, if it names one."""
         return () if self.scenario is None else (self.scenario,)
 
@@ -365,7 +365,7 @@ class OwnQuestions(Source):
         return self.changed(scenarios=scenarios).read()
 
 
-class GivenQuestions(Source):
+class PassedQuestions(Source):
     """Questions that a Python caller made: a spec can name them, and cannot read them again.
 
     Attributes
@@ -404,7 +404,7 @@ QuestionSource: TypeAlias = Annotated[
     | GeneratedQuestions
     | NamedSet
     | OwnQuestions
-    | GivenQuestions,
+    | PassedQuestions,
     Field(discriminator="source"),
 ]
 """Any of the sources; JSON tells them apart by ``source``."""

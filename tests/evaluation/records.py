@@ -16,12 +16,12 @@ from dqa.evaluation.score import Judge
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.store import RunStore
 from dqa.evaluation.worker import Worker
-from dqa.loaders.sources import GivenQuestions
+from dqa.loaders.sources import PassedQuestions
 
 
 def run_record(**fields: Any) -> RunRecord:
     """Return the record of a run of given questions."""
-    questions = GivenQuestions(name="made", content_hash="0" * 64)
+    questions = PassedQuestions(name="made", content_hash="0" * 64)
     spec = RunSpec(questions=questions, deciders=("one",), **fields)
     return RunRecord(spec=spec, content_hash="0" * 64, versions=versions())
 

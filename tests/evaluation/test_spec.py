@@ -20,7 +20,7 @@ from dqa.guard import Policy
 from dqa.loaders.sources import (
     GeneratedFolder,
     GeneratedQuestions,
-    GivenQuestions,
+    PassedQuestions,
     QuestionSource,
     ReleaseFolder,
 )
@@ -86,7 +86,7 @@ def test_every_source_is_told_apart() -> None:
         ReleaseFolder(folder=Path("release"), form="graph", strict=True),
         GeneratedFolder(folder=Path("made")),
         GeneratedQuestions(),
-        GivenQuestions(name="mine", content_hash="0" * 64),
+        PassedQuestions(name="mine", content_hash="0" * 64),
     )
     for source in sources:
         spec = RunSpec(questions=source, deciders=("first",))
@@ -250,7 +250,7 @@ def test_names_are_looked_up_before_anything_is_read() -> None:
 
 def test_questions_that_a_caller_made_have_to_be_handed_over() -> None:
     """Nothing that is written could make them again."""
-    spec = RunSpec(questions=GivenQuestions(name="mine", content_hash="0"), deciders=("first",))
+    spec = RunSpec(questions=PassedQuestions(name="mine", content_hash="0"), deciders=("first",))
     with pytest.raises(UsageError, match="'mine' were passed in Python"):
         build(spec)
 

@@ -52,8 +52,8 @@ def policy_of(fields: dict[str, Any]) -> Policy:
         tables = []
         for name, columns in read["schema"].items():
             typed = (column.partition(" ") for column in columns)
-            fields = tuple(Field(column, kind or "text") for column, _, kind in typed)
-            tables.append(TableInfo(name, fields))
+            own = tuple(Field(column, kind or "text") for column, _, kind in typed)
+            tables.append(TableInfo(name, own))
         read["schema"] = DatabaseSchema(tables=tuple(tables))
     return Policy(**read)
 

@@ -116,7 +116,7 @@ def _require_one_scoring(runs: Sequence[Run]) -> None:
 
 
 def _place(run: Run) -> str:
-    return "the run" if run.place is None else str(run.place)
+    return "the run" if run.location is None else str(run.location)
 
 
 def _contestants(

@@ -41,7 +41,7 @@ def export_rows(run: Run | RunLocation | Path | str) -> tuple[ExportedDecision, 
         There is no run, or it holds no finished decision.
     """
     found = _read(run)
-    seconds = {} if found.place is None else found.seconds
+    seconds = {} if found.location is None else found.seconds
     chosen = {line.question: line for line in found.shortcut_choices}
     return tuple(
         ExportedDecision.of_result(
@@ -132,7 +132,7 @@ def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
     found = InspectRun(
         rows=export_rows(run),
         traces={trace.key: trace for trace in run.each_trace()},
-        name=run.name or str(run.place),
+        name=run.name or str(run.location),
         spec=run.spec,
         began=(None if record is None else record.began) or _LONG_AGO,
         questions=_questions(run, questions),

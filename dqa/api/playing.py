@@ -113,7 +113,7 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
             if store.done == spec.size:
                 return work.finish(store, store.results())
             log = History(where, isolation=work.options.isolation, run=games.run)
-            worker = GameWorker(setup, log, work.options.isolation)
+            worker = GameWorker(setup, log)
             executor = ThreadExecutor(worker, work.options.workers)
             tasks = [setup.task_of(game) for game in setup.games]
             results = work.decide(store, tasks, executor, setup.connected)

@@ -118,8 +118,8 @@ def read_asked(runs: Sequence[Run], given: QuestionSet | Path | str | None = Non
     """Return the questions of runs: given, read or generated again, which may take a while."""
     return [
         (given if isinstance(given, QuestionSet) else None, "Their location is not stored.")
-        if run.place is None
-        else find_questions(RunReader(run.place), given)
+        if run.location is None
+        else find_questions(RunReader(run.location), given)
         for run in runs
     ]
 
@@ -164,7 +164,7 @@ class ReportedRuns:
         if len(set(names)) < len(names):
             names = [f"{number}-{name}" for number, name in enumerate(names, 1)]
         for run, name in zip(self.runs, names, strict=True):
-            require_questions(run.spec, str(run.place or "The run"), _NO_REPORT)
+            require_questions(run.spec, str(run.location or "The run"), _NO_REPORT)
             if not run.results and not live:
                 raise UsageError(
                     f"{name} holds no finished decision yet, so there is nothing to report."
@@ -194,7 +194,7 @@ class ReportedRuns:
         return f"{why} {lacking[0]}"
 
     def _without_traces(self) -> str:
-        places = ["RUN" if run.place is None else str(run.place) for run in self.runs]
+        places = ["RUN" if run.location is None else str(run.location) for run in self.runs]
         views = " or ".join(f"'{command('view', place)}'" for place in places)
         return (
             f"Of {counted(self._made, 'decision')} this page holds the figures alone; {views} "
@@ -280,8 +280,8 @@ def _traces(run: Run, question: str | None = None) -> dict[DecisionKey, Trace]:
 
 def _report_run(run: Run, name: str, asked: QuestionSet | None, *, analysis: bool) -> ReportedRun:
     classes = None
-    if analysis and run.place is not None:
-        measured = analyse(run.place, questions=asked).runs
+    if analysis and run.location is not None:
+        measured = analyse(run.location, questions=asked).runs
         classes = {one.key: one.failure for one in measured}
     intervals, epochs = interval_lines(run.summaries), epoch_lines(run.epochs)
     spec = run.spec if isinstance(run.spec, RunSpec) else None

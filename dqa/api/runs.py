@@ -60,7 +60,7 @@ class Run:
         One per decision, in the order of the plan.
     spec
         What was evaluated or played; None if the folder does not say.
-    place
+    location
         Where results and traces are stored; None for a run in memory.
     planned
         The number of decisions to make; None if an older version did not record it.
@@ -80,7 +80,7 @@ class Run:
 
     results: tuple[Result, ...]
     spec: AnySpec | None = None
-    place: RunLocation | None = None
+    location: RunLocation | None = None
     planned: int | None = None
     crashed: tuple[Trace, ...] = ()
     defects: tuple[Defect, ...] = ()
@@ -93,7 +93,7 @@ class Run:
     @property
     def folder(self) -> Path | None:
         """The folder that the run is kept in; None where there is none, as of a store's run."""
-        return None if self.place is None else self.place.folder
+        return None if self.location is None else self.location.folder
 
     @property
     def content_hash(self) -> str:
@@ -107,30 +107,30 @@ class Run:
     @property
     def name(self) -> str | None:
         """What the run is called among others: its folder's name, or its own in its store."""
-        if self.place is None or self.place.folder is None:
-            return None if self.place is None else self.place.name
-        return self.place.folder.resolve().name
+        if self.location is None or self.location.folder is None:
+            return None if self.location is None else self.location.name
+        return self.location.folder.resolve().name
 
     @cached_property
     def _reader(self) -> RunReader:
         from dqa.evaluation.stored_runs import RunReader  # SQLAlchemy takes a while to import
 
-        if self.place is None:
+        if self.location is None:
             raise UsageError(
                 "This run was kept nowhere, and neither were its traces: evaluate with a folder "
                 "or a store (out, --out)."
             )
-        return RunReader(self.place)
+        return RunReader(self.location)
 
     @cached_property
     def record(self) -> RunRecord | None:
         """What was run, when and with which versions; None for a run in memory."""
-        return None if self.place is None else self._reader.record
+        return None if self.location is None else self._reader.record
 
     @cached_property
     def prompts(self) -> Prompts:
         """The prompts of each decider: texts by name."""
-        return {} if self.place is None else self._reader.prompts()
+        return {} if self.location is None else self._reader.prompts()
 
     def each_trace(self, question: str | None = None) -> Iterator[Trace]:
         """Yield the traces, of one question or of all, in the order of the results.
@@ -160,7 +160,7 @@ class Run:
         traces = tuple(self.each_trace(question))
         if not traces:
             of = "" if question is None else f" of {question}"
-            raise UsageError(f"{self.place} has no finished decision yet{of}.")
+            raise UsageError(f"{self.location} has no finished decision yet{of}.")
         return traces
 
     @cached_property
@@ -245,7 +245,7 @@ class Run:
     def how_to_go_on(self) -> str | None:
         """Return what could not be judged, why, and how to resume; None if all was judged."""
         games = isinstance(self.spec, PlaySpec)
-        return describe_failures(self.results, self.counts, self.place, games=games)
+        return describe_failures(self.results, self.counts, self.location, games=games)
 
     def tables(self) -> list[Table]:
         """Return the tables of accuracies and of epochs, or of games."""
@@ -277,7 +277,7 @@ class Run:
             models=dict(self.models),
             scripted=any(is_scripted(model) for model in self.models.values()),
             rule_set=None if spec is None else spec.rule_set,
-            out=None if self.place is None else str(self.place),
+            out=None if self.location is None else str(self.location),
             results=self.summaries,
             means=kind_means(self.summaries),
             chance=count_chance(self.shortcut_choices, right, strict_official=self.strict_official),

@@ -106,9 +106,9 @@ def _leave(progress: Progress, out: str | None, *, games: bool) -> NoReturn:
 
 def finish(run: Run, *, as_json: bool, games: bool = False) -> None:
     """Print the results of a run, its failures, and the next steps."""
-    if run.made == 0 and run.place is not None:
+    if run.made == 0 and run.location is not None:
         done = "played already: nothing is played" if games else "made already: nothing is asked"
-        echo(f"{run.place} was {done} again.", err=True)
+        echo(f"{run.location} was {done} again.", err=True)
     if as_json:
         echo_json(run.figures())
     else:
@@ -124,8 +124,8 @@ def print_run(run: Run, *, tables: bool = True) -> None:
         echo_table(table)
     for line in run.lines():
         echo(line)
-    if run.place is not None:
-        echo(f"Results and traces are in {run.place}.")
+    if run.location is not None:
+        echo(f"Results and traces are in {run.location}.")
 
 
 def complain(run: Run) -> None:
@@ -134,7 +134,7 @@ def complain(run: Run) -> None:
 
     for line in failures(run.results):
         echo(f"failed: {line}", err=True)
-    for line in crash_lines(run.crashed, run.place, repeated=run.is_repeated):
+    for line in crash_lines(run.crashed, run.location, repeated=run.is_repeated):
         echo(f"crashed: {line}", err=True)
     further = run.how_to_go_on()
     if run.stopped_by is not None:
@@ -150,7 +150,7 @@ def _print_next_steps(run: Run) -> None:
     from dqa.evaluation.spec import RunSpec
     from dqa.report.hints import next_steps
 
-    if run.place is not None:
+    if run.location is not None:
         asked = options_of(run.spec.questions) if isinstance(run.spec, RunSpec) else None
-        for line in next_steps(run.place, run.results, asked):
+        for line in next_steps(run.location, run.results, asked):
             echo(line, err=True)

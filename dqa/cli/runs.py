@@ -144,14 +144,14 @@ def results(  # noqa: PLR0913  (one parameter per option)
     from dqa.report.hints import command, resume_command
 
     found = read_run(run)
-    if found.place is None:
+    if found.location is None:
         raise UsageError(
             f"{run} holds one decision, which nobody judged: '{command('trace', str(run))}' shows "
             "it."
         )
     if not found.results:
         raise UsageError(
-            f"{run} holds no finished decision yet: '{resume_command(found.place)}' goes on."
+            f"{run} holds no finished decision yet: '{resume_command(found.location)}' goes on."
         )
     if wrong or failed or outcome or question or scenario or database or decider:
         ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
@@ -171,8 +171,8 @@ def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:
         where = f"{result.question} on {result.database} by {result.decider}"
         where += f", epoch {result.epoch}" if repeated else ""
         yield f"{where}: {result.outcome}. {_worth(result)}"
-        if run.place is not None:
-            yield f"    {trace_command(run.place, result.key, repeated=repeated)}"
+        if run.location is not None:
+            yield f"    {trace_command(run.location, result.key, repeated=repeated)}"
     yield f"{len(wanted)} of {len(run.results)} decisions."
 
 
@@ -218,7 +218,7 @@ def trace(  # noqa: PLR0913  (one parameter per option)
     from dqa.api.stored import read_run
 
     found = read_run(run)
-    if question is None and found.place is not None:
+    if question is None and found.location is not None:
         decided = found.find(database=database, decider=decider)
         if len({result.question for result in decided}) > 1:
             show(decided, _questions(found, decided), as_json=as_json)
@@ -255,7 +255,7 @@ def _questions(run: Run, decided: Sequence[Result]) -> Iterator[str | Table]:
         for key, row in sorted(rows.items(), key=lambda one: order.index(one[0][0]))
     ]
     yield Table("", ["Question", "Database"], deciders, cells)
-    how = command("trace", str(run.place), "QUESTION")
+    how = command("trace", str(run.location), "QUESTION")
     yield f"Name one: {how} --database NAME --decider NAME"
 
 

@@ -8,18 +8,21 @@ crashes in a row.
 from __future__ import annotations
 
 import traceback
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from dqa.core.decision import Decision, Ending
 from dqa.core.endings import ending_of
 from dqa.core.errors import CrashError, DataError, PluginError, UsageError
 from dqa.core.events import EndingEvent
 
+if TYPE_CHECKING:
+    from dqa.evaluation.traces import Trace
+
 MOST_IN_A_ROW = 10
 """Crashes after which a run stops: what is broken is broken for every question."""
 
 _STOPS = (UsageError, DataError, PluginError)
-"""What the user can mend, and has to before anything else is decided."""
+"""Errors that the user has to fix before anything else is decided."""
 
 
 def ended_by(error: Exception, seconds: float = 0.0) -> Decision:
@@ -37,23 +40,9 @@ def ended_by(error: Exception, seconds: float = 0.0) -> Decision:
     ending, problem, outage = ending_of(error)
     trace: tuple[EndingEvent, ...] = ()
     if ending is Ending.CRASHED:
-        told = "".join(traceback.format_exception(error))
-        trace = (EndingEvent(kind="crashed", problem=problem, traceback=told),)
+        lines = "".join(traceback.format_exception(error))
+        trace = (EndingEvent(kind="crashed", problem=problem, traceback=lines),)
     return Decision(ending, seconds=seconds, error=problem, outage=outage, trace=trace)
-
-
-class Ended(Protocol):
-    """What ended: a decision, or its trace."""
-
-    @property
-    def ending(self) -> Ending:
-        """How."""
-        ...
-
-    @property
-    def error(self) -> str | None:
-        """What went wrong."""
-        ...
 
 
 class Crashes:
@@ -69,7 +58,7 @@ class Crashes:
         self._most = 1 if fail_fast else MOST_IN_A_ROW
         self._in_a_row = 0
 
-    def count(self, name: str, decision: Ended) -> None:
+    def count(self, name: str, decision: Decision | Trace) -> None:
         """Count one decision, made by or about `name`.
 
         Raises

@@ -98,7 +98,7 @@ def test_a_run_that_is_killed_is_resumed_by_the_same_call(tmp_path: Path) -> Non
     assert run.content_hash == whole.content_hash
     again = played(out=place)
     assert (again.made, again.content_hash) == (0, whole.content_hash)
-    assert dqa.play(out=run.place, resume=True).content_hash == whole.content_hash
+    assert dqa.play(out=run.location, resume=True).content_hash == whole.content_hash
 
 
 def test_another_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
@@ -163,11 +163,11 @@ def test_a_run_goes_on_with_players_who_learnt_the_same(
     register(1, 1)
     place = tmp_path / "run"
     first = dqa.play("kuhn", "ann", "eager", games=2, reference="ben", out=place)
-    assert dqa.play(out=first.place, resume=True).content_hash == first.content_hash
+    assert dqa.play(out=first.location, resume=True).content_hash == first.content_hash
     for changed, name in (((2, 1), "ann"), ((1, 2), "ben")):
         register(*changed)
         with pytest.raises(UsageError, match=f"player '{name}' of .* has learnt something"):
-            dqa.play(out=first.place, resume=True)
+            dqa.play(out=first.location, resume=True)
     assert len(dqa.read_run(place).results) == 2
 
 
@@ -183,7 +183,7 @@ def test_a_history_with_a_password_is_asked_for_again(tmp_path: Path) -> None:
             "'postgresql://me:***@host/games')"
         )
     with pytest.raises(UsageError, match=r"me:\*\*\*@host/games, whose password .* \(--history\)"):
-        dqa.play(out=run.place, resume=True)
+        dqa.play(out=run.location, resume=True)
     assert len(dqa.read_run(tmp_path / "run").results) == 4
 
 

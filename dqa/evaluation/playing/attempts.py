@@ -1,21 +1,18 @@
 """Games that a decider plays several times, before one attempt counts.
 
-Attempts have a temporary history. The one that counts is then played again by its recorded choices,
-without a model, into the history of the run.
+Each attempt replaces the one before in the history. The one that counts is then played again by its
+recorded choices, without a model.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from dqa.core.database import Isolation, Limits
+from dqa.core.database import Limits
 from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision, Ending
 from dqa.core.events import AttemptEvent, Event, MoveEvent
@@ -27,7 +24,6 @@ from dqa.worlds.observed import trajectory_of
 from dqa.worlds.world import GameEvent, World
 
 if TYPE_CHECKING:
-    from dqa.evaluation.playing.setup import GameSetup
     from dqa.evaluation.playing.spec import Game
 
 _EVENTS: Final = "SELECT number, stage, actor, action, detail FROM events ORDER BY number"
@@ -82,45 +78,6 @@ class GameLog:
             )
 
 
-class Trials:
-    """The worlds of attempts, with a temporary history. Threads share it.
-
-    Parameters
-    ----------
-    setup
-        The games.
-    isolation
-        Where statements of players run.
-    """
-
-    def __init__(self, setup: GameSetup, isolation: Isolation) -> None:
-        self._setup = setup
-        self._isolation = isolation
-        self._folder: TemporaryDirectory[str] | None = None
-        self._history: History | None = None
-        self._lock = threading.Lock()
-
-    def of(self, game: Game) -> tuple[World, History]:
-        """Return the world of a game's attempts, and their history.
-
-        Games have the numbers of the run's history, so that models are asked in the same words.
-        """
-        with self._lock:
-            if self._history is None:
-                self._folder = TemporaryDirectory(prefix="dqa-")
-                file = Path(self._folder.name) / "attempts.db"
-                self._history = History(str(file), isolation=self._isolation)
-        history = self._history.numbered_from(self._setup.spec.first_number(game.match))
-        return self._setup.world(history), history
-
-    def close(self) -> None:
-        """Close the history and remove it."""
-        if self._history is not None:
-            self._history.close()
-        if self._folder is not None:
-            self._folder.cleanup()
-
-
 @dataclass
 class _Attempt:
     number: int
@@ -164,18 +121,16 @@ class Attempts:
         self._counted = 0
 
     def play(
-        self, world: World, trials: Trials, play: Callable[[World, Decider, str], Played]
+        self, world: World, history: History, play: Callable[[Decider, str], Played]
     ) -> Played | None:
-        """Play every attempt, and the one that counts into the history of `world`.
+        """Play every attempt, and then the one that counts again.
 
         Parameters
         ----------
-        world
-            The world of the run.
-        trials
-            The worlds of attempts.
+        world, history
+            The world of the game, and its history.
         play
-            Plays an episode of a world by a decider, with a name for the attempt.
+            Plays the game by a decider, with a name for the attempt.
 
         Returns
         -------
@@ -189,7 +144,6 @@ class Attempts:
             The decider wants no first attempt or names a missing one, or the world is not
             reproducible.
         """
-        trial_world, history = trials.of(self._game)
         while len(self._attempts) < self._decider.attempts:
             attempt = _Attempt(len(self._attempts) + 1, EventLog())
             self._attempts.append(attempt)
@@ -197,7 +151,7 @@ class Attempts:
             if player is None:
                 self._attempts.pop()
                 break
-            attempt.played = play(trial_world, player, f"attempt {attempt.number}")
+            attempt.played = play(player, f"attempt {attempt.number}")
             if attempt.played.returns is None:
                 return attempt.played
             attempt.trajectory = self._read(history, attempt.number, attempt.played)
@@ -288,7 +242,7 @@ class Attempts:
         return int(number)
 
     def _play_again(self, world: World, counted: Played) -> Played:
-        """Play an attempt into the history of the run, by its choices alone."""
+        """Play an attempt again, by its choices alone."""
         with closing(world.start(self._game.seed)) as episode:
             for number, move in enumerate(counted.moves, 1):
                 asked, choice = episode.next_move(), move.choice

@@ -11,10 +11,11 @@ deals against everybody, so deals are the clusters of means over opponents, too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import fsum, inf, sqrt
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from pydantic import Field
 
@@ -22,6 +23,7 @@ from dqa.core.records import Record
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.statistics.clusters import NO_VARIANCE, Estimate, clustered_share
+from dqa.evaluation.statistics.summaries import grouped
 
 AGREEMENT = "agreed"
 """The fact by which a world says whether a game ended in an agreement: payoffs are then also told
@@ -184,23 +186,27 @@ def mean_of_ratios(
     -------
     None where nothing was counted.
     """
-    told = [ratio for ratio in ratios if fsum(ratio.counts)]
-    if not told:
+    counted = [ratio for ratio in ratios if fsum(ratio.counts)]
+    if not counted:
         return None
     by_deal: dict[Hashable, list[float]] = {}
     values = []
-    for ratio in told:
+    for ratio in counted:
         total = fsum(ratio.counts)
         value = fsum(ratio.amounts) / total
         values.append(value)
         for amount, count, deal in zip(ratio.amounts, ratio.counts, ratio.deals, strict=True):
-            share = (amount - value * count) / (total * len(told))
+            share = (amount - value * count) / (total * len(counted))
             by_deal.setdefault(deal, []).append(share)
-    mean, games, deals = fsum(values) / len(values), sum(len(r.deals) for r in told), len(by_deal)
-    if any(_stands_on_one_deal(ratio) for ratio in told):
+    mean, games, deals = (
+        fsum(values) / len(values),
+        sum(len(r.deals) for r in counted),
+        len(by_deal),
+    )
+    if any(_stands_on_one_deal(ratio) for ratio in counted):
         return Estimate(value=mean, observations=games, clusters=deals)
     squares = fsum(fsum(shares) ** 2 for shares in by_deal.values())
-    if squares <= NO_VARIANCE * max(map(_largest, told)) ** 2:
+    if squares <= NO_VARIANCE * max(map(_largest, counted)) ** 2:
         squares = 0.0
     error = sqrt(squares * deals / (deals - 1))
     return Estimate.around(mean, error, deals - 1.0, (games, deals), (least, most))
@@ -212,36 +218,31 @@ def _stands_on_one_deal(ratio: Ratio) -> bool:
 
 
 def _largest(ratio: Ratio) -> float:
-    """Return the largest amount for a usual count, against which rounding is told."""
+    """Return the largest amount for a usual count, against which rounding is measured."""
     return max(map(abs, ratio.amounts)) * len(ratio.counts) / fsum(ratio.counts)
 
 
 _Played: TypeAlias = tuple[Result, PlayedGame]
+_Measure: TypeAlias = Callable[[Result, PlayedGame], tuple[float, float] | None]
+"""Returns an amount of a game and its count; None if the game lacks it."""
 
 
 def count_games(results: Iterable[Result], *, mirrored: bool) -> PlayFigures:
-    """Return what the games of a run came to.
+    """Return the figures of the games of a run.
 
     Parameters
     ----------
     results
-        Of a run of games, in its order.
+        The results of a run of games, in its order.
     mirrored
         Whether every deal is played twice.
     """
-    pairs: dict[tuple[str, str], list[_Played]] = {}
-    world = ""
-    for result in results:
-        if result.game is not None:
-            world = result.game.world
-            named = (result.game.player, result.game.opponent)
-            pairs.setdefault(named, []).append((result, result.game))
+    games = [(result, result.game) for result in results if result.game is not None]
+    pairs = grouped(games, lambda one: (one[1].player, one[1].opponent))
     whole = {named: _whole(found, mirrored=mirrored) for named, found in pairs.items()}
-    players: dict[str, list[tuple[str, str]]] = {}
-    for named in pairs:
-        players.setdefault(named[0], []).append(named)
+    players = grouped(pairs, lambda named: named[0])
     return PlayFigures(
-        world=world,
+        world=games[-1][1].world if games else "",
         mirrored=mirrored,
         alone=bool(pairs) and not any(opponent for _, opponent in pairs),
         pairs=tuple(_figures(*named, [pairs[named]], [whole[named]]) for named in pairs),
@@ -252,17 +253,13 @@ def count_games(results: Iterable[Result], *, mirrored: bool) -> PlayFigures:
     )
 
 
-def _deal(game: _Played) -> Hashable:
-    return game[1].seed
-
-
 def _whole(found: Sequence[_Played], *, mirrored: bool) -> list[_Played]:
-    """Return the games that came to their end, of deals of which nothing is missing."""
+    """Return the games that reached their end, of deals of which nothing is missing."""
     ended = [one for one in found if one[0].outcome is Outcome.PLAYED]
     if not mirrored:
         return ended
-    halves = {(_deal(one), one[0].epoch, one[1].mirrored) for one in ended}
-    return [one for one in ended if (_deal(one), one[0].epoch, not one[1].mirrored) in halves]
+    halves = {(game.seed, result.epoch, game.mirrored) for result, game in ended}
+    return [one for one in ended if (one[1].seed, one[0].epoch, not one[1].mirrored) in halves]
 
 
 def _figures(
@@ -272,64 +269,57 @@ def _figures(
     counted: Sequence[Sequence[_Played]],
 ) -> GameFigures:
     """Return the figures of games by opponent: all of them, and those that count."""
-    every = [one for games in found for one in games]
-    games = [one for of in counted for one in of]
-    ended = sum(result.outcome is Outcome.PLAYED for result, _ in every)
-    models = dict.fromkeys(result.model for result, _ in every)
+    every, games = list(chain(*found)), list(chain(*counted))
     agreements = any(AGREEMENT in game.facts for _, game in games)
-    facts = _facts(counted)
-    alone: dict[str, Any] = {}
+    agreed = [[one for one in of if one[1].facts.get(AGREEMENT) is True] for of in counted]
+    facts, alone = _facts(counted), {}
     if any(len(game.seats) == 1 for _, game in every):
-        facts.pop(SUCCESS, None)  # told with its own interval
+        facts.pop(SUCCESS, None)  # it has its own interval
         alone = _of_one_player(games)
     return GameFigures(
         player=player,
         opponent=opponent,
-        model=", ".join(models),
+        model=", ".join(dict.fromkeys(result.model for result, _ in every)),
         games=len(games),
-        deals=len({_deal(one) for one in games}),
+        deals=len({game.seed for _, game in games}),
         failed=sum(result.outcome.repeated for result, _ in every),
-        unpaired=ended - len(games),
+        unpaired=sum(result.outcome is Outcome.PLAYED for result, _ in every) - len(games),
         payoff=_payoff(counted),
-        score=mean_of_ratios([_values(_agreed(of)) for of in counted]) if agreements else None,
+        score=_mean(agreed, _value) if agreements else None,
         reference=next((game.reference for _, game in games), None),
-        rational=mean_of_ratios([_compared(of) for of in counted], 0.0, 1.0),
+        rational=_mean(counted, lambda _, game: (game.agreed, game.compared), 0.0, 1.0),
         moves=sum(game.moves[game.seats[0]] for _, game in games),
         fallbacks=sum(game.fallbacks[game.seats[0]] for _, game in games),
-        opponent_moves=sum(sum(game.moves[seat] for seat in game.seats[1:]) for _, game in games),
+        opponent_moves=sum(game.moves[seat] for _, game in games for seat in game.seats[1:]),
         opponent_fallbacks=sum(
-            sum(game.fallbacks[seat] for seat in game.seats[1:]) for _, game in games
+            game.fallbacks[seat] for _, game in games for seat in game.seats[1:]
         ),
         actions=_actions(games),
         facts=facts,
-        agreed_facts=_facts([_agreed(of) for of in counted]) if agreements else {},
+        agreed_facts=_facts(agreed) if agreements else {},
         **alone,
     )
 
 
 def _of_one_player(games: Sequence[_Played]) -> dict[str, Any]:
-    """Return what is measured of games of one player alone."""
-    by_task: dict[str, list[_Played]] = {}
-    for one in games:
-        if isinstance(task := one[1].facts.get(TASK), str):
-            by_task.setdefault(task, []).append(one)
-    lengths = [(float(game.moves[game.seats[0]]), game) for _, game in games]
-    attempts = [(float(game.attempts), game) for _, game in games]
+    """Return the figures of games of one player alone."""
+    with_task = [one for one in games if isinstance(one[1].facts.get(TASK), str)]
+    by_task = grouped(with_task, lambda one: str(one[1].facts[TASK]))
     return {
         "success": _success(games),
         "tasks": {
             task: TaskFigures(games=len(of), score=_payoff([of]), success=_success(of))
             for task, of in sorted(by_task.items())
         },
-        "length": mean_of_ratios([_means(lengths)], 0.0),
-        "attempts": mean_of_ratios([_means(attempts)], 1.0),
+        "length": _mean([games], lambda _, game: (game.moves[game.seats[0]], 1.0), 0.0),
+        "attempts": _mean([games], lambda _, game: (game.attempts, 1.0), 1.0),
     }
 
 
 def _success(games: Sequence[_Played]) -> Estimate | None:
-    """Return the share of games that accomplished their task; None where the world tells none."""
-    told = [(game.facts.get(SUCCESS), game.seed) for _, game in games]
-    known = [(float(done), seed) for done, seed in told if isinstance(done, bool)]
+    """Return the share of games that accomplished their task; None if the world has no tasks."""
+    facts = [(game.facts.get(SUCCESS), game.seed) for _, game in games]
+    known = [(float(done), seed) for done, seed in facts if isinstance(done, bool)]
     return clustered_share([done for done, _ in known], [seed for _, seed in known])
 
 
@@ -341,54 +331,49 @@ def _actions(games: Iterable[_Played]) -> dict[str, int]:
     return dict(sorted(counted.items()))
 
 
+def _value(result: Result, _: PlayedGame) -> tuple[float, float]:
+    return result.value or 0.0, 1.0
+
+
 def _payoff(counted: Sequence[Sequence[_Played]]) -> Estimate | None:
-    """Return what the player got a game; a reward of who plays alone lies between 0 and 1."""
-    every = [one for games in counted for one in games]
+    """Return the player's payoff per game; a reward of one player alone is between 0 and 1."""
     rewards = all(
-        len(game.seats) == 1 and 0.0 <= (result.value or 0.0) <= 1.0 for result, game in every
+        len(game.seats) == 1 and 0.0 <= (result.value or 0.0) <= 1.0
+        for result, game in chain(*counted)
     )
-    return mean_of_ratios([_values(of) for of in counted], *((0.0, 1.0) if rewards else ()))
-
-
-def _values(games: Sequence[_Played]) -> Ratio:
-    return _means([(result.value or 0.0, game) for result, game in games])
-
-
-def _means(values: Sequence[tuple[float, PlayedGame]]) -> Ratio:
-    deals = tuple(game.seed for _, game in values)
-    return Ratio(tuple(value for value, _ in values), (1.0,) * len(values), deals)
-
-
-def _agreed(games: Sequence[_Played]) -> list[_Played]:
-    return [one for one in games if one[1].facts.get(AGREEMENT) is True]
-
-
-def _compared(games: Sequence[_Played]) -> Ratio:
-    return Ratio(
-        tuple(float(game.agreed) for _, game in games),
-        tuple(float(game.compared) for _, game in games),
-        tuple(game.seed for _, game in games),
-    )
+    return _mean(counted, _value, *((0.0, 1.0) if rewards else ()))
 
 
 def _facts(counted: Sequence[Sequence[_Played]]) -> dict[str, Estimate]:
     """Return the means of the facts that are numbers or true and false."""
-    names = dict.fromkeys(name for games in counted for _, game in games for name in game.facts)
     found: dict[str, Estimate] = {}
-    for name in names:
-        ratios = []
-        values = [game.facts.get(name) for games in counted for _, game in games]
-        for games in counted:
-            told = [(game.facts.get(name), game) for _, game in games]
-            ratios.append(
-                _means([(float(fact), game) for fact, game in told if _is_number(fact)])  # type: ignore[arg-type]
-            )
-        shares = all(isinstance(value, bool) for value in values if _is_number(value))
-        mean = mean_of_ratios(ratios, *((0.0, 1.0) if shares else ()))
+    for name in dict.fromkeys(name for _, game in chain(*counted) for name in game.facts):
+        values = [game.facts.get(name) for _, game in chain(*counted)]
+        is_share = all(isinstance(value, bool) for value in values if _is_number(value))
+
+        def measure(_: Result, game: PlayedGame, name: str = name) -> tuple[float, float] | None:
+            fact = game.facts.get(name)
+            return (float(fact), 1.0) if _is_number(fact) else None
+
+        mean = _mean(counted, measure, *((0.0, 1.0) if is_share else ()))
         if mean is not None:
             found[name] = mean
     return found
 
 
-def _is_number(fact: object) -> bool:
+def _is_number(fact: object) -> TypeGuard[float]:
     return isinstance(fact, bool | int | float)
+
+
+def _mean(
+    groups: Sequence[Sequence[_Played]], measure: _Measure, least: float = -inf, most: float = inf
+) -> Estimate | None:
+    """Return the mean of a measure over groups of games."""
+    ratios = []
+    for games in groups:
+        measured = [(measure(result, game), game.seed) for result, game in games]
+        known = [(one, deal) for one, deal in measured if one is not None]
+        amounts = tuple(float(amount) for (amount, _), _ in known)
+        counts = tuple(float(count) for (_, count), _ in known)
+        ratios.append(Ratio(amounts, counts, tuple(deal for _, deal in known)))
+    return mean_of_ratios(ratios, least, most)

@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from dqa.core.database import Isolation
 from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import GameTakenError
@@ -17,7 +16,7 @@ from dqa.deciders.by_scenario import ByScenario
 from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.plan import Task
 from dqa.evaluation.play import Played, Reference, play_episode
-from dqa.evaluation.playing.attempts import Attempts, GameLog, Trials
+from dqa.evaluation.playing.attempts import Attempts, GameLog
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.playing.setup import GameSetup
 from dqa.evaluation.playing.spec import Game
@@ -47,16 +46,13 @@ class GameWorker:
         The games and their players.
     history
         Stores the events of the games.
-    isolation
-        Where statements of players run.
     """
 
-    def __init__(self, setup: GameSetup, history: History, isolation: Isolation) -> None:
+    def __init__(self, setup: GameSetup, history: History) -> None:
         self._setup = setup
         self._history = history
         self._games = {setup.task_of(game).key: game for game in setup.games}
-        self._trials = Trials(setup, isolation)
-        self._worlds: dict[int, World] = {}
+        self._worlds: dict[int, tuple[World, History]] = {}
         self._lock = threading.Lock()
 
     def decide(self, task: Task) -> Made | None:
@@ -71,29 +67,28 @@ class GameWorker:
         """Do nothing: a game waits for no database."""
 
     def close(self) -> None:
-        """Close the histories."""
-        self._trials.close()
+        """Close the history."""
         self._history.close()
 
-    def _world_of(self, game: Game) -> World:
-        """Return the world of a match, whose games have their own numbers in the history."""
+    def _world_of(self, game: Game) -> tuple[World, History]:
+        """Return the world of a match, and its history, which numbers its games."""
         with self._lock:
             if game.match not in self._worlds:
                 numbered = self._history.numbered_from(self._setup.spec.first_number(game.match))
-                self._worlds[game.match] = self._setup.world(numbered)
+                self._worlds[game.match] = (self._setup.world(numbered), numbered)
             return self._worlds[game.match]
 
     def _play(self, game: Game) -> _GameDecision:
         """Play one game; a failing server or a bug ends it without returns."""
-        setup, world = self._setup, self._world_of(game)
+        setup, (world, history) = self._setup, self._world_of(game)
         called = dict(zip(setup.players, (game.player, game.opponent), strict=False))
         deciders = {seat: setup.epochs[game.epoch - 1][name] for seat, name in called.items()}
         seat, names, seconds = setup.players[0], _names(game), setup.spec.budget.seconds
         reference = _reference(setup, seat, names)
 
-        def play(where: World, deciders: dict[str, Decider], *more: str) -> Played:
+        def play(deciders: dict[str, Decider], *more: str) -> Played:
             return play_episode(
-                *(where, deciders, game.seed),
+                *(world, deciders, game.seed),
                 mirrored=game.mirrored,
                 names=(*names, *more),
                 seconds=seconds,
@@ -113,11 +108,9 @@ class GameWorker:
         started = time.perf_counter()
         try:
             if attempts is None:
-                played = play(world, deciders)
+                played = play(deciders)
             else:
-                played = attempts.play(
-                    world, self._trials, lambda where, one, name: play(where, {seat: one}, name)
-                )
+                played = attempts.play(world, history, lambda one, name: play({seat: one}, name))
         except GameTakenError:
             raise
         except Exception as error:  # noqa: BLE001  (a bug of a world ends one game)

@@ -84,7 +84,7 @@ def trajectories_of(
     UsageError
         The run is one of games, its traces are not there, or its questions cannot be read again.
     """
-    where = str(run.place or run.name or "The run")
+    where = str(run.location or run.name or "The run")
     require_questions(run.spec, where, _NO_GAMES)
     known = _identities(run, questions, where)
     name = name_of(run)
@@ -111,14 +111,15 @@ def trajectories_of(
 def name_of(run: Run) -> str:
     """Return what sources call a run: two of one name in two places are told apart."""
     name = run.name or "asked"
-    if run.place is None:
+    if run.location is None:
         return name
-    place = os.path.abspath(str(run.place)) if "://" not in str(run.place) else str(run.place)  # noqa: PTH100
+    where = str(run.location)
+    place = where if "://" in where else os.path.abspath(where)  # noqa: PTH100
     return f"{name}~{hashlib.sha256(place.encode()).hexdigest()[:6]}"
 
 
 def _traces(run: Run) -> Iterator[Trace]:
-    if run.place is None:
+    if run.location is None:
         yield from run.traces
         return
     any_trace = False
@@ -127,8 +128,8 @@ def _traces(run: Run) -> Iterator[Trace]:
         yield trace
     if not any_trace:
         raise UsageError(
-            f"{run.place} holds no trace of a finished decision, and a memory is built from those: "
-            "name a run that kept them."
+            f"{run.location} holds no trace of a finished decision, and a memory is built from "
+            "those: name a run that kept them."
         )
 
 

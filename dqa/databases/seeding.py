@@ -37,12 +37,8 @@ def _run_cypher(url: str, statements: Sequence[str]) -> None:
 
 
 def _run_sql(url: str, statements: Sequence[str]) -> None:
-    from sqlalchemy import create_engine
+    from sqlalchemy import NullPool, create_engine
 
-    engine = create_engine(url)
-    try:
-        with engine.begin() as connection:
-            for statement in statements:
-                connection.exec_driver_sql(statement)
-    finally:
-        engine.dispose()
+    with create_engine(url, poolclass=NullPool).begin() as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)

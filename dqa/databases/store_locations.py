@@ -182,30 +182,21 @@ def translate_errors(location: StoreLocation, *, under_way: bool = False) -> Ite
 
 
 def _translate(location: StoreLocation, error: SQLAlchemyError, *, under_way: bool) -> DqaError:
-    problem = one_line(error)
-    if location.file is not None:
-        return _translate_file(location, problem)
-    if isinstance(error, ProgrammingError):
-        return UsageError(f"{location.shown} cannot be used as a {location.what}: {problem}.")
-    message = f"{location.shown} cannot be used: {problem}."
-    after = f" {location.after_outage}" if under_way and location.after_outage else ""
-    return DatabaseUnavailableError(message + after)
-
-
-def _translate_file(location: StoreLocation, problem: str) -> DqaError:
-    file, what = location.file, location.what
+    problem, shown, what = one_line(error), location.shown, location.what
+    if location.file is None:
+        if isinstance(error, ProgrammingError):
+            return UsageError(f"{shown} cannot be used as a {what}: {problem}.")
+        after = f" {location.after_outage}" if under_way and location.after_outage else ""
+        return DatabaseUnavailableError(f"{shown} cannot be used: {problem}.{after}")
     if any(words in problem for words in ("not a database", "malformed", "encrypted")):
-        return DataError(f"{file} is not a {what}, or is damaged ({problem}). {location.hint}")
+        return DataError(f"{shown} is not a {what}, or is damaged ({problem}). {location.hint}")
     if "readonly" in problem or "read-only" in problem:
         return _may_not_write(location)
     # With a write-ahead log, SQLite reports a full disk as an I/O error.
-    folder = Path(file or ".").absolute().parent
-    is_full = "I/O error" in problem and shutil.disk_usage(folder).free < _LITTLE
-    if is_full or "is full" in problem:
-        return InfrastructureError(
-            f"{file} cannot be written: the disk is full. Free some space, and try again."
-        )
-    return InfrastructureError(f"{file} cannot be used: {problem}.")
+    free = shutil.disk_usage(location.file.absolute().parent).free
+    if "is full" in problem or ("I/O error" in problem and free < _LITTLE):
+        problem = "the disk is full. Free some space, and try again"
+    return InfrastructureError(f"{shown} cannot be written or read: {problem}.")
 
 
 def _may_not_write(location: StoreLocation) -> UsageError:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dqa_dellma.events import ForecastEvent as ForecastEvent
     from dqa_dellma.events import RankingEvent as RankingEvent
     from dqa_dellma.factories import problem_decider as problem_decider
-    from dqa_dellma.portfolios.combining import combine_actions as combine_actions
+    from dqa_dellma.portfolios import combine_actions as combine_actions
     from dqa_dellma.settings import DellmaSettings as DellmaSettings
     from dqa_dellma.steps.dellma import Dellma as Dellma
     from dqa_dellma.steps.dellma import Steps as Steps
@@ -45,7 +45,7 @@ _HOMES = {
     "context.problem": ("Problem",),
     "events": ("FactorsEvent", "ForecastEvent", "RankingEvent"),
     "factories": ("problem_decider",),
-    "portfolios.combining": ("combine_actions",),
+    "portfolios": ("combine_actions",),
     "settings": ("DellmaSettings",),
     "steps.dellma": ("Dellma", "Steps"),
     "tree.page": ("write_tree",),

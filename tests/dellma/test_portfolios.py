@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from itertools import product
 
 import numpy as np
 import pytest
 
 from dqa.core.errors import UsageError
-from dqa_dellma.portfolios.optimum import PortfolioLimits, find_best_portfolio, join_utilities
+from dqa_dellma.portfolios import PortfolioLimits, Risk, combine_actions, find_best_portfolio
 from dqa_dellma.settings import Attitude
+from dqa_dellma.tree.reading import read_tree
 from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import weigh_by_attitude
-from dqa_dellma.utilities.pairs import Pairs
+from tests.dellma.dellma_traces import traced
 
 ATTITUDES: list[tuple[Attitude, float]] = [
     ("mean", 0.2),
@@ -72,7 +72,7 @@ def test_portfolios_in_units_are_the_best_of_all(
         for amounts in product(*steps)
         if costs @ np.array(amounts) <= limits.budget + 1e-9
     )
-    found = find_best_portfolio(utilities, limits, attitude=attitude, aversion=aversion)
+    found = find_best_portfolio(utilities, limits, Risk(attitude, aversion))
     amounts = np.array(found.amounts)
     assert found.value == pytest.approx(best, rel=1e-6)
     assert found.value == pytest.approx(worth(utilities, amounts, limits, attitude, aversion))
@@ -87,7 +87,7 @@ def test_portfolios_of_any_amounts_are_the_best_of_all(
 ) -> None:
     """No move between two actions, and no portfolio of a fine grid, is worth more."""
     utilities = world(16, 3, seed)
-    found = find_best_portfolio(utilities, attitude=attitude, aversion=aversion)
+    found = find_best_portfolio(utilities, risk=Risk(attitude, aversion))
     amounts = np.array(found.amounts)
     assert amounts.sum() == pytest.approx(1.0)
     shares = np.linspace(0.0, 1.0, 41)
@@ -115,7 +115,7 @@ def test_actions_that_offset_one_another_are_combined() -> None:
     utilities = np.array([[1.0, 0.0], [0.0, 1.0]])
     careful: list[tuple[Attitude, float]] = [("cvar", 0.5), ("exponential", 1.0)]
     for attitude, aversion in careful:
-        found = find_best_portfolio(utilities, attitude=attitude, aversion=aversion)
+        found = find_best_portfolio(utilities, risk=Risk(attitude, aversion))
         assert found.amounts == pytest.approx((0.5, 0.5), abs=1e-3)
         assert found.gain > 0.1
         assert found.single == 0
@@ -134,38 +134,17 @@ def test_larger_utilities_change_no_amounts() -> None:
     """Utilities have no unit: any multiple of them gives the same portfolio."""
     utilities = world(16, 3, 5)
     for attitude, aversion in ATTITUDES:
-        one = find_best_portfolio(
-            utilities, PortfolioLimits(unit=0.1), attitude=attitude, aversion=aversion
-        )
+        one = find_best_portfolio(utilities, PortfolioLimits(unit=0.1), Risk(attitude, aversion))
         other = find_best_portfolio(
-            utilities * 1e-4, PortfolioLimits(unit=0.1), attitude=attitude, aversion=aversion
+            utilities * 1e-4, PortfolioLimits(unit=0.1), Risk(attitude, aversion)
         )
         assert other.amounts == pytest.approx(one.amounts)
         assert other.value == pytest.approx(one.value * 1e-4)
 
 
-def test_data_for_the_trace_is_plain_json() -> None:
-    """The amounts have their actions' names, and JSON takes it as it is."""
-    data = find_best_portfolio(world(8, 2, 0), attitude="cvar").to_data(["a", "b"])
-    assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert [row["action"] for row in data["amounts"]] == ["a", "b"]
-    assert data["single"]["action"] in {"a", "b"}
-    assert data["states"] == 8
-
-
 @pytest.mark.parametrize(
     ("limits", "problem"),
     [
-        (PortfolioLimits(budget=0.0), "a budget, finite and above 0"),
-        (PortfolioLimits(budget=float("nan")), "a budget"),
-        (PortfolioLimits(budget=float("inf")), "a budget"),
-        (PortfolioLimits(unit=-1.0), "a unit"),
-        (PortfolioLimits(unit=float("nan")), "a unit"),
-        (PortfolioLimits(costs=(1.0,)), "2 actions has 1 costs"),
-        (PortfolioLimits(costs=(1.0, 0.0)), "costs, finite and above 0"),
-        (PortfolioLimits(costs=(1.0, float("nan"))), "costs"),
-        (PortfolioLimits(least=(-1.0, 0.0)), "0 or more"),
-        (PortfolioLimits(most=(float("nan"), 1.0)), "largest amounts"),
         (PortfolioLimits(least=(0.8, 0.8)), "least amounts cost 1.6, and the budget is 1"),
         (
             PortfolioLimits(least=(0.8, 0.0), most=(0.5, 1.0)),
@@ -179,20 +158,16 @@ def test_data_for_the_trace_is_plain_json() -> None:
 def test_impossible_limits_are_refused(
     limits: PortfolioLimits, problem: str, attitude: Attitude
 ) -> None:
-    """Limits that make no sense, or that nothing fits, are an error that says which."""
+    """Limits that nothing fits are an error that says which."""
     with pytest.raises(UsageError, match=problem):
-        find_best_portfolio(world(4, 2, 0), limits, attitude=attitude)
-
-
-def test_separate_states_have_no_portfolio() -> None:
-    """Where every action has states of its own, nothing tells how they go together."""
-    pairs = Pairs(np.zeros((2, 1), dtype=np.int64), np.array([0, 1]), np.array([0, 1]))
-    with pytest.raises(UsageError, match=r"one action's own.*dellma-pairs"):
-        join_utilities(pairs, np.array([0.5, 0.5]), 2)
+        find_best_portfolio(world(4, 2, 0), limits, Risk(attitude, 0.2))
 
 
 def test_shared_states_with_gaps_ask_for_more_samples() -> None:
     """Where states are shared, but none is ranked for all actions, more of them may help."""
-    pairs = Pairs(np.zeros((1, 1), dtype=np.int64), np.array([0, 0]), np.array([0, 1]))
+    tree = read_tree(traced())
+    last = tree.actions[-1]
+    unknown = tuple(sample.changed(utility=None) for sample in last.samples)
+    gaps = tree.changed(actions=(*tree.actions[:-1], last.changed(samples=unknown)))
     with pytest.raises(UsageError, match=r"more dellma\.samples"):
-        join_utilities(pairs, np.array([0.5, np.nan]), 2)
+        combine_actions(gaps)

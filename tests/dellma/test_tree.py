@@ -114,7 +114,6 @@ def test_the_json_is_the_tree(trace: Trace) -> None:
     assert document.keys() == {*DecisionTree.model_fields, "warnings"}
     assert len(document["rankings"]) == len(tree.rankings)
     assert all(ranking.keys() >= {"step", "shown", "items"} for ranking in document["rankings"])
-    assert all("kind" not in one for one in (*document["rankings"], *document["rounds"]))
 
 
 def test_an_early_end_leaves_what_there_was() -> None:

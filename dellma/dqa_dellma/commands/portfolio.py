@@ -15,7 +15,7 @@ from dqa.core.text import counted
 from dqa_dellma.settings import Attitude
 
 if TYPE_CHECKING:
-    from dqa_dellma.portfolios.combining import Combination
+    from dqa_dellma.portfolios import Combination
 
 
 def portfolio(  # noqa: PLR0913  (one parameter an option)
@@ -83,7 +83,7 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Combine actions under a budget, by the utilities that a DeLLMa decision elicited."""
     from dqa.api.stored import read_run
-    from dqa_dellma.portfolios.combining import combine_actions
+    from dqa_dellma.portfolios import combine_actions
     from dqa_dellma.tree.reading import find_tree
 
     found = combine_actions(

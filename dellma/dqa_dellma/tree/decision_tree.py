@@ -6,17 +6,14 @@ asked and answered. Text in it was written by models and databases, and none of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from pydantic import computed_field
 
 from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa_dellma.events import ConfidenceEvent, Method, RankingEvent
-from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.why import Influence
 
 DEFECTS: Mapping[str, str] = MappingProxyType(
@@ -48,11 +45,7 @@ Each reply that could not be used counts, refusals among them, also where a late
 """
 
 
-class _TreePart(Record):
-    """A part of the tree."""
-
-
-class JudgedValue(_TreePart):
+class JudgedValue(Record):
     """A value of a factor: how likely it is, in words (None where nobody judged it) and scaled."""
 
     name: str
@@ -60,7 +53,7 @@ class JudgedValue(_TreePart):
     probability: float | None = None
 
 
-class JudgedFactor(_TreePart):
+class JudgedFactor(Record):
     """A latent factor with its values.
 
     Attributes
@@ -78,7 +71,7 @@ class JudgedFactor(_TreePart):
     values: tuple[JudgedValue, ...]
 
 
-class SampledState(_TreePart):
+class SampledState(Record):
     """A sampled state.
 
     Attributes
@@ -93,7 +86,7 @@ class SampledState(_TreePart):
     probability: float
 
 
-class RankedPlace(_TreePart):
+class RankedPlace(Record):
     """Where a ranking put an item: 1 is the best, equal ones share it; of `of` ranked items."""
 
     ranking: int
@@ -101,7 +94,7 @@ class RankedPlace(_TreePart):
     of: int
 
 
-class TriedState(_TreePart):
+class TriedState(Record):
     """An action in a sampled state: an item that was ranked.
 
     Attributes
@@ -120,7 +113,7 @@ class TriedState(_TreePart):
     places: tuple[RankedPlace, ...]
 
 
-class ComparedAction(_TreePart):
+class ComparedAction(Record):
     """What could be chosen.
 
     Attributes
@@ -146,8 +139,18 @@ class ComparedAction(_TreePart):
     chance_best: float | None = None
     samples: tuple[TriedState, ...]
 
+    def extremes(self, most: int) -> tuple[Sequence[TriedState], int]:
+        """Return at most `most` samples, the best first, and how many are left out in between."""
+        ordered = sorted(
+            self.samples, key=lambda one: (one.utility is None, -(one.utility or 0.0), one.item)
+        )
+        if len(ordered) <= most:
+            return ordered, 0
+        half = most // 2
+        return [*ordered[: most - half], *ordered[len(ordered) - half :]], len(ordered) - most
 
-class UnusableReply(_TreePart):
+
+class UnusableReply(Record):
     """A reply that could not be used, so that it was asked for again, if it was not the last try.
 
     Attributes
@@ -165,7 +168,7 @@ class UnusableReply(_TreePart):
     problem: str
 
 
-class ReadStatement(_TreePart):
+class ReadStatement(Record):
     """A statement as written, what it returned, and the class of its error or None."""
 
     statement: str
@@ -173,7 +176,7 @@ class ReadStatement(_TreePart):
     error: str | None
 
 
-class ReadContext(_TreePart):
+class ReadContext(Record):
     """What is asked and was read; the fields are those of `dqa_dellma.events.ContextEvent`."""
 
     statements: tuple[ReadStatement, ...]
@@ -186,7 +189,7 @@ class ReadContext(_TreePart):
     left_out: tuple[Candidate, ...] = ()
 
 
-class DecisionTree(_TreePart):
+class DecisionTree(Record):
     """A decision with everything that it rests on.
 
     Attributes
@@ -250,45 +253,8 @@ class DecisionTree(_TreePart):
         """Whether the intervals of the values are known."""
         return any(action.interval is not None for action in self.actions)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was not as it was asked for, in words, with how often; empty where all was."""
+        """What was not as asked for, in words, with how often; empty if all was."""
         return tuple(f"{DEFECTS[name]}: {count}" for name, count in self.defects.items() if count)
-
-    def sampled(self) -> tuple[Pairs, NDArray[np.float64]]:
-        """Return the state-action pairs, actions numbered as in `actions`, and their utilities.
-
-        The utilities have shape (n,), with NaN for pairs that no ranking holds.
-        """
-        found = [(n, sample) for n, action in enumerate(self.actions) for sample in action.samples]
-        utilities = [np.nan if s.utility is None else s.utility for _, s in found]
-        pairs = Pairs(
-            states=np.zeros((len(self.states), 0), dtype=np.int64),
-            state_of=np.array([sample.state for _, sample in found], dtype=np.int64),
-            action_of=np.array([number for number, _ in found], dtype=np.int64),
-        )
-        return pairs, np.array(utilities, dtype=np.float64)
-
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of what `to_json` returns."""
-        schema = cls.model_json_schema(mode="serialization")
-        for event, left_out in (("RankingEvent", {"kind"}), ("ConfidenceEvent", {"kind", "step"})):
-            described = schema["$defs"][event]
-            for name in left_out:
-                del described["properties"][name]
-            described["required"] = [n for n in described["required"] if n not in left_out]
-        none_yet = {"type": "object", "maxProperties": 0}
-        schema["properties"]["method"] = {"anyOf": [{"$ref": "#/$defs/Method"}, none_yet]}
-        schema["properties"]["warnings"] = {"type": "array", "items": {"type": "string"}}
-        schema["required"].append("warnings")
-        return schema
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values; what is not known is None."""
-        of_events = {
-            "rankings": {"__all__": {"kind"}},
-            "rounds": {"__all__": {"kind", "step"}},
-        }
-        told = self.model_dump(exclude=of_events)
-        return told | {"method": told["method"] or {}, "warnings": self.warnings}

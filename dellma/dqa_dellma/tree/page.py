@@ -44,7 +44,7 @@ class _Branch:
 
     action: ComparedAction
     interval: _Interval | None
-    samples: tuple[TriedState, ...]
+    samples: Sequence[TriedState]
     left_out: int
 
 
@@ -84,16 +84,8 @@ def write_tree(tree: DecisionTree, file: Path | str, index: str | None = None) -
 
 
 def _branch(action: ComparedAction, actions: Sequence[ComparedAction], most: int) -> _Branch:
-    samples = sorted(
-        action.samples,
-        key=lambda sample: (sample.utility is None, -(sample.utility or 0.0), sample.item),
-    )
-    shown = samples
-    if len(samples) > most:
-        half = most // 2
-        shown = samples[: most - half] + samples[len(samples) - half :]
-    left_out = len(samples) - len(shown)
-    return _Branch(action, _interval(action, actions), tuple(shown), left_out)
+    samples, left_out = action.extremes(most)
+    return _Branch(action, _interval(action, actions), samples, left_out)
 
 
 def _interval(action: ComparedAction, actions: Sequence[ComparedAction]) -> _Interval | None:

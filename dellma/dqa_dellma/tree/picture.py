@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from dqa.core.errors import UsageError
 from dqa.core.pictures import Picture, PictureEdge, PictureNode
 from dqa.evaluation.traces import Trace
@@ -33,7 +31,7 @@ def picture(trace: Trace) -> Picture | None:
         at = f"action {number}"
         nodes.append(_action(at, action))
         edges.append(PictureEdge(source="decision", target=at, weight=action.chance_best))
-        for sample in _extremes(action.samples, each):
+        for sample in action.extremes(each)[0]:
             leaf = f"{at} state {sample.state}"
             nodes.append(_leaf(leaf, sample, tree))
             weight = tree.states[sample.state].probability / likeliest
@@ -83,12 +81,3 @@ def _leaf(leaf: str, sample: TriedState, tree: DecisionTree) -> PictureNode:
         value=sample.utility,
         notes=(("utility", utility), *values),
     )
-
-
-def _extremes(samples: Sequence[TriedState], most: int) -> Sequence[TriedState]:
-    """Return the best and the worst samples, the best first."""
-    ranked = sorted(samples, key=lambda s: (s.utility is None, -(s.utility or 0.0), s.item))
-    if len(ranked) <= most:
-        return ranked
-    half = most // 2
-    return [*ranked[: most - half], *ranked[len(ranked) - half :]]

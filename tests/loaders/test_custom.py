@@ -168,7 +168,7 @@ def test_a_source_is_data_without_passwords(shop: Path, tmp_path: Path) -> None:
     file = written(tmp_path, BEST)
     server = "postgresql+psycopg://me:secret@host/sales"
     source = dqa.OwnQuestions(file=file, databases=[str(shop), server])
-    spec = dqa.RunSpec(questions=source, deciders="first")
+    spec = dqa.RunSpec(questions=source, deciders=("first",))
     assert "secret" not in json.dumps(spec.to_json())
     assert "secret" not in repr(spec) + repr(source)
     assert spec.databases == ()
@@ -179,8 +179,8 @@ def test_a_source_is_data_without_passwords(shop: Path, tmp_path: Path) -> None:
         "sales": "postgresql+psycopg://me:***@host/sales",
     }
     with pytest.raises(dqa.UsageError, match="the questions name their own databases"):
-        dqa.RunSpec(questions=source, deciders="first", databases="sqlite")
+        dqa.RunSpec(questions=source, deciders=("first",), databases=("sqlite",))
     generated = dqa.GeneratedQuestions()
-    assert dqa.RunSpec(questions=generated, deciders="first").databases == ("sqlite", "ladybug")
+    assert dqa.RunSpec(questions=generated, deciders=("first",)).databases == ("sqlite", "ladybug")
     with pytest.raises(dqa.UsageError, match="databases: must not be empty"):
-        dqa.RunSpec(questions=generated, deciders="first", databases=())
+        dqa.RunSpec(questions=generated, deciders=("first",), databases=())

@@ -120,7 +120,7 @@ def _name(parameter: Any) -> str:  # noqa: ANN401
     if parameter.param_type_name == "argument":
         name = parameter.metavar or parameter.name.upper()
         return name if parameter.nargs == 1 or name.endswith("...") else f"{name}..."
-    named = ", ".join(sorted(parameter.opts, key=len))
+    named = "/".join([", ".join(sorted(parameter.opts, key=len)), *parameter.secondary_opts])
     is_flag = parameter.is_flag or parameter.count
     return named if is_flag else f"{named} {parameter.metavar or 'VALUE'}"
 

@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 Requester: TypeAlias = tuple[str, ...]
-"""Names that say who asks, such as a question's, its database's and its decider's."""
+"""Names of the requester, such as a question, its database and its decider."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Attempt:
-    """One attempt at a decision: all that a requester asks from its beginning to its end.
+    """One attempt at a decision, with all requests from its start to its end.
 
     Attributes
     ----------
     requester
-        Who asks; empty where nobody said.
+        The requester; empty for none.
     played
-        The requests that a recording has answered, so that nobody is paid for the replies.
+        The requests that a cassette has answered, so that their replies cost nothing.
     """
 
     requester: Requester = ()
@@ -36,26 +36,24 @@ _attempt: ContextVar[Attempt] = ContextVar("dqa_attempt", default=Attempt())  # 
 
 
 def current_attempt() -> Attempt:
-    """Return the attempt that this context belongs to; outside of `attempt_by`, a nameless one."""
+    """Return the attempt of this context; one without a requester outside of `attempt_by`."""
     return _attempt.get()
 
 
 @contextmanager
 def attempt_by(*names: str) -> Iterator[Attempt]:
-    """Begin an attempt: what models are asked from here on is asked in these names.
+    """Begin an attempt: all requests to models in this context have these names.
 
-    Every attempt plays what is recorded for its requester from the beginning. A decision that is
-    made again, after an outage or in a resumed run, so gets the replies that it had, and asks only
-    for those that it lacks.
+    Every attempt replays the records of its requester from the first. A decision that is repeated
+    after an outage or in a resumed run gets its earlier replies, and asks only for the others.
 
-    The name holds for this context: for what is called from here, and for the threads of LangChain
-    and LangGraph. A decider with threads of its own has to run them in a copy of its context
-    (`contextvars.copy_context`); otherwise they ask without a requester.
+    The context includes the threads of LangChain and LangGraph. A decider with its own threads runs
+    them in a copy of its context (`contextvars.copy_context`).
 
     Parameters
     ----------
     *names
-        Who asks. No two decisions of a recording may have the same names.
+        The requester. No two decisions of a cassette may have the same names.
     """
     attempt = Attempt(names)
     token = _attempt.set(attempt)

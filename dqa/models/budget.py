@@ -1,4 +1,4 @@
-"""What a run may spend on models, in tokens or in money."""
+"""Prices of tokens, and the budget of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens cost, in one currency.
+    """Prices of a million tokens, in one currency.
 
     Attributes
     ----------
@@ -47,10 +47,10 @@ class Prices:
 
 
 class Budget:
-    """What is left to spend; shared by all threads of a run.
+    """The budget of a run, shared by all its threads.
 
-    No call starts once the budget is spent. What a reply costs is known only when it has come, so a
-    run can overdraw by the calls that are under way at that moment, one a thread.
+    No call starts once the budget is spent. The cost of a reply is known only when it arrives, so a
+    run can exceed the budget by one call of each thread.
 
     Parameters
     ----------
@@ -59,10 +59,10 @@ class Budget:
     cost
         Most money, at `prices`; None for any amount.
     prices
-        What tokens cost.
+        Prices of tokens.
     spent
-        What an earlier part of the run has spent; or what returns that, with what other processes
-        spend meanwhile.
+        Usage of an earlier part of the run; or a function that returns it, with the usage of other
+        processes.
 
     Raises
     ------
@@ -92,11 +92,11 @@ class Budget:
 
     @property
     def spent(self) -> Usage:
-        """What has been spent so far."""
+        """The usage so far."""
         return self._before + self._elsewhere() + self._spent
 
     def check(self) -> None:
-        """Raise `BudgetSpentError` where nothing is left."""
+        """Raise `BudgetSpentError` if the budget is spent."""
         spent = self.spent
         tokens, cost = _tokens(spent), self._prices.cost(spent)
         if self._tokens is not None and tokens >= self._tokens:
@@ -107,12 +107,12 @@ class Budget:
             raise BudgetSpentError(f"The budget of {self._cost:g} is spent ({cost:.4f} used).")
 
     def spend(self, usage: Usage) -> None:
-        """Take down what one call has used."""
+        """Add the usage of one call."""
         with self._lock:
             self._spent += usage
 
     def learn(self, spent: Usage) -> None:
-        """Take note of what a whole run has spent, of which this process knows a part."""
+        """Set the usage of the whole run, if this process knows only a part of it."""
         with self._lock:
             if _tokens(spent) > _tokens(self._spent):
                 self._spent = spent

@@ -52,7 +52,7 @@ _HINTS = {
     FaultKind.MALFORMED: " Check --base-url.",
     FaultKind.TIMEOUT: " Wait longer (--timeout), or ask for shorter replies (--reply-tokens).",
 }
-"""What may help against a kind of fault that repeats."""
+"""Advice for a kind of fault that repeats."""
 _THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _FAULTS = TypeAdapter(list[Fault])
 
@@ -71,7 +71,7 @@ class ModelReply:
         Why the reply must not be used as the model's answer (cut off, withheld, refused, or only
         reasoning), worded for the model; None for a whole reply.
     reasoning
-        What the provider sent as reasoning, apart from the text.
+        The reasoning that the provider sent apart from the text.
     """
 
     reply: AIMessage
@@ -267,7 +267,7 @@ class _Call:
         return error
 
     def note(self, fault: Fault) -> None:
-        """Report a fault, and take what it may have cost off the budget."""
+        """Report a fault, and subtract its possible cost from the budget."""
         self.faults.append(fault)
         self.span.fault(fault)
         self.on_fault(fault)
@@ -358,7 +358,7 @@ def _within(seconds: float, ask: Callable[[], AIMessage]) -> Callable[[], AIMess
 
 
 def layers(model: object) -> Iterator[object]:
-    """Yield a model and what is below it: below bound tools, and below a recorder."""
+    """Yield a model and the models below its bound tools and its recorder."""
     while model is not None:
         yield model
         if isinstance(model, RunnableBindingBase):

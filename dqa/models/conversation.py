@@ -67,7 +67,7 @@ def take_turn(
 ) -> Turn:
     """Ask a model for its next reply, and record faults and tokens.
 
-    The reader of the reply records it, because only the reader knows what it says.
+    The reader of the reply records it, because only the reader understands it.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Conversation:
     calls
         Retries, limits and budget.
     recorder
-        Records what is asked and said.
+        Records prompts and replies.
     """
 
     model: ChatRunnable

@@ -28,7 +28,7 @@ _LONGEST_WORDS = 400
 
 
 class FaultKind(StrEnum):
-    """What a fault is; `retryable` says whether asking again can help.
+    """The kind of a fault; `retryable` says whether asking again can help.
 
     `UNSUPPORTED` is a setting that the model refuses: the request is made again without it.
     """
@@ -128,7 +128,7 @@ class Fault:
     Attributes
     ----------
     kind
-        What it was.
+        The kind.
     error
         Class name of the exception.
     message

@@ -1,9 +1,7 @@
-"""How fast a provider may be asked: calls at once, requests and tokens a minute.
+"""Limits of a provider: concurrent calls, and requests and tokens per minute.
 
-One `Limiter` is shared by all threads of a run. A rate is a token bucket, kept as the one instant
-at which it will be full again: the next caller starts then, in the order of arrival, and moves
-the instant on by what it takes. There is no burst, nothing is polled, and the same calls at the
-same instants always wait equally long.
+All threads of a run share one `Limiter`. A rate is stored as the time when the next call may
+start. Callers take their turn in the order of arrival, without bursts and without polling.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Where time comes from; a test gives its own.
+    """The source of time; tests have their own.
 
     Attributes
     ----------
@@ -45,27 +43,27 @@ class _Bucket:
         self._full_at = float("-inf")
 
     def take(self, amount: float, now: float) -> float:
-        """Return the instant at which a call that takes `amount` may start."""
+        """Return the time when a call of `amount` may start."""
         start = max(now, self._full_at)
         self._full_at = start + amount * self._seconds_each
         return start
 
     def correct(self, amount: float) -> None:
-        """Take `amount` more, or give it back where it is negative."""
+        """Take `amount` more; return it if it is negative."""
         self._full_at += amount * self._seconds_each
 
 
 class Limiter:
-    """Lets calls through no faster than a provider allows.
+    """Delays calls so that a provider's limits are respected.
 
     Parameters
     ----------
     concurrency
-        Most calls at once; None for any number.
+        Most concurrent calls; None for any number.
     requests_per_minute, tokens_per_minute
-        Rates; None for no limit. Tokens are those of requests and replies together.
+        Rates; None for no limit. Tokens of requests and replies count together.
     clock
-        Where time comes from.
+        The source of time.
     """
 
     def __init__(
@@ -83,13 +81,12 @@ class Limiter:
 
     @contextmanager
     def place(self, tokens: int) -> Iterator[Callable[[int], None]]:
-        """Wait for a place, hold it for one call, and hand out what settles its tokens.
+        """Wait until one call may start; yield a function that corrects its number of tokens.
 
         Parameters
         ----------
         tokens
-            How many tokens the call will take, as far as anybody knows. The function that is
-            handed out takes the true number once the reply has come.
+            Estimated tokens of the call. Call the yielded function with the true number.
         """
         with self._places:
             wait = self._reserve(tokens)

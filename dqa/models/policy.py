@@ -1,4 +1,4 @@
-"""How models are called: how often again, how fast, and for how much."""
+"""How models are called: retries, limits and budget."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Retry:
     """When a request that failed is made again.
 
     Pauses double from `first` to `longest`, each drawn between half and all of that (jitter), so
-    that threads which failed together do not come back together. The draw depends on the seed, the
-    request and the attempt alone, not on threads. A provider's ``Retry-After`` goes before.
+    that threads which failed together do not retry together. The draw depends only on the seed, the
+    request and the attempt. A provider's ``Retry-After`` has priority.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class Retry:
         Parameters
         ----------
         request
-            What tells this request from others.
+            Identifies the request.
         attempt
             From 1.
         asked
-            What the provider asked to wait.
+            Seconds that the provider asks to wait; None if it does not.
         elapsed
             Seconds since the first attempt began.
         """
@@ -66,20 +66,20 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class CallPolicy:
-    """Everything that stands between a decider and its models' providers.
+    """How a decider calls its models.
 
     Attributes
     ----------
     retry
         When failed requests are made again.
     limiter
-        How fast providers may be asked; None for as fast as they answer.
+        Rates and concurrent calls; None for no limit.
     budget
-        What may be spent; None for anything.
+        Tokens and money of the run; None for no limit.
     reply_limit
         Most bytes of one reply.
     clock
-        Where time comes from.
+        The source of time.
     timeout
         Most seconds of one attempt, from the request to the whole reply; None for any number.
     """

@@ -1,4 +1,4 @@
-"""What a reply is: whether it is whole, its size, its tokens, its reasoning and its text."""
+"""Check replies, and read their end, tokens, reasoning and text."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _TEXT_KEYS = ("text", "reasoning", "reasoning_content", "thinking", "summary", "
 
 
 class BadReplyError(MalformedReplyError):
-    """A reply that arrived and must not be used; `usage` is what it cost."""
+    """A reply that arrived and must not be used; `usage` has its tokens."""
 
     def __init__(self, problem: str, reply: AIMessage) -> None:
         super().__init__(problem)

@@ -1,8 +1,8 @@
-"""Scripts that go by the statements of a scenario's folder, for scenarios without Python.
+"""Scripts that use the statements of a scenario's folder, for scenarios without Python.
 
 A folder names them under ``[scripts]``. They show that questions, database, tools and scores work
-together before a language model is paid for, and nothing of what one is worth: the analyst is given
-the statement that tells the outcomes, where a language model has to find one by the rules.
+together before a language model costs money. They do not show its quality: the analyst knows the
+statement of the outcomes, and a language model has to find it by the rules.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ _NOTHING = Answer("Nothing can be chosen.", "none")
 
 
 def analyst(task: Task, seed: int) -> Script:
-    """List what can be chosen, read the context, ask for the outcomes, and choose the best.
+    """List the candidates, read the context, ask for the outcomes, and choose the best.
 
-    Where decisions may be simulated, comparing them takes the place of the outcomes' statement.
-    Where the database may be read once only, or may be read no more before the outcomes are known,
-    the first that is listed is chosen.
+    If decisions may be simulated, the script compares them instead of asking for the outcomes. If
+    no statement is left for the outcomes, it chooses the first candidate.
     """
     del seed
     asked = _Asked.of(task)
@@ -69,7 +68,7 @@ def analyst(task: Task, seed: int) -> Script:
 
 
 def greedy(task: Task, seed: int) -> Script:
-    """List what can be chosen, and answer by the first of the scenario's heuristics."""
+    """List the candidates, and choose by the first of the scenario's heuristics."""
     del seed
     asked = _Asked.of(task)
     plan = numbered([_LIST, "Look up one figure of each.", "Choose by it."])
@@ -86,7 +85,7 @@ def greedy(task: Task, seed: int) -> Script:
 
 
 def random(task: Task, seed: int) -> Script:
-    """List what can be chosen, and choose any of it."""
+    """List the candidates, and draw one."""
     asked = _Asked.of(task)
     plan = numbered([_LIST, "Choose any."])
     seen = yield Step("Any of them will do.", asked.listing, plan)
@@ -98,7 +97,7 @@ def random(task: Task, seed: int) -> Script:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The scenario whose question a task sets, and what the question is about."""
+    """The scenario of a task's question, and the question's target values."""
 
     scenario: Scenario
     target: dict[str, str]
@@ -110,7 +109,7 @@ class _Asked:
 
     @cached_property
     def listing(self) -> str:
-        """The statement that lists what can be chosen."""
+        """The statement that lists the candidates."""
         given = self.scenario.listing
         if given.table is None:
             statement = self.scenario.statement(given, self.kind, self.target)
@@ -122,7 +121,7 @@ class _Asked:
         return table.listing(given.column or "", [each for each in conditions if each is not None])
 
     def kept(self, cells: list[Cell]) -> list[Cell]:
-        """Return what was listed without what the question does not let choose."""
+        """Return the listed candidates that the question allows."""
         given = self.scenario.listing
         never = {self.target.get(given.except_ or "")}
         only = self.target.get(given.listed_in or "")
@@ -133,13 +132,13 @@ class _Asked:
 
     @property
     def outcomes(self) -> Template:
-        """The statement that tells what candidates lead to."""
+        """The statement that returns the outcomes of candidates."""
         if self.kind not in self.scenario.outcome_queries:
             raise self._lacks("outcomes")
         return self.scenario.outcome_queries[self.kind]
 
     def statement(self, template: Template, listed: list[Cell]) -> str:
-        """Return a statement about the question and what can be chosen."""
+        """Return a statement about the question and its candidates."""
         chosen = tuple(cell if isinstance(cell, int) else str(cell) for cell in listed)
         values: Values = {**self.scenario.values(self.target), "candidates": chosen}
         return filled(template, self.kind, values)
@@ -153,7 +152,7 @@ class _Asked:
 
 
 def _figure(candidate: Cell, cell: Cell = None) -> float:
-    """Return a cell as a number; one of more digits than a float has is shown as its text."""
+    """Return a cell as a number."""
     try:
         found = float("nan" if cell is None else cell)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What scripts are written in: tasks, steps, answers, and small helpers for statements."""
+"""Tasks, steps and answers of scripts, and small helpers for statements."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from dqa.scenarios.statements import cypher_literal, sql_literal
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a conversation sets a script to do.
+    """The task of a script, read from a conversation.
 
     Attributes
     ----------
     question, rules, schema
-        What is asked, the business rules, and the schema as the database describes it.
+        The question, the business rules, and the schema as the database describes it.
     graph
-        Whether the database speaks Cypher; it speaks SQL otherwise.
+        Whether the language is Cypher and not SQL.
     once
         Whether the database may be read only once.
     plans, replans
@@ -41,14 +41,14 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What one statement returned.
+    """The result of one statement.
 
     Attributes
     ----------
     rows
-        By column position; none where it failed.
+        Cells by position; no rows if it failed.
     last
-        Whether nothing more may be asked, so that the script has to decide by what it has seen.
+        Whether no further statement is allowed, so that the script must decide now.
     """
 
     rows: tuple[tuple[Cell, ...], ...] = ()
@@ -57,18 +57,18 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to ask with the thought behind it, and the plan where it begins or changes.
+    """One call of a tool with its thought, and the plan if it begins or changes.
 
     Attributes
     ----------
     thought
-        Why it is asked.
+        The reason for the call.
     given
-        The statement, or what a simulation is given.
+        The statement, or the argument of a simulation.
     plan
-        The plan as a numbered list; None where nothing changes.
+        The plan as a numbered list; None without a change.
     tool
-        What is asked.
+        Name of the tool.
     """
 
     thought: str
@@ -79,28 +79,28 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The decision with the thought behind it."""
+    """The decision with its thought."""
 
     thought: str
     answer: str
 
 
 Script: TypeAlias = Generator[Step, Observed, Answer]
-"""Yields steps, is sent what each returned, and returns the decision."""
+"""Yields steps, receives the result of each, and returns the decision."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptTurn:
-    """What a script does now.
+    """The next action of a script.
 
     Attributes
     ----------
     move
-        What it asks for, or its decision.
+        A step, or the decision.
     new_plan
-        The plan where it begins or changes, else None.
+        The plan if it begins or changes, else None.
     plan
-        The plan that holds; None where there is none.
+        The present plan; None without one.
     """
 
     move: Step | Answer
@@ -111,19 +111,18 @@ class ScriptTurn:
 def run_script(
     script: Script, observed: Sequence[Observed], *, closing: bool = False
 ) -> ScriptTurn:
-    """Run a script past everything that was observed, to what it does next.
+    """Return the next action of a script after all observations.
 
-    A script holds no state between calls: it is started anew and fed the observations, so the
-    conversation alone decides.
+    A script has no state between calls: it starts again and receives the observations.
 
     Parameters
     ----------
     script
-        From its start.
+        The script, at its start.
     observed
-        What its statements returned so far.
+        The results of its statements so far.
     closing
-        Whether nothing more may be asked. A script that asks all the same decides for nothing.
+        Whether no further statement is allowed. A script that asks all the same decides nothing.
     """
     plan: str | None = None
     seen = list(observed)
@@ -144,14 +143,14 @@ def run_script(
 
 
 def compared(look: Step, what: str) -> Script:
-    """Look at what the question is about, simulate every decision, and take the best.
+    """Look up the subject of the question, simulate every decision, and take the best.
 
     Parameters
     ----------
     look
         The first statement; its plan is replaced by one that simulates.
     what
-        What the outcome is, in words.
+        The outcome in words.
     """
     plan = numbered(
         [
@@ -186,16 +185,16 @@ def _literal(value: Cell, *, graph: bool) -> str:
 
 
 def number(cell: Cell) -> float:
-    """Return a cell as a number; 0 for NULL and for what is none."""
+    """Return a cell as a number; 0 for NULL and for other values."""
     return float(cell) if isinstance(cell, int | float) else 0.0
 
 
 def settled(value: float) -> float:
-    """Return a value without its last digits, which hang on the order in which databases add."""
+    """Return a value without its last digits, which depend on the order of summation."""
     return float(f"{value:.10g}")
 
 
 def pick(options: Sequence[Cell], question: str, seed: int) -> Cell:
-    """Return one of the options by chance that only the question and the seed decide."""
+    """Draw one of the options; the draw depends only on the question and the seed."""
     digest = hashlib.sha256(f"{seed}\n{question}".encode()).digest()
     return options[int.from_bytes(digest[:8], "big") % len(options)]

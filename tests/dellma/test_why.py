@@ -73,6 +73,12 @@ def test_a_decision_of_little_certainty_hangs_in_the_balance() -> None:
     assert "balance" not in why(elicited((0.03, 0.76), (0.02, 0.24)))
 
 
+def test_another_action_that_is_likelier_the_best_is_named() -> None:
+    """Few states with a large utility make a value large, and not likely the largest."""
+    told = why(elicited((0.03, 0.1), (0.02, 0.3), (0.01, 0.6)))
+    assert "10 %, although pear is more likely the best (60 %): the value decides, not" in told
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -81,6 +81,12 @@ def explain_choice(problem: Problem, beliefs: Beliefs, elicited: Maximised) -> s
     if unranked := len(problem.actions) - 1 - len(others):
         compared += f" ({unranked} more were never ranked)"
     told += f"it is the best of {compared} with a probability of {percent(chance)}"
+    likeliest = int(elicited.chances.argmax())
+    if elicited.chances[likeliest] > chance:
+        favoured = _named(problem.actions[likeliest])
+        likely = percent(float(elicited.chances[likeliest]))
+        told += f", although {favoured} is more likely the best ({likely}): the value decides, not "
+        told += "this probability"
     balance = ", so the decision hangs in the balance" if chance < _CLEAR else ""
     return f"{told}{balance}. {_what_speaks(beliefs, elicited, first, rival)}"
 

@@ -1,4 +1,4 @@
-"""Checking: what the guard says of the statements of a file, or of lines as they come in."""
+"""Check the statements of files, or of lines as they arrive, with the guard."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from dqa.core.records import Record
 
 
 class CheckedStatement(Record):
-    """What the guard says of a statement of a file.
+    """The guard's verdict on a statement of a file.
 
     Attributes
     ----------
     file
-        Where it stands; ``stdin`` for standard input.
+        Its file; ``stdin`` for standard input.
     line
-        The line that its first word is in, from 1.
+        The line of its first word, from 1.
     statement
-        As it is written, without the semicolon behind it.
+        Its text, without the semicolon.
     reason
-        Why it may not run, and what to write instead; empty where it may.
+        Why it may not run, and what to write instead; empty if it may.
     """
 
     file: str
@@ -37,11 +37,11 @@ class CheckedStatement(Record):
 def check_script(
     script: str | bytes, dialect: str, policy: guard.Policy = guard.DEFAULT, file: str = "stdin"
 ) -> tuple[CheckedStatement, ...]:
-    """Return what the guard says of every statement of a script, in order.
+    """Return the verdict on every statement of a script, in order.
 
-    Statements take as many lines as they like and have semicolons between them; comments and a
-    byte order mark are no part of them. Each is checked alone, as it would be if it were asked
-    alone. Where it cannot be told with certainty where one ends, the rest is one that is refused.
+    Statements have semicolons between them and any number of lines; comments and a byte order mark
+    do not belong to them. Each is checked alone. From the first position on where the end of a
+    statement is not certain, the rest is one statement, which is refused.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def check_script(
     dialect
         One of `dqa.guard.DIALECTS`.
     policy
-        What may be called and read.
+        The functions and tables that statements may use.
     file
-        What the script is called.
+        The name of the script.
 
     Raises
     ------

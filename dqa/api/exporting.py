@@ -1,4 +1,4 @@
-"""Exporting: a run as rows for other programs, and as logs of Inspect AI."""
+"""Export a run as rows for other programs, and as logs of Inspect AI."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from dqa.evaluation.spec import RunSpec
 from dqa.report.export_rows import ExportedDecision, encode_rows
 
 ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]
-"""What a run may be exported as."""
+"""The formats of an export."""
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def export_rows(run: Run | RunLocation | Path | str) -> tuple[ExportedDecision, ...]:
-    """Return the decisions of a run as rows, from which its figures can be worked out again.
+    """Return the decisions of a run as rows, from which its figures can be calculated.
 
-    Of a run that was kept nowhere nobody knows how many seconds decisions took.
+    For a run in memory the seconds of decisions are not known.
 
     Raises
     ------
@@ -59,29 +59,29 @@ def export_run(
     for_spreadsheets: bool = False,
     questions: QuestionSet | None = None,
 ) -> Path:
-    """Write a run for other programs: rows, one a decision, or logs of Inspect AI.
+    """Write a run for other programs: rows, one per decision, or logs of Inspect AI.
 
-    What is written is there as a whole, or not at all; nothing that is there is written over.
+    The output is complete or missing, and replaces nothing.
 
     Parameters
     ----------
     run
-        The run, or where it was kept: a folder, or a run in a store.
+        The run, or its location: a folder, or a run in a store.
     out
         A new file; of ``inspect`` a new folder, in which each decider has a log on every scenario
         and database (``inspect view --log-dir``).
     as_format
-        By default what the name of the file ends in: ``.jsonl``, ``.csv`` or ``.parquet``.
+        By default the suffix of the file: ``.jsonl``, ``.csv`` or ``.parquet``.
     for_spreadsheets
         Whether texts of a CSV that a spreadsheet would run as a formula begin with an apostrophe.
     questions
-        What was asked, for the texts and choices of a log; by default it is read or generated
-        again, and where that is not possible, a log has what the model was told.
+        The questions, for the texts and choices of a log; by default they are read or generated
+        again. If that is not possible, a log has the prompts of the model.
 
     Returns
     -------
     pathlib.Path
-        What was written.
+        The file or folder.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def export_run(
 
 
 def require_format(name: str) -> ExportFormat:
-    """Return the format of a name; `UsageError` where there is none."""
+    """Return the format of a name; `UsageError` for another name."""
     known = get_args(ExportFormat)
     if name not in known:
         told = f"'{name}' is no format of an export" if name else "The file's name tells no format"

@@ -36,14 +36,14 @@ def langchain_tools(
 ) -> list[BaseTool]:
     """Return LangChain tools over open databases, for ``create_agent`` and any other agent.
 
-    What a tool returns is text for the model, and the record behind it (`QueriedRows`,
-    `DescribedTable`, ...) as its artifact. What the model can mend comes back as a message with
-    ``status="error"``; a database that fails raises `InfrastructureError`, for no model can.
+    A tool returns text for the model, and the record behind it (`QueriedRows`, `DescribedTable`)
+    as its artifact. An error that the model can fix is a message with ``status="error"``; a
+    database that fails raises `InfrastructureError`.
 
     Parameters
     ----------
     databases, limits, decisions
-        As `agent_tools` takes them; without `decisions` there is no tool ``ask``.
+        As in `agent_tools`; without `decisions` there is no tool ``ask``.
     """
     tools = agent_tools(databases, limits=limits, decisions=decisions)
     return [_langchain(tool) for tool in tools if decisions is not None or not tool.asks_model]
@@ -100,14 +100,14 @@ def decision_node(
     decision: str = "decision",
     review: Sequence[ReviewKind] = (),
 ) -> Node | PausingNode:
-    """Return a node for LangGraph that has the question in the state decided.
+    """Return a node for LangGraph that decides the question in the state.
 
     Parameters
     ----------
     database
-        What questions are about.
+        The database of the questions.
     decisions
-        Who decides.
+        Decides the questions.
     question
         The key of the state that holds the question: a text, or a mapping of what
         `Decisions.ask` takes (question, rules, candidates, ...).
@@ -115,16 +115,16 @@ def decision_node(
         The key that the decision is written to: a `Decided` as plain JSON values, so that
         checkpoints can keep it.
     review
-        What a person is asked to approve: ``plan``, ``statement``, ``decision``. The graph, which
-        needs a checkpointer, is interrupted with a `Review` as plain JSON values, and goes on with
-        ``Command(resume=...)`` of a `ReviewAnswer` as such. No model, and no statement, is asked
-        twice for it.
+        What a person approves: ``plan``, ``statement``, ``decision``. The graph, which needs a
+        checkpointer, is interrupted with a `Review` as plain JSON values, and resumes with
+        ``Command(resume=...)`` and a `ReviewAnswer` in the same form. No model is called and no
+        statement runs twice for it.
 
     Returns
     -------
     callable
-        It raises `DqaError`: `UsageError` where the state makes no question, and what
-        `Decisions.ask` raises. Where something is reviewed, it is a graph of LangGraph's.
+        It raises `UsageError` if the state does not make a question, and the errors of
+        `Decisions.ask`. With a review it is a graph of LangGraph's.
     """
     (ask,) = (tool for tool in agent_tools(database, decisions=decisions) if tool.asks_model)
 

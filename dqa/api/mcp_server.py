@@ -44,7 +44,7 @@ PATH = "/mcp"
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 _ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  (what is refused without names)
 _MOST_OF_CLIENT = 8
-"""Calls of one client that run at once. Its other calls wait, and those of other clients do not."""
+"""Calls of one client that run at once. Its other calls wait; other clients are not affected."""
 
 
 def mcp_server(
@@ -61,7 +61,7 @@ def mcp_server(
     Parameters
     ----------
     databases, limits, decisions
-        As `agent_tools` takes them. The databases stay open until the caller closes them.
+        As in `agent_tools`. The databases stay open until the caller closes them.
 
     Raises
     ------
@@ -114,29 +114,29 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
 ) -> None:
     """Open databases and serve them to agents, until the client leaves or a signal comes.
 
-    An interrupt, or being told to end (SIGTERM), ends the process at once, whatever is running.
+    An interrupt or SIGTERM ends the process at once, also while calls run.
 
     Parameters
     ----------
     databases
         One location, several, perhaps as ``NAME=URL``, or locations by name.
     tables, policy, audit
-        What of each may be read, and who watches; as `open_database` takes them.
+        As in `open_database`, for each of them.
     limits, decisions
-        As `mcp_server` takes them.
+        As in `mcp_server`.
     transport
         ``stdio``, for a client that starts this process, or ``http``.
     host, port
         Where to listen over HTTP; port 0 is any that is free.
     allowed_hosts
-        What clients may call this server (the ``Host`` header), beside `host`. A server that
-        listens beyond this machine has to have one, so that no web page can reach it by a name of
-        its own.
+        Names by which clients may call this server (the ``Host`` header), in addition to `host`. A
+        server that other machines reach needs one, so that no web page can reach it by its own
+        name.
 
     Raises
     ------
     UsageError
-        A database cannot be opened as it is asked for, or nobody can listen there.
+        A database cannot be opened with these arguments, or the port cannot be used.
     MissingKeyError
         The extra ``mcp``, or a driver, is not installed.
     DatabaseUnavailableError
@@ -252,7 +252,7 @@ def _exact(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
 
 
 async def _on_thread(act: Callable[[], CallToolResult]) -> CallToolResult:
-    """Do something on a thread that nobody waits for when the process ends."""
+    """Run a call on a thread that does not delay the end of the process."""
     done: Future[CallToolResult] = Future()
 
     def work() -> None:
@@ -301,7 +301,7 @@ async def _serve_http(
 
 
 def _names(host: str, port: int, allowed: Sequence[str]) -> tuple[str, ...]:
-    """Return what clients may call the server."""
+    """Return the names by which clients may call the server."""
     if not 0 <= port < 1 << 16:
         raise UsageError(f"port {port} (--port): give one from 0 to 65535.")
     if host in _LOCAL:
@@ -328,7 +328,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def _leaving_on_signals() -> Iterator[None]:
-    """End the process on a signal at once: a call, or whoever waits for input, would keep it."""
+    """End the process on a signal at once; a call or a read of input would delay it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,9 +1,9 @@
-"""A decision inside somebody's graph that waits for a person, and goes on where it was.
+"""A decision as a node of a LangGraph graph that waits for a person and resumes.
 
-LangGraph runs a node from its start when it goes on. So the node is a graph of its own. What
-models, databases and people said so far is a step's result, which the checkpointer keeps before
-anybody is asked. When the decision is made anew after the answer, all of that is played, and only
-what comes next is asked for.
+LangGraph runs a node from its start when it resumes, so the node is its own graph. The result of a
+step holds the replies of models, databases and people so far, and the checkpointer stores it before
+a person is asked. After the answer the decision is made again: the stored replies are replayed, and
+only later requests are sent.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CHECKPOINTER = "__pregel_checkpointer"
 
 
 class _Pending(BaseException):
-    """A person has to be asked before the decision can go on."""
+    """A person has to be asked before the decision can continue."""
 
     def __init__(self, review: Review) -> None:
         super().__init__(review.kind)
@@ -42,16 +42,16 @@ class _Pending(BaseException):
 def pausing_node(
     decide: Decide, question: str, decision: str, review: Sequence[ReviewKind]
 ) -> PausingNode:
-    """Return a node that has a question decided, and waits wherever somebody is to be asked.
+    """Return a node that decides a question, and waits for the answers of a person.
 
     Parameters
     ----------
     decide
-        Decides; what it asks models and databases, and says to the reviewer, is kept.
+        Decides; its requests to models, databases and the reviewer are stored.
     question, decision
         The keys of the state.
     review
-        What somebody is asked about.
+        The kinds of review.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def pausing_node(
 
 
 def _state(name: str, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401  (a class)
-    """Return a state whose keys are the caller's."""
+    """Return a state with the caller's keys."""
     made: Any = TypedDict
     return made(name, dict(keys), total=False)
 
@@ -103,7 +103,7 @@ def _pause(review: Review) -> NoReturn:
 
 
 def _answer(pending: Mapping[str, Any]) -> ReviewAnswer:
-    """Wait for an answer; one that is none is asked for again, with what is wrong with it."""
+    """Wait for an answer; ask again with the problem of an invalid one."""
     shown = dict(pending)
     while True:
         try:

@@ -1,8 +1,8 @@
-"""Sending spans to where OpenTelemetry's settings say: off, unless they say so.
+"""Send spans as OpenTelemetry's settings say; off without them.
 
 ``OTEL_TRACES_EXPORTER`` names the exporters (``otlp``, ``console``, or any that an installed
 package brings), ``OTEL_EXPORTER_OTLP_ENDPOINT`` alone means ``otlp``, and ``OTEL_SDK_DISABLED``
-turns everything off. What goes wrong with spans is said, and never ends what they are about.
+turns everything off. Problems with spans are printed, and never end a run.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _OTLP = {"http/protobuf": "otlp_proto_http", "grpc": "otlp_proto_grpc"}
 def export_spans() -> Iterator[bool]:
     """Send spans of runs, decisions, models' calls and statements, as the environment says.
 
-    A program that has set up OpenTelemetry itself needs none of this: its provider takes them.
+    A program that has set up OpenTelemetry itself does not need this: its provider receives them.
 
     Yields
     ------
     bool
-        Whether anybody takes them. When the block ends, what is left has been sent.
+        Whether spans are sent. When the block ends, all of them have been sent.
     """
     wanted = () if is_exporting() else _wanted()
     exporters = [made for name in wanted if (made := _exporter(name)) is not None]

@@ -243,6 +243,10 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     ] = None
     """JSON file that says what may be read; docs/guard.md."""
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None: ...  # noqa: ANN401  (its own fields)
+
     @model_validator(mode="before")
     @classmethod
     def _of_a_known_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)

@@ -15,6 +15,7 @@ from dqa.core.evidence import Evidence
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.plan import Setup
+from dqa.evaluation.targets import DatabaseLocation
 from dqa.loaders.generator import generate
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
@@ -67,7 +68,7 @@ def make_setup(questions: QuestionSet) -> Callable[..., Setup]:
         deciders = {name: Rule(name, answer) for name, answer in answers.items()}
         return Setup(
             questions,
-            {"sqlite": plugins.backend("sqlite")},
+            {"sqlite": DatabaseLocation(plugins.backend("sqlite"))},
             dict(deciders),
             dict.fromkeys(deciders, "none"),
         )

@@ -121,14 +121,14 @@ def test_a_password_that_was_not_written_comes_from_the_environment(
         targets_of(written)
     assert "pass-word" not in str(error.value)
     monkeypatch.setenv("DQA_MYSQL_URL", LOCATION)
-    assert targets_of(written)["mysql"].location == LOCATION  # type: ignore[attr-defined]
+    assert targets_of(written)["mysql"].location == LOCATION
 
 
 def test_a_database_may_be_named_with_its_url() -> None:
     """One that cannot be read is found before anything is asked; the message has no password."""
     targets = targets_of(["sqlite", f"mysql={LOCATION}"])
     assert list(targets) == ["sqlite", "mysql"]
-    assert targets["mysql"].location == LOCATION  # type: ignore[attr-defined]
+    assert targets["mysql"].location == LOCATION
     for database, problem in {
         f"postgres={LOCATION}": "names postgres, and what follows is not where one of its",
         f"sales={LOCATION}": "There is no database 'sales'",

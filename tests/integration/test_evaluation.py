@@ -16,7 +16,7 @@ from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
-from dqa.evaluation.targets import Located, Target
+from dqa.evaluation.targets import DatabaseLocation
 from dqa.loaders.release import read_release
 from dqa.models.scripted import scripted_model
 from tests.evaluation.records import decide_all, open_store
@@ -24,7 +24,9 @@ from tests.evaluation.records import decide_all, open_store
 AGENTS = ("singlerag", "iterrag", "planrag", "planrag-no-replan")
 
 
-def setup(questions: QuestionSet, targets: Mapping[str, Target], agents: Sequence[str]) -> Setup:
+def setup(
+    questions: QuestionSet, targets: Mapping[str, DatabaseLocation], agents: Sequence[str]
+) -> Setup:
     """An evaluation with the scripted analyst."""
     model = scripted_model("analyst")
     deciders = {name: plugins.decider(name)(model, Settings()) for name in agents}
@@ -55,8 +57,8 @@ def test_every_database_leads_to_the_same_decisions(
     """The analyst decides alike on embedded databases and servers, relational and graph."""
     questions = read_release(release_dir).select(limit=limit)
     servers = {"mysql": mysql_url, "postgres": postgres_url, "neo4j": neo4j_url}
-    targets: dict[str, Target] = {name: plugins.backend(name) for name in ("sqlite", "ladybug")}
-    targets |= {name: Located(plugins.backend(name), url) for name, url in servers.items()}
+    locations = {"sqlite": None, "ladybug": None, **servers}
+    targets = {n: DatabaseLocation(plugins.backend(n), at) for n, at in locations.items()}
     judge = Judge(questions, "released")
     results = decide_all(
         setup(questions, targets, AGENTS), judge, open_store(), RunOptions(workers=2)

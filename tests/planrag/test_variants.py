@@ -28,6 +28,7 @@ from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
+from dqa.evaluation.targets import DatabaseLocation
 from dqa.evaluation.traces import Trace
 from dqa.loaders.release import read_release
 from dqa.models.scripted import ScriptedModel, scripted_model
@@ -82,7 +83,7 @@ def evaluated(
     }
     setup = Setup(
         questions,
-        {name: plugins.backend(name) for name in databases},
+        {name: DatabaseLocation(plugins.backend(name)) for name in databases},
         dict(deciders),
         dict.fromkeys(deciders, "scripted:analyst"),
     )

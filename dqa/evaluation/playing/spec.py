@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
@@ -57,6 +57,10 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     reference: str | None = None
     """A program of the world: the share of the player's decisions that equal its own is the
     rational degree. A tournament takes the paper's by default, and none for 'none'."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None: ...  # noqa: ANN401  (its own fields)
 
     @model_validator(mode="before")
     @classmethod

@@ -19,10 +19,7 @@ from urllib.parse import parse_qs
 
 import duckdb
 from duckdb import DuckDBPyConnection
-from sqlalchemy import Executable, Table
-from sqlalchemy.schema import DropSchema
 
-from dqa.core import situation as content
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.databases.catalogue import Catalogue, rows_of
@@ -40,18 +37,20 @@ from dqa.databases.namespaces import (
     TAG_TABLE,
     LoadedSituation,
     NamespaceContent,
+    SqlNamespaces,
     namespace_for,
     tag_of,
 )
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.servers import schema_names
-from dqa.databases.sql_namespaces import SqlNamespaces
 from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
-from dqa.databases.tables import quote, spelled
 from dqa.databases.values import iso_text, loaded
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from sqlalchemy import Executable, Table
+
+    from dqa.core.situation import Situation
+    from dqa.core.situation import Table as RowTable
 
 
 _LOCK_SECONDS = 10.0
@@ -409,7 +408,7 @@ class DuckdbNamespaces(SqlNamespaces):
             ) from error
 
     @classmethod
-    def open_in_memory(cls, content: content.Situation | str) -> SqlSession:
+    def open_in_memory(cls, content: Situation | str) -> SqlSession:
         """Write a situation, or run a script, in memory that all threads share."""
         memory = connect(None)
         name, schema = "temporary", _MAIN
@@ -428,11 +427,15 @@ class DuckdbNamespaces(SqlNamespaces):
         return open_duckdb(memory, [schema], name)
 
     def _run(self, statement: Executable) -> list[Any]:
+        from dqa.databases.tables import spelled
+
         return self._execute(spelled(statement, "duckdb"))
 
-    def _fill(self, table: Table, rows: content.Table) -> None:
+    def _fill(self, table: Table, rows: RowTable) -> None:
         """Insert rows as an Arrow table: `executemany` would take minutes."""
         import pyarrow as pa
+
+        from dqa.databases.tables import quote
 
         kinds = {c.name: pa.string() if c.stored == "text" else None for c in rows.schema.columns}
         arrays = {
@@ -474,7 +477,7 @@ class DuckdbNamespaces(SqlNamespaces):
 
     def drop(self, namespace: str) -> None:
         """Drop a schema with all that is in it."""
-        self._run(DropSchema(namespace, cascade=True))
+        self._execute(f"DROP SCHEMA {quoted(namespace, chr(34))} CASCADE")
 
     def select(self, more: Collection[str] = ()) -> str:
         """Return the schemas of ``?schema=``; else ``main``, or the only one that holds anything.

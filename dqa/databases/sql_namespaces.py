@@ -7,9 +7,8 @@ name, and which session reads it.
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, Self
@@ -26,94 +25,27 @@ from sqlalchemy import (
     delete,
     insert,
     inspect,
-    select,
     text,
 )
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import NoSuchModuleError, ProgrammingError, SQLAlchemyError
-from sqlalchemy.schema import CreateSchema, DropSchema
+from sqlalchemy.schema import DropSchema
 
 from dqa.core import situation as content
 from dqa.core.errors import DatabaseUnavailableError, DqaError, MissingKeyError, UsageError
 from dqa.databases.errors import one_line, refused_script
 from dqa.databases.namespaces import (
     ROW_COLUMN,
-    TAG_TABLE,
-    ForeignContent,
     LoadedSituation,
-    NamespaceContent,
+    SqlNamespaces,
     UnfinishedLoad,
-    WritableNamespaces,
 )
 from dqa.databases.servers import display_name, parse_url, schema_names, split_namespace
-from dqa.databases.tables import define_tables, define_tag, plain_rows, quote, write_tables
+from dqa.databases.tables import define_tag, plain_rows, quote
 
 _CONNECT_SECONDS = 10
 _LOCK_SECONDS = 120
 """How long a load waits for another load of the same situation."""
-
-
-class SqlNamespaces(WritableNamespaces):
-    """The namespaces of an SQL database, whose tag is a row of a table.
-
-    Attributes
-    ----------
-    numbers_rows
-        Whether a column stores the order of rows, as the engine does not.
-    """
-
-    numbers_rows: ClassVar[bool] = False
-
-    @property
-    @abstractmethod
-    def _dialect(self) -> Dialect | str:
-        """The dialect of definitions."""
-
-    @abstractmethod
-    def _run(self, statement: Executable) -> list[Any]:
-        """Run a statement in the transaction, and return its rows."""
-
-    @abstractmethod
-    def _fill(self, table: Table, rows: content.Table) -> None:
-        """Insert the rows of one table."""
-
-    @abstractmethod
-    def _tables(self, schema: str | None) -> Collection[str] | None:
-        """Return the tables and views of a schema; None if there is no such schema."""
-
-    def _schema(self, namespace: str) -> str | None:
-        """Return the schema of a namespace; None for the connection's own."""
-        return namespace
-
-    def _creation(self, schema: str) -> Executable:
-        """Return the statement that creates a schema."""
-        return CreateSchema(schema)
-
-    def read(self, namespace: str) -> NamespaceContent:
-        """Return the content of a namespace."""
-        schema = self._schema(namespace)
-        tables = self._tables(schema)
-        if tables is None:
-            return None
-        if TAG_TABLE not in tables:
-            return ForeignContent() if tables else UnfinishedLoad(frozenset())
-        tags = self._run(select(define_tag(schema)))
-        return LoadedSituation(namespace, *tags[0]) if tags else UnfinishedLoad(frozenset(tables))
-
-    def create(self, situation: content.Situation, tag: LoadedSituation) -> None:
-        """Create the namespace and fill it."""
-        schema = self._schema(tag.namespace)
-        if schema is not None:
-            self._run(self._creation(schema))
-        tables = define_tables(situation.schema, schema, numbered=self.numbers_rows)
-        with self._discarding(tag.namespace):
-            write_tables(
-                situation, tag, tables, dialect=self._dialect, run=self._run, fill=self._fill
-            )
-
-    def _discarding(self, namespace: str) -> AbstractContextManager[None]:  # noqa: ARG002
-        """Drop a namespace if filling it fails, unless the transaction does."""
-        return nullcontext()
 
 
 class ServerNamespaces(SqlNamespaces):

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -192,19 +192,17 @@ class _TreeReader:
         return f"Nothing was chosen; the run ended as {self._trace.ending.value}{problem}"
 
     def _judged(self) -> Iterator[JudgedFactor]:
-        listed = self._factors.factors if self._factors else {}
+        if self._factors is None:
+            return
         beliefs = self._forecast.beliefs if self._forecast else {}
-        for name, values in listed.items():
+        for name, values in self._factors.factors.items():
             said = beliefs.get(name, {})
-            judged = ((value, said.get(value)) for value in values)
-            yield JudgedFactor(
-                name=name,
-                about=self._factors.about.get(name, ()) if self._factors else (),
-                values=tuple(
-                    JudgedValue(name=value, **(likely.model_dump() if likely else {}))
-                    for value, likely in judged
-                ),
-            )
+            judged = [
+                JudgedValue(name=value, **(said[value].model_dump() if value in said else {}))
+                for value in values
+            ]
+            about = self._factors.about.get(name, ())
+            yield JudgedFactor(name=name, about=about, values=tuple(judged))
 
     def _states(self, factors: Sequence[JudgedFactor]) -> Iterator[SampledState]:
         for state in self._pairs.states.tolist():
@@ -215,34 +213,22 @@ class _TreeReader:
     def _actions(self) -> tuple[ComparedAction, ...]:
         # A run may end while its context is summarised, before anything says what is compared.
         listed = self._context.actions if self._context else ()
-        figures = {one.action: one for one in self._found.actions} if self._found else {}
-        names = tuple(figures) or listed
-        samples: list[list[TriedState]] = [[] for _ in names]
-        for item, sample in enumerate(self._samples()):
-            samples[int(self._pairs.action_of[item])].append(sample)
-        made = [
-            self._action(name, figures.get(name), sorted(own, key=lambda sample: sample.state))
-            for name, own in zip(names, samples, strict=True)
+        known = [_figures(one) for one in self._found.actions] if self._found else []
+        figures = known or [{"action": action} for action in listed]
+        samples: list[list[TriedState]] = [[] for _ in figures]
+        for action, sample in zip(self._pairs.action_of.tolist(), self._samples(), strict=True):
+            samples[action].append(sample)
+        found = [
+            ComparedAction(**one, samples=tuple(sorted(own, key=lambda sample: sample.state)))
+            for one, own in zip(figures, samples, strict=True)
         ]
         # A sort is stable: actions that nothing tells apart stay as they were listed.
-        return tuple(sorted(made, key=self._order))
+        return tuple(sorted(found, key=self._order))
 
     def _order(self, action: ComparedAction) -> tuple[bool, float]:
         least = math.inf if action.value is None else -action.value
         chosen = self._found is not None and action.action == self._found.chosen
         return not chosen, least
-
-    def _action(
-        self, name: str | int, figures: ActionFigures | None, samples: Sequence[TriedState]
-    ) -> ComparedAction:
-        if figures is None or self._found is None:
-            return ComparedAction(action=name, samples=tuple(samples))
-        low, high = figures.interval
-        return ComparedAction(
-            **figures.model_dump(exclude={"interval", "ranked"}),
-            interval=None if low is None or high is None else (low, high),
-            samples=tuple(samples),
-        )
 
     def _samples(self) -> Iterator[TriedState]:
         places: list[list[RankedPlace]] = [[] for _ in range(len(self._pairs))]
@@ -264,15 +250,15 @@ class _TreeReader:
         return find_influences(self._pairs, utilities, factors, first, rival)
 
     def _read(self) -> ReadContext:
-        fields = set(ReadContext.model_fields)
-        told = self._context.model_dump(include=fields) if self._context else {}
-        of_each = set(ReadStatement.model_fields)
-        read = (
-            event.model_dump(include=of_each)
-            for event in self._all(ToolEvent)
-            if event.kind == "retrieval"
+        told = (
+            self._context.model_dump(include=set(ReadContext.model_fields)) if self._context else {}
         )
-        return ReadContext(statements=tuple(ReadStatement(**one) for one in read), **told)
+        read = (
+            ReadStatement(statement=one.statement, observation=one.observation, error=one.error)
+            for one in self._all(ToolEvent)
+            if one.kind == "retrieval"
+        )
+        return ReadContext(statements=tuple(read), **told)
 
     def _defects(self) -> Mapping[str, int]:
         counted = Counter(_UNUSABLE.get(one.purpose, "replies_unusable") for one in self._failures)
@@ -295,6 +281,12 @@ class _TreeReader:
             counted["invented"] += ranking.invented
             counted["unreadable"] += bool(ranking.problem)
         return {name: counted[name] for name in DEFECTS}
+
+
+def _figures(action: ActionFigures) -> dict[str, Any]:
+    """Return the figures of an action; an interval without bounds is None."""
+    figures = action.model_dump(exclude={"ranked"})
+    return figures | {"interval": None if None in action.interval else action.interval}
 
 
 def _failures(events: Sequence[Event]) -> Iterator[UnusableReply]:

@@ -111,7 +111,8 @@ class _LazyGroup(Group):
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401  (Typer's own)
         super().__init__(**settings)
-        self.commands = _Commands()  # type: ignore[assignment]  (it is never changed)
+        # Typer only reads it.
+        self.commands = _Commands()  # type: ignore[assignment]
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Yield every command with its description."""

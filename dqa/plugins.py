@@ -125,7 +125,7 @@ def _has(scenario: Scenario, kind: str) -> bool:
 def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below states its type)
     found = _found(_group(kind))
     if name not in found:
-        raise UnknownNameError(kind, name, found)
+        raise UnknownNameError(kind, name, names(kind))
     where = f"The {kind} '{name}' is registered as {found[name].value}"
     loaded = _loaded(found[name], where)
     if not _fits(kind, loaded):

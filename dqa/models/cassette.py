@@ -288,14 +288,14 @@ class Cassette:
                 entry = parse_json(line)
                 self._read_header(entry) if number == 1 else self._read_entry(entry)
             except (AttributeError, KeyError, TypeError, ValueError) as error:
-                raise self._broken(number, repr(error)) from error
+                raise self._broken(number) from error
         if not read and not repair:
             raise self._broken(1, "it is empty")
         if repair and read < size:
             os.truncate(self.path, read)
 
-    def _broken(self, number: int, why: str) -> ParseError:
-        return ParseError(self.path, number, f"not a line of a cassette ({why}): record it again.")
+    def _broken(self, number: int, problem: str = "not a line of a cassette") -> ParseError:
+        return ParseError(self.path, number, f"{problem}: record it again.")
 
     def _read_header(self, header: dict[str, Any]) -> None:
         if header["cassette"] != FORMAT:

@@ -13,7 +13,6 @@ from dqa.core.database import Database, Kind
 from dqa.core.errors import DataError
 from dqa.core.schema import sql_name
 from dqa.core.situation import Cell, ColumnType, Schema, TableSchema
-from dqa.databases.tables import quote
 from dqa.scenarios.parameters import read_value, text_of, type_of_column
 from dqa.scenarios.statements import cypher_literal, sql_literal
 
@@ -222,4 +221,8 @@ def order_of(cell: Cell) -> tuple[bool, float, str]:
 
 def _name(dialect: str, name: str) -> str:
     # Databases of other dialects may fold unquoted names to capitals.
-    return sql_name(name) if dialect == "ansi" else quote(dialect, name)
+    if dialect == "ansi":
+        return sql_name(name)
+    from dqa.databases.tables import quote  # it imports SQLAlchemy
+
+    return quote(dialect, name)

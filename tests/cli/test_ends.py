@@ -70,8 +70,8 @@ PATHS = {
     "ask --question ? --database http://x/y": "is no URL that one of",
     "trace bytes": "it is not UTF-8 text",
     "trace empty": "this is not JSON",
-    "eval --generate 1 --replay empty": "it is no JSON object",
-    "eval --generate 1 --replay bytes": "no line of a cassette",
+    "eval --generate 1 --replay empty": "it is empty",
+    "eval --generate 1 --replay bytes": "not a line of a cassette",
     "eval --generate 1 --policy bytes": "bytes: it is not UTF-8 text",
     "ask --question ? --database x.db --rules .": ". is a folder",
 }

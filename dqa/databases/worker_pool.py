@@ -90,7 +90,7 @@ class WorkerPool:
         self._owner = os.getpid()
         self._changed = Condition()
         self._idle: list[Worker] = []
-        self._busy = self._starting = 0
+        self._busy = self._starting = self._waiting = 0
         self._problem: tuple[float, Exception] | None = None
         self._is_paused = self._is_closed = False
 
@@ -185,36 +185,55 @@ class WorkerPool:
             self._reset()
         asked = monotonic()
         grows_at = asked + _PATIENCE
-        has_started = False
         with self._changed:
-            while True:
-                if self._is_closed:
-                    raise DatabaseUnavailableError(f"Database '{self._name}' is closed.")
-                while self._idle and not self._is_paused:
-                    worker = self._idle.pop()
-                    if worker.is_ready():
+            self._waiting += 1
+            try:
+                while True:
+                    worker = self._ready()
+                    if worker is not None:
                         self._busy += 1
                         return worker, until
-                    worker.kill()
-                now = monotonic()
-                if self._problem is not None and self._problem[0] > asked and not self._busy:
-                    raise self._problem[1]
-                if now >= until:
-                    raise DatabaseUnavailableError(
-                        f"Database '{self._name}' is busy or does not answer: no worker process "
-                        f"was free within {now - asked:.1f} seconds. Ask from fewer threads at "
-                        "once, or give statements more seconds."
-                    )
-                is_first = not (self._busy or self._starting)
-                has_room = self._busy + self._starting < MOST_WORKERS and not self._is_paused
-                may_start = has_room and self._starting < _MOST_STARTING and not has_started
-                if may_start and (is_first or now >= grows_at):
-                    if is_first and not self._opening.is_server:
-                        # Opening it may take longer than a statement.
-                        until = max(until, now + max(_REOPENING, 3 * self._seconds))
-                    self.start()
-                    has_started = True
-                self._changed.wait((grows_at if now < grows_at < until else until) - now)
+                    now = monotonic()
+                    problem = None
+                    if self._problem is not None and self._problem[0] > asked:
+                        problem = self._problem[1]
+                    if problem is not None and not self._busy:
+                        raise problem
+                    if now >= until:
+                        raise self._unanswered(now - asked)
+                    is_first = not (self._busy or self._starting)
+                    if problem is None and self._has_room() and (is_first or now >= grows_at):
+                        if is_first and not self._opening.is_server:
+                            # Opening it may take longer than a statement.
+                            until = max(until, now + max(_REOPENING, 3 * self._seconds))
+                        self.start()
+                    self._changed.wait((grows_at if now < grows_at < until else until) - now)
+            finally:
+                self._waiting -= 1
+
+    def _ready(self) -> Worker | None:
+        """Return a worker that is free and in order; None if there is none."""
+        if self._is_closed:
+            raise DatabaseUnavailableError(f"Database '{self._name}' is closed.")
+        while self._idle and not self._is_paused:
+            worker = self._idle.pop()
+            if worker.is_ready():
+                return worker
+            worker.kill()
+        return None
+
+    def _has_room(self) -> bool:
+        """Whether another worker may start: at most one for each statement that waits."""
+        most = min(_MOST_STARTING, self._waiting)
+        has_room = self._busy + self._starting < MOST_WORKERS and not self._is_paused
+        return has_room and self._starting < most
+
+    def _unanswered(self, seconds: float) -> DatabaseUnavailableError:
+        return DatabaseUnavailableError(
+            f"Database '{self._name}' is busy or does not answer: no worker process was free "
+            f"within {seconds:.1f} seconds. Ask from fewer threads at once, or give statements "
+            "more seconds."
+        )
 
     def _add(self, worker: Worker | None) -> None:
         if worker is not None and not worker.is_over:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import astuple, replace
 from pathlib import Path
 from threading import Condition, Event, Thread
@@ -90,8 +90,7 @@ class WorkerPool:
         self._owner = os.getpid()
         self._changed = Condition()
         self._idle: list[Worker] = []
-        self._busy = self._starting = self._waiting = 0
-        self._problem: tuple[float, Exception] | None = None
+        self._busy = self._starting = 0
         self._is_paused = self._is_closed = False
 
     @contextmanager
@@ -105,54 +104,44 @@ class WorkerPool:
         DqaError
             No worker can open the database.
         """
-        worker, until = self._take(until)
+        if self._owner != os.getpid():
+            self._reset()
+        worker = self._take(until)
         try:
+            if worker is None:
+                worker, until = self._start(until)
             yield worker, until
         except (DqaError, WorkerBugError):  # it has answered, or is over
             raise
         except BaseException:  # it still owes an answer that no one waits for
-            worker.kill()
+            if worker is not None:
+                worker.kill()
             raise
         finally:
             with self._changed:
                 self._busy -= 1
                 self._add(worker)
 
-    def start(self, mark: str | None = None) -> Event:
-        """Start a worker in the background.
-
-        Parameters
-        ----------
-        mark
-            The mark of a killed worker. The new one ends what that left on the server.
+    def end_statement(self, mark: str) -> Event:
+        """Start a worker in the background that ends what a killed one left on the server.
 
         Returns
         -------
         Event
-            Set when the database is open.
+            Set when the new worker has opened the database.
         """
         answered = Event()
 
-        def start() -> None:
-            worker: Worker | None = None
-            problem: Exception | None = None
-            try:
+        def end() -> None:
+            with suppress(DqaError, WorkerBugError, TimeoutError):
                 worker = Worker(self._opening, monotonic() + STARTING)
                 answered.set()
-                if mark is not None:
-                    worker.send("end", mark)
-                    worker.wait(monotonic() + STARTING)
-            except (DqaError, WorkerBugError, TimeoutError) as error:
-                problem = error
-            with self._changed:
-                self._starting -= 1
-                if problem is not None:
-                    self._problem = monotonic(), problem
-                self._add(worker)
+                worker.send("end", mark)
+                worker.wait(monotonic() + STARTING)
+                with self._changed:
+                    self._add(worker)
 
-        with self._changed:
-            self._starting += 1
-        Thread(target=start, name="dqa-worker", daemon=True).start()
+        Thread(target=end, name="dqa-worker", daemon=True).start()
         return answered
 
     def close(self) -> None:
@@ -171,7 +160,7 @@ class WorkerPool:
             self._is_paused = True
         try:
             with self._changed:
-                self._changed.wait_for(lambda: not self._busy + self._starting)
+                self._changed.wait_for(lambda: not self._busy)
                 self._close_idle()
             yield
         finally:
@@ -179,61 +168,43 @@ class WorkerPool:
                 self._is_paused = False
                 self._changed.notify_all()
 
-    def _take(self, until: float) -> tuple[Worker, float]:
-        """Return a worker, and the time until which it is lent."""
-        if self._owner != os.getpid():
-            self._reset()
+    def _take(self, until: float) -> Worker | None:
+        """Return an idle worker; None if another is to be started. Either is busy from now on."""
         asked = monotonic()
-        grows_at = asked + _PATIENCE
         with self._changed:
-            self._waiting += 1
-            try:
-                while True:
-                    worker = self._ready()
-                    if worker is not None:
+            while True:
+                if self._is_closed:
+                    raise DatabaseUnavailableError(f"Database '{self._name}' is closed.")
+                now = monotonic()
+                is_late = now >= asked + _PATIENCE or not self._busy
+                has_room = self._busy < MOST_WORKERS and self._starting < _MOST_STARTING
+                while self._idle and not self._is_paused:
+                    worker = self._idle.pop()
+                    if worker.is_ready():
                         self._busy += 1
-                        return worker, until
-                    now = monotonic()
-                    problem = None
-                    if self._problem is not None and self._problem[0] > asked:
-                        problem = self._problem[1]
-                    if problem is not None and not self._busy:
-                        raise problem
-                    if now >= until:
-                        raise self._unanswered(now - asked)
-                    is_first = not (self._busy or self._starting)
-                    if problem is None and self._has_room() and (is_first or now >= grows_at):
-                        if is_first and not self._opening.is_server:
-                            # Opening it may take longer than a statement.
-                            until = max(until, now + max(_REOPENING, 3 * self._seconds))
-                        self.start()
-                    self._changed.wait((grows_at if now < grows_at < until else until) - now)
-            finally:
-                self._waiting -= 1
+                        return worker
+                    worker.kill()
+                if is_late and has_room and not self._is_paused:
+                    self._busy += 1
+                    self._starting += 1
+                    return None
+                if now >= until:
+                    raise DatabaseUnavailableError(
+                        f"Database '{self._name}' is busy or does not answer: no worker process "
+                        f"was free within {now - asked:.1f} seconds. Ask from fewer threads at "
+                        "once, or give statements more seconds."
+                    )
+                self._changed.wait(min(until - now, _PATIENCE))
 
-    def _ready(self) -> Worker | None:
-        """Return a worker that is free and in order; None if there is none."""
-        if self._is_closed:
-            raise DatabaseUnavailableError(f"Database '{self._name}' is closed.")
-        while self._idle and not self._is_paused:
-            worker = self._idle.pop()
-            if worker.is_ready():
-                return worker
-            worker.kill()
-        return None
-
-    def _has_room(self) -> bool:
-        """Whether another worker may start: at most one for each statement that waits."""
-        most = min(_MOST_STARTING, self._waiting)
-        has_room = self._busy + self._starting < MOST_WORKERS and not self._is_paused
-        return has_room and self._starting < most
-
-    def _unanswered(self, seconds: float) -> DatabaseUnavailableError:
-        return DatabaseUnavailableError(
-            f"Database '{self._name}' is busy or does not answer: no worker process was free "
-            f"within {seconds:.1f} seconds. Ask from fewer threads at once, or give statements "
-            "more seconds."
-        )
+    def _start(self, until: float) -> tuple[Worker, float]:
+        if not self._opening.is_server:  # opening it may take longer than a statement
+            until = max(until, monotonic() + max(_REOPENING, 3 * self._seconds))
+        try:
+            return Worker(self._opening, until), until
+        finally:
+            with self._changed:
+                self._starting -= 1
+                self._changed.notify_all()
 
     def _add(self, worker: Worker | None) -> None:
         if worker is not None and not worker.is_over:
@@ -332,12 +303,12 @@ class IsolatedSession(Session):
                 return decode_rows(worker.wait(until + _OWN, most))
             except TimeoutError:
                 if worker.mark is not None:
-                    answered = self._pool.start(worker.mark)
+                    answered = self._pool.end_statement(worker.mark)
                 return decode_rows(worker.wait(until + _GRACE, most))
         except (TimeoutError, DqaError) as error:
             if isinstance(error, DqaError) and answered is None:
                 if worker.is_over and worker.mark is not None:
-                    self._pool.start(worker.mark)
+                    self._pool.end_statement(worker.mark)
                 raise
             worker.kill()
             if answered is None or answered.wait(_ENDING):

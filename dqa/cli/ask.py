@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from dqa.cli.reviewing import ReviewOptions
 from dqa.cli.steps import Steps
 from dqa.core.distribution import own_command
 from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
-from dqa.core.files import require_new_file, write_private
+from dqa.core.files import require_new_file
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions
 
@@ -155,7 +154,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
         Let a bug end the command with its traceback.
     """
     from dqa.api.asking import ask as ask_one
-    from dqa.api.decision_records import record_file, write_decision_page
+    from dqa.api.decision_records import record_file, store_record, write_decision_page
 
     reviewer = reviewing.reviewer()
     question = asked.asked()
@@ -185,7 +184,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     if not interrupted:  # the record is stored anyway
         _print(decided, as_json=as_json)
     if trace is not None:  # after the answer, which was paid for, is printed
-        write_private(trace, json.dumps(decided.to_json(), indent=2, ensure_ascii=False) + "\n")
+        store_record(decided, trace)
     if page is not None:
         write_decision_page(decided, page)
     if interrupted:

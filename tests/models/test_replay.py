@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import threading
 from collections.abc import Mapping
@@ -232,8 +233,8 @@ def test_a_run_whose_provider_went_away_and_that_went_on_is_played_as_one(
 
 
 def failed_as_played(made: Left) -> Left:
-    """A run's outcome without its faults: a cassette fails at once, and with the same words."""
-    results, traces = made
+    """A run's outcome without its failed calls: a cassette makes none, and fails with its words."""
+    results, traces = re.sub(rb'"failed_calls":\d+,', b"", made[0]), made[1]
     kept = {
         name: trace | {"trace": [event for event in trace["trace"] if event["kind"] != "fault"]}
         for name, trace in traces.items()

@@ -19,6 +19,7 @@ import dqa
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.evidence import Evidence
+from dqa.evaluation import store
 from dqa_simulators.locating.generator import LocatingSize
 
 STEPS = frozenset({"write", "fsync", "rename", "replace", "execute", "commit"})
@@ -159,6 +160,7 @@ def main(moments: str, processes: str, seed: str, *places: str) -> None:
     places
         Where the runs are stored.
     """
+    store.LEASE_SECONDS = 3600.0  # type: ignore[misc]  # no run waits until claims expire
     evaluate(None)  # so that no process has to import anything
     if moments == "every":
         found = [kill_at_every_step(place) for place in places]

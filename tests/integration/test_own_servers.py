@@ -43,10 +43,13 @@ STEPS = {
 PATIENT = Limits(seconds=30.0)
 
 
-MARIADB, POSTGRES, NEO4J = "mariadb", "postgres", "neo4j"
+MARIADB, POSTGRES = "mariadb", "postgres"
+NEO4J = pytest.param(
+    "neo4j", marks=pytest.mark.deep
+)  # starts slowly, and each test starts it again
 
 
-def on(*names: str) -> pytest.MarkDecorator:
+def on(*names: Any) -> pytest.MarkDecorator:
     """Run a test on some kinds of servers alone."""
     return pytest.mark.parametrize("own", names, indirect=True)
 

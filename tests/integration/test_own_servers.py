@@ -44,9 +44,8 @@ PATIENT = Limits(seconds=30.0)
 
 
 MARIADB, POSTGRES = "mariadb", "postgres"
-NEO4J = pytest.param(
-    "neo4j", marks=pytest.mark.deep
-)  # starts slowly, and each test starts it again
+# Each test starts the server again, and Neo4j starts slowly.
+NEO4J = pytest.param("neo4j", marks=pytest.mark.deep)
 
 
 def on(*names: Any) -> pytest.MarkDecorator:

@@ -30,11 +30,8 @@ _COMMAND = re.compile(
 
 NEEDS = {
     "openai:": "a language model",
-    "DQA_MYSQL_URL": "a server",
-    "mysql,neo4j": "a server",
     "postgresql://": "a server",
     "sales.db": "a database of the reader's",
-    "queries/*.sql": "files of the reader's",
     "shop.sql": "files of the reader's",
     "./branches": "a folder of the page, which tests/scenarios makes",
     "closing.jsonl": "questions of the page",

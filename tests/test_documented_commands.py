@@ -30,7 +30,6 @@ _COMMAND = re.compile(
 
 NEEDS = {
     "openai:": "a language model",
-    "postgresql://": "a server",
     "sales.db": "a database of the reader's",
     "shop.sql": "files of the reader's",
     "./branches": "a folder of the page, which tests/scenarios makes",

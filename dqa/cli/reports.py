@@ -37,7 +37,7 @@ def compare(  # noqa: PLR0913  (one parameter per option)
     """Compare deciders, of one run or several, on the questions that they share.
 
     Differences are paired: question by question, databases apart, epochs averaged. Intervals and
-    p-values by situations allow for questions about the same data; docs/evaluation.md explains
+    p-values by situations allow for questions about the same data; docs/statistics.md explains
     which figure to use. A decision that could not be judged is left out of its pairs, and counted.
 
     Parameters

@@ -1,6 +1,6 @@
 """Statistics over results: pure functions that return typed records.
 
-``docs/evaluation.md`` explains which figure to trust.
+``docs/statistics.md`` explains which figure answers which question.
 """
 
 from dqa.evaluation.statistics.clusters import Estimate as Estimate

@@ -19,11 +19,13 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from benchmarks.measuring import in_turn
 from benchmarks.needs import require
 from dqa import plugins
-from dqa.models.conversation import Conversation
+from dqa.core.recorder import Recorder
+from dqa.deciders.base import Settings
+from dqa.deciders.method import Asking, find_step
 from dqa.models.scripted import ProgramModel, scripted_model
-from dqa_bidder.events import ExploredTreeEvent
+from dqa_bidder.bidder import Bidder
+from dqa_bidder.exploration import ExploredTree
 from dqa_bidder.settings import BidderSettings
-from dqa_bidder.steps.bidder import Bidder
 from dqa_bidder.task import Task
 
 NEEDS = ("games",)
@@ -61,11 +63,11 @@ def tasks_of(world: str, games: int) -> Iterator[Task]:
         episode.close()
 
 
-def decide(task: Task, model: ProgramModel) -> Conversation:
-    """Let BIDDER choose, and return its conversation."""
-    conversation = Conversation(model)
-    Bidder(BidderSettings(parallel=1)).choose(task, conversation)
-    return conversation
+def decide(task: Task, model: ProgramModel) -> Recorder:
+    """Let BIDDER choose, and return what it recorded."""
+    asking = Asking("dqa_bidder", model)
+    Bidder("bidder", model, Settings(own=BidderSettings(parallel=1))).solve(task, asking)
+    return asking.recorder
 
 
 def main() -> int:
@@ -80,13 +82,9 @@ def main() -> int:
     wrong = False
     for world in WORLDS:
         tasks, model = list(tasks_of(world, given.games)), Known(replies={})
-        recorders = [decide(task, model).recorder for task in tasks]
-        trees = [
-            event
-            for recorder in recorders
-            for event in recorder.events
-            if isinstance(event, ExploredTreeEvent)
-        ]
+        recorders = [decide(task, model) for task in tasks]
+        found_trees = [find_step(one.events, ExploredTree, "exploration") for one in recorders]
+        trees = [tree for tree in found_trees if tree is not None]
 
         def send(model: Known = model) -> None:
             for text in model.replies:

@@ -1,111 +1,276 @@
-"""Reading what models reply to the steps: states, payoffs."""
+"""What models reply to BIDDER's steps: hidden states, payoffs, thoughts and votes."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
+
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Candidate
-from dqa.deciders.actions import shown, tighten, told_of
+from dqa.deciders.actions import action_text, name_action, shown, tighten
+from dqa.deciders.method import Options, Reply
 from dqa.deciders.prompting import fold
-from dqa.deciders.replies import read_object
+from dqa.worlds.world import HiddenVariable, Position
+
+_DIGITS = 4
+"""Significant digits of numbers in prompts."""
 
 
-def read_payoffs(
-    reply: str, actions: Sequence[Candidate], known: Sequence[Candidate] = ()
-) -> tuple[dict[Candidate, float], list[str]]:
-    """Return the payoffs that a reply gives, and what is not a number of one of the actions.
+class HiddenStates(Reply):
+    """The most likely state of each hidden variable, by player and name."""
 
-    Numbers may lie outside of 0 to 1: that is for the caller to judge. What is said of the `known`
-    actions, whose payoffs nobody asked for, does not count.
+    model_config = ConfigDict(title="hidden states")
+
+    hidden: dict[str, dict[str, str]] = Field(title="inferred of others")
+
+    @field_validator("hidden", mode="before")
+    @classmethod
+    def _states(cls, told: Any, info: ValidationInfo) -> dict[str, dict[str, str]]:  # noqa: ANN401
+        variables: Sequence[HiddenVariable] = info.context or ()
+        listed = _folded(told)
+        found: dict[str, dict[str, str]] = {}
+        problems = []
+        for one in variables:
+            said = _folded(listed.get(fold(one.player))).get(fold(one.name))
+            state = next((state for state in one.states if fold(state) == fold(said)), None)
+            if state is None:
+                what = "is missing" if said is None else f"cannot be {shown(json.dumps(said))}"
+                states = json.dumps(list(one.states), ensure_ascii=False)
+                problems.append(f"{one.name} of {one.player} {what}: its states are {states}")
+            else:
+                found.setdefault(one.player, {})[one.name] = state
+        if problems:
+            raise ValueError("; ".join(problems))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The actions of a state whose payoffs are estimated.
+
+    Attributes
+    ----------
+    position
+        The state; None for a question that is not a move.
+    actions
+        The actions to estimate.
+    known
+        The payoffs of other actions, which follow from the rules.
+    most
+        How many of the actions the model names and estimates, the most promising ones; None for
+        all.
     """
-    told = read_object(reply, "payoffs")
-    listed = told.get("payoffs", told)
-    if not isinstance(listed, Mapping):
-        raise UnparsableReplyError('Write {"payoffs": {"<action>": <number from 0 to 1>}}.')
-    places = {tighten(str(action)): action for action in actions}
-    aside = {"reasoning", *(tighten(str(action)) for action in known)}
+
+    position: Position | None
+    actions: tuple[Candidate, ...]
+    known: Mapping[Candidate, float] = field(default_factory=dict)
+    most: int | None = None
+
+    @property
+    def scale(self) -> dict[str, object] | None:
+        """The range of payoffs in a prompt; None for 0 to 1."""
+        if self.position is None or self.position.payoff_range == (0.0, 1.0):
+            return None
+        low, high = self.position.payoff_range
+        width = (high - low) or 1.0
+        shifted = f"(p {'+' if low < 0.0 else '-'} {_plain(abs(low))})" if low else "p"
+        return {
+            "low": _plain(low),
+            "high": _plain(high),
+            "formula": f"{shifted} / {_plain(width)}",
+            "even": _plain(-low / width) if low < 0.0 < high else None,
+        }
+
+    def explain_outside(self, number: float) -> str:
+        """Return what is wrong with a number, and its value if it was meant as a payoff."""
+        low, high = (0.0, 1.0) if self.position is None else self.position.payoff_range
+        told = f"{number:g}, which is not between 0 and 1"
+        if (low, high) == (0.0, 1.0) or not low <= number <= high:
+            return told
+        meant = _plain((number - low) / (high - low))
+        return f"{told} (a payoff of {number:g} is written as {meant})"
+
+
+class Payoffs(Reply):
+    """The expected payoff of each action of a state, from 0 to 1.
+
+    A number outside, or an action without one, is a flaw. If it stays, numbers are clipped, and
+    the payoff of an action without one is unknown.
+
+    Attributes
+    ----------
+    payoffs
+        By action, in legal order.
+    clipped, missing
+        Actions with a number outside, and without one.
+    problems
+        The flaws in words.
+    """
+
+    model_config = ConfigDict(title="payoffs")
+
+    payoffs: dict[Candidate, float] = Field(title="payoffs")
+    clipped: tuple[Candidate, ...] = Field(default=(), title="clipped")
+    missing: tuple[Candidate, ...] = Field(default=(), title="without a number")
+    problems: tuple[str, ...] = ()
+
+    @property
+    def flaws(self) -> Sequence[str]:
+        """Why the model is asked again."""
+        return self.problems
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, told: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        asked: Unknown | None = info.context
+        if asked is None:
+            return told  # made by a program
+        listed = told.get("payoffs")
+        if not isinstance(listed, Mapping):
+            raise UnparsableReplyError('Write {"payoffs": {"<action>": <number from 0 to 1>}}.')
+        found, problems = _numbers(listed, asked)
+        outside = [a for a in asked.actions if a in found and not 0.0 <= found[a] <= 1.0]
+        problems += [f"'{a}' has {asked.explain_outside(found[a])}" for a in outside]
+        missing: list[Candidate] = []
+        if asked.most is None:
+            missing = [action for action in asked.actions if action not in found]
+            problems += [f"'{action}' has none" for action in missing]
+        elif len(found) < asked.most:
+            problems.append(f"{len(found)} of {asked.most} actions are given")
+        elif not outside:
+            problems = []  # there are enough, whatever else is in the reply
+        if not found:
+            raise UnparsableReplyError("; ".join(problems) or "No action has a payoff.")
+        best = sorted(found, key=lambda action: -found[action])[: asked.most]
+        payoffs = {a: min(max(found[a], 0.0), 1.0) for a in asked.actions if a in set(best)}
+        return {
+            "payoffs": payoffs,
+            "clipped": tuple(outside),
+            "missing": tuple(missing),
+            "problems": tuple(problems),
+        }
+
+
+def _numbers(listed: Mapping[str, Any], asked: Unknown) -> tuple[dict[Candidate, float], list[str]]:
+    """Return the numbers of actions, and what is not a number of one of them."""
+    actions = {tighten(str(action)): action for action in asked.actions}
+    aside = {tighten(str(action)) for action in asked.known}
     found: dict[Candidate, float] = {}
-    odd: list[str] = []
+    problems = []
     for name, value in listed.items():
-        action = places.get(tighten(name))
-        number = _number(value)
+        action, number = actions.get(tighten(name)), _number(value)
         if action is None:
             if tighten(name) not in aside:
-                odd.append(f"'{shown(name)}' is none of the actions")
+                problems.append(f"'{shown(name)}' is none of the actions")
         elif number is None:
-            odd.append(
-                f"'{action}' has {shown(json.dumps(value, default=str))}, which is no number"
-            )
+            told = shown(json.dumps(value, default=str))
+            problems.append(f"'{action}' has {told}, which is no number")
         else:
             found[action] = number
-    return found, odd
+    return found, problems
 
 
-def read_states(
-    reply: str, wanted: Mapping[tuple[str, str], Sequence[str]]
-) -> dict[tuple[str, str], str]:
-    """Return the state of every variable, by player and name.
+class Thought(Reply):
+    """A thought, and the action that it decides for; None for a thought that does not decide."""
 
-    Raises
-    ------
-    UnparsableReplyError
-        A variable is missing, or has none of its states.
-    """
-    told = read_object(reply, "hidden")
-    listed = _folded(told.get("hidden", told))
-    found: dict[tuple[str, str], str] = {}
-    problems: list[str] = []
-    for (player, name), states in wanted.items():
-        of_player = listed.get(fold(player))
-        value = _folded(of_player).get(fold(name)) if isinstance(of_player, Mapping) else None
-        if value is None:
-            value = listed.get(fold(name))  # a reply that leaves out whose it is
-        state = _state(value, states)
-        if state is None:
-            is_what = "is missing" if value is None else f"cannot be {shown(json.dumps(value))}"
-            of_these = json.dumps(list(states), ensure_ascii=False)
-            problems.append(f"{name} of {player} {is_what}: its states are {of_these}")
-        else:
-            found[player, name] = state
-    if problems:
-        raise UnparsableReplyError(
-            f"Not every hidden state is named: {told_of(problems)}. Write {_example(wanted)}, "
-            "one of its states for each."
+    text: str
+    action: Candidate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposing:
+    """The context of `Thoughts`: their number, and whether they decide among options."""
+
+    most: int
+    options: Options
+    decide: bool
+
+
+class Thoughts(Reply):
+    """Several thoughts that follow the same ones."""
+
+    model_config = ConfigDict(title="proposed thoughts")
+
+    thoughts: list[Thought] = Field(title="thoughts")
+
+    @field_validator("thoughts", mode="before")
+    @classmethod
+    def _read(cls, told: Any, info: ValidationInfo) -> list[Thought]:  # noqa: ANN401
+        asked: Proposing | None = info.context
+        if asked is None:
+            raise ValueError("Thoughts are read with what was asked.")
+        found, problems = [], []
+        for one in told if isinstance(told, list) else []:
+            try:
+                found.append(_thought(one, asked))
+            except UnparsableReplyError as error:
+                problems.append(str(error))
+        if not found:
+            raise UnparsableReplyError(
+                f"No thought can be used: {problems[0] if problems else 'there is none'} Write "
+                '{"thoughts": [...]} as the task says.'
+            )
+        return found[: asked.most]
+
+
+def _thought(told: Any, asked: Proposing) -> Thought:  # noqa: ANN401  (whatever a model gave)
+    if isinstance(told, str):
+        told = {"thought": told}
+    if not isinstance(told, Mapping):
+        raise UnparsableReplyError("A thought is neither a text nor an object.")
+    said = told.get("thought", told.get("text", ""))
+    text = said.strip() if isinstance(said, str) else ""
+    if not asked.decide:
+        if not text:
+            raise UnparsableReplyError("A thought is empty.")
+        return Thought(text=text)
+    if told.get("action") is None:
+        raise UnparsableReplyError("A thought names no action.")
+    options = asked.options
+    words = action_text(told["action"])
+    action = name_action(words, options.actions, options.noun, options.form)
+    return Thought(text=text, action=action)
+
+
+class Vote(Reply):
+    """The number of the best thought, from 1; the context is how many there are."""
+
+    model_config = ConfigDict(title="vote")
+
+    best: int = Field(title="best thought")
+
+    @field_validator("best", mode="before")
+    @classmethod
+    def _number(cls, told: Any, info: ValidationInfo) -> Any:  # noqa: ANN401
+        text, most = str(told).strip().removeprefix("Thought").strip(), int(info.context or 0)
+        if text.isdecimal() and text.isascii() and 1 <= int(text) <= most:
+            return int(text)
+        raise ValueError(
+            f'There are {most} thoughts: write {{"best": <a number from 1 to {most}>}}.'
         )
-    return found
-
-
-def _example(wanted: Iterable[tuple[str, str]]) -> str:
-    """Return the object that a reply is to hold, with the states left open."""
-    asked: dict[str, dict[str, str]] = {}
-    for player, name in wanted:
-        asked.setdefault(player, {})[name] = "<state>"
-    return json.dumps({"hidden": asked}, ensure_ascii=False)
-
-
-def _state(value: Any, states: Sequence[str]) -> str | None:  # noqa: ANN401  (whatever a model gave)
-    if isinstance(value, Mapping):
-        value = next((value[key] for key in ("state", "value", "rating") if key in value), None)
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return next((state for state in states if fold(state) == fold(value)), None)
 
 
 def _number(value: Any) -> float | None:  # noqa: ANN401  (whatever a model gave)
-    if isinstance(value, bool):
-        return None
     try:
-        number = float(value) if isinstance(value, int | float | str) else math.nan
-    except (ValueError, OverflowError):
+        number = float("nan" if isinstance(value, bool) else value)
+    except (TypeError, ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) else None
+    return number if isfinite(number) else None
 
 
 def _folded(value: Any) -> Mapping[str, Any]:  # noqa: ANN401  (whatever a model gave)
     return {fold(name): part for name, part in value.items()} if isinstance(value, Mapping) else {}
+
+
+def _plain(value: float) -> str:
+    return f"{value:.{_DIGITS}g}"
+
+
+def rounded(value: float) -> float:
+    """Return a number as prompts show it."""
+    return float(_plain(value))

@@ -7,7 +7,7 @@ the package that wrote it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
@@ -140,6 +140,68 @@ def event_of(evidence: Evidence, step: int) -> Event:
     names = ToolEvent.model_fields.keys() - Event.model_fields.keys()
     fields = {name: getattr(evidence, name) for name in names}
     return ToolEvent.model_validate({"kind": kind, "step": step, **fields})
+
+
+class StepEvent(Event):
+    """The result of a method's step: what a model replied in its own type, or what was calculated.
+
+    Prompts, replies and their problems are events of their own before it.
+
+    Attributes
+    ----------
+    purpose
+        The name of the step in its method, such as ``forecasting``.
+    title
+        What readers call it.
+    result
+        The fields of the result, as JSON.
+    titles
+        What readers call each field. Fields without a title are for programs only.
+    """
+
+    kind: Literal["step"] = "step"
+    purpose: str
+    title: str
+    result: dict[str, Any]
+    titles: dict[str, str]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The fields that have a title and a value, a line or a block of lines each."""
+        return tuple(
+            line
+            for name, title in self.titles.items()
+            for line in _lines_of(title, self.result.get(name))
+        )
+
+
+def _lines_of(title: str, value: Any) -> Iterator[str]:  # noqa: ANN401  (any JSON value)
+    """Yield a value with its title: short ones on one line, others below it."""
+    if value in (None, "", [], {}):
+        return
+    if isinstance(value, Mapping) or (
+        isinstance(value, list) and any(isinstance(one, dict | list) for one in value)
+    ):
+        yield f"{title}:"
+        parts = value.items() if isinstance(value, Mapping) else enumerate(value, 1)
+        yield from (f"  {name}: {in_words(part)}" for name, part in parts)
+    else:
+        yield f"{title}: {in_words(value)}"
+
+
+def in_words(value: Any) -> str:  # noqa: ANN401  (any JSON value)
+    """Return a JSON value as people read it: no brackets, rounded numbers."""
+    if isinstance(value, Mapping):
+        parts = ((name.replace("_", " "), part) for name, part in value.items())
+        return "; ".join(f"{name}: {in_words(part)}" for name, part in parts if part not in _EMPTY)
+    if isinstance(value, list):
+        return ", ".join(map(in_words, value))
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "unknown"}[value]
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+_EMPTY: tuple[Any, ...] = ("", [], {})
 
 
 class WarningEvent(Event):
@@ -314,6 +376,7 @@ CORE_EVENTS: tuple[type[Event], ...] = (
     ParseFailureEvent,
     PlanEvent,
     ToolEvent,
+    StepEvent,
     WarningEvent,
     BudgetEvent,
     ReviewEvent,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from pydantic import PrivateAttr
 
 from dqa.core.decision import Usage
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
@@ -26,6 +27,49 @@ _Read = TypeVar("_Read")
 
 EMPTY_REPLY = "(empty reply)"
 """An empty reply in a conversation: providers reject empty messages."""
+
+
+class StepPrompt(HumanMessage):
+    """The prompt of a method's step; models see a plain message.
+
+    Scripted models also read what the prompt was made of, instead of parsing it.
+    """
+
+    _package: str = PrivateAttr("")
+    _purpose: str = PrivateAttr("")
+    _values: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def of(cls, text: str, package: str, purpose: str, values: dict[str, Any]) -> Self:
+        """Return the prompt of a step.
+
+        Parameters
+        ----------
+        text
+            The prompt.
+        package, purpose
+            The method's package, and the name of the step in it.
+        values
+            What the prompt was made of, by name.
+        """
+        message = cls(content=text)
+        message._package, message._purpose, message._values = package, purpose, values
+        return message
+
+    @property
+    def package(self) -> str:
+        """The method's package."""
+        return self._package
+
+    @property
+    def purpose(self) -> str:
+        """The name of the step."""
+        return self._purpose
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the prompt was made of."""
+        return self._values
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ from typing import Any
 
 from dqa import plugins
 from dqa.core.decision import Ending
-from dqa.core.events import ENDING_KINDS, Event
+from dqa.core.events import ENDING_KINDS, Event, StepEvent
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING
 from dqa.core.plans import PlanStep, read_plan
 from dqa.core.text import counted
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
 from dqa.report.moves import attempt_passage, game_lines, move_passage
-from dqa.report.passages import Change, Passage, Tone
+from dqa.report.passages import Change, Passage, Tone, noted
 from dqa.report.reviews import review_passage
 from dqa.report.spending import usage_text
 from dqa.report.tables import model_line
@@ -110,6 +110,9 @@ class _EventReader:
             "crashed": lambda _, data: [_crash(data)],
         }
         for event in events:
+            if isinstance(event, StepEvent):
+                yield noted(event.step, event.title, event.lines)
+                continue
             show = known.get(event.kind)
             try:
                 found = _of_method(event) if show is None else list(show(event.step, event.data))

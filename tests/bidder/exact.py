@@ -6,16 +6,20 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dqa.core.budgets import ENDLESS, DecisionBudget
 from dqa.core.question import Candidate
-from dqa.models.conversation import Conversation
+from dqa.core.recorder import Recorder
+from dqa.deciders.actions import Chosen
+from dqa.deciders.base import Settings
+from dqa.deciders.method import Asking, Choice
+from dqa.models.conversation import StepPrompt
 from dqa.models.scripted import GivenReplies, Request
 from dqa.worlds.world import Position
-from dqa_bidder.events import HiddenState
-from dqa_bidder.scripted.reading import Asked, read_prompt
-from dqa_bidder.steps.bidder import Bidder, Steps
-from dqa_bidder.steps.decision import HighestReturn
-from dqa_bidder.steps.exploration import scaled_payoff
-from dqa_bidder.steps.rewards import Estimated, Unknown
+from dqa_bidder.bidder import Bidder, Hidden
+from dqa_bidder.exploration import scaled_payoff
+from dqa_bidder.replies import Payoffs, Unknown
+from dqa_bidder.returns import Returns
+from dqa_bidder.settings import BidderSettings
 from dqa_bidder.task import Task
 
 
@@ -71,54 +75,64 @@ class World:
         return [start, *after]
 
 
-class Exact:
-    """The steps that ask, answered exactly.
+def bidder(
+    model: object = None,
+    own: BidderSettings | None = None,
+    kind: type[Bidder] = Bidder,
+    budget: DecisionBudget = ENDLESS,
+) -> Bidder:
+    """Return a decider with its settings."""
+    settings = Settings(own=own or BidderSettings(), budget=budget)
+    return kind("bidder", model or GivenReplies([]), settings)  # type: ignore[arg-type]
 
-    Parameters
-    ----------
-    world
-        What is known.
-    even
-        Whether every reward is 0.5, so that only what the rules tell counts.
+
+def solved(decider: Bidder, task: Task) -> tuple[Chosen, Recorder]:
+    """Return what a decider chooses, and what was recorded."""
+    asking = Asking("dqa_bidder", decider.model, recorder=decider.settings.recorder())
+    return decider.solve(task, asking), asking.recorder
+
+
+class Exact(Bidder):
+    """The steps that ask, answered exactly by the world of `exact`.
+
+    Every reward is 0.5 if `even`, so that only what the rules tell counts.
     """
 
-    def __init__(self, world: World, *, even: bool = False) -> None:
-        self._world = world
-        self._even = even
+    world: World
+    even = False
 
-    def infer(self, task: Task, conversation: Conversation) -> tuple[HiddenState, ...]:
+    def infer_hidden(self, task: Task, asking: Asking) -> Hidden:
         """Infer nothing: the other steps know."""
-        del task, conversation
-        return ()
+        return {}
 
-    def model(
-        self,
-        task: Task,
-        position: Position,
-        hidden: tuple[HiddenState, ...],
-        conversation: Conversation,
+    def expect_action(
+        self, task: Task, position: Position, hidden: Hidden, asking: Asking
     ) -> Candidate:
         """Return what the other does."""
-        del task, hidden, conversation
-        return self._world.replies(position)
+        return self.world.replies(position)
 
-    def estimate(
-        self,
-        task: Task,
-        asked: Unknown,
-        hidden: tuple[HiddenState, ...],
-        conversation: Conversation,
-    ) -> Estimated:
+    def estimate_payoffs(
+        self, task: Task, unknown: Unknown, hidden: Hidden, asking: Asking
+    ) -> Payoffs:
         """Return what actions are worth."""
-        del task, hidden, conversation
-        assert asked.position is not None
-        if self._even:
-            return Estimated(dict.fromkeys(asked.actions, 0.5))
-        return Estimated({a: self._world.reward(asked.position, a) for a in asked.actions})
+        assert unknown.position is not None
+        if self.even:
+            return Payoffs(payoffs=dict.fromkeys(unknown.actions, 0.5))
+        worth = {a: self.world.reward(unknown.position, a) for a in unknown.actions}
+        return Payoffs(payoffs=worth)
 
-    def steps(self) -> Steps:
-        """Return the steps of a method that asks nobody."""
-        return Steps(inference=self, modeling=self, rewards=self, decision=HighestReturn())
+    def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Chosen:
+        """Take the largest return."""
+        assert returns.best is not None
+        return Choice.only(returns.best, "It has the largest return.").chosen
+
+
+def exact(world: World, own: BidderSettings | None = None, *, even: bool = False) -> Exact:
+    """Return a decider that asks no model."""
+    made = bidder(own=own, kind=Exact)
+    assert isinstance(made, Exact)
+    made.world, made.even = world, even
+    return made
 
 
 def task_of(position: Position, name: str = "game") -> Task:
@@ -126,16 +140,22 @@ def task_of(position: Position, name: str = "game") -> Task:
     return Task(name, "What do you do?", "The rules.", position.actions, position=position)
 
 
-def chosen_by(bidder: Bidder, position: Position) -> Candidate:
+def chosen_by(decider: Bidder, position: Position) -> Candidate:
     """Return what a method chooses that asks nobody."""
-    conversation = Conversation(GivenReplies([]))
-    choice = bidder.choose(task_of(position), conversation).action
-    assert not conversation.recorder.steps
-    return choice
+    chosen, recorder = solved(decider, task_of(position))
+    assert not recorder.steps
+    return chosen.action
+
+
+def step_of(request: Request) -> StepPrompt:
+    """Return the prompt of the step that a request is about."""
+    first = request.messages[0]
+    assert isinstance(first, StepPrompt)
+    return first
 
 
 class ExactModel:
-    """A chat model's replies that are exact: it reads the prompts, and knows what is hidden.
+    """A chat model's replies that are exact: it knows what is hidden.
 
     Parameters
     ----------
@@ -154,26 +174,23 @@ class ExactModel:
 
     def __call__(self, request: Request) -> str:
         """Reply."""
-        asked = read_prompt(request.text)
-        if asked.task.startswith("infer"):
+        step = step_of(request)
+        asked = step.values
+        if step.purpose == "inference":
             return json.dumps({"hidden": self._states})
-        if asked.task.startswith("decide"):
-            best = max(asked.returns, key=lambda action: asked.returns[action])
-            return json.dumps({"action": best})
-        position = self._position(asked)
-        if asked.task.startswith("expect"):
-            return json.dumps({"action": self._world.replies(position)})
-        payoffs = {a: self._world.reward(position, a) for a in asked.shown.actions}
-        return json.dumps({"payoffs": payoffs})
-
-    def _position(self, asked: Asked) -> Position:
+        if step.purpose == "decision":
+            best = max(asked["returns"], key=lambda one: one.value)
+            return json.dumps({"action": best.action})
         position = self._start
-        for event in asked.shown.events:
+        for event in asked["position"].events:
             position = position.after(event.action)
-        assert list(asked.shown.actions) == [
+        if step.purpose == "modeling":
+            return json.dumps({"action": self._world.replies(position)})
+        assert asked["legal"] == [
             str(a) for a in position.actions if scaled_end(position, a) is None
-        ] or asked.task.startswith("expect")
-        return position
+        ]
+        payoffs = {a: self._world.reward(position, a) for a in asked["legal"]}
+        return json.dumps({"payoffs": payoffs})
 
 
 def scaled_end(position: Position, action: Candidate) -> float | None:

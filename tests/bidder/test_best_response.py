@@ -9,11 +9,9 @@ from typing import cast
 import pytest
 
 from dqa.core.question import Candidate
-from dqa.models.conversation import Conversation
 from dqa.models.scripted import GivenReplies
 from dqa.worlds.world import Position
 from dqa_bidder.settings import BidderSettings
-from dqa_bidder.steps.bidder import Bidder
 from dqa_simulators.games.betting import PLAYERS, begin
 from dqa_simulators.games.poker import PokerPosition
 from dqa_simulators.kuhn.position import RULES, KuhnPosition
@@ -28,7 +26,7 @@ from dqa_simulators.negotiation.position import (
     worth,
     write,
 )
-from tests.bidder.exact import Exact, ExactModel, World, chosen_by, task_of
+from tests.bidder.exact import ExactModel, World, bidder, chosen_by, exact, solved, task_of
 from tests.worlds.nim import NimPosition
 
 STYLES = ("bold", "timid", "honest")
@@ -75,9 +73,9 @@ def test_kuhn_poker(style: str, horizon: int) -> None:
     for (mine, theirs), viewer in product(permutations(range(3), 2), PLAYERS):
         world = poker(theirs, style, 3, strong=theirs == 2)
         start = KuhnPosition(viewer, (mine,), (), begin(RULES))
-        bidder = Bidder(BidderSettings(horizon=horizon), Exact(world).steps())
+        decider = exact(world, BidderSettings(horizon=horizon))
         for position in world.own_positions(start):
-            assert chosen_by(bidder, position) in world.best(position)
+            assert chosen_by(decider, position) in world.best(position)
             seen += 1
     assert seen >= 12
 
@@ -92,7 +90,7 @@ def test_kuhn_poker_by_prompts(style: str) -> None:
         states = {other: {"card": KuhnPosition.deck[theirs]}}
         for position in world.own_positions(start):
             model = GivenReplies(ExactModel(world, start, states))
-            told = Bidder(BidderSettings()).choose(task_of(position), Conversation(model))
+            told, _ = solved(bidder(model), task_of(position))
             assert told.action in world.best(position)
 
 
@@ -102,9 +100,9 @@ def test_leduc_poker(style: str) -> None:
     for (mine, theirs), viewer in product([(0, 2), (4, 5), (2, 4), (3, 0)], PLAYERS):
         world = poker(theirs, style, 6, strong=theirs > 3)
         start = LeducPosition(viewer, (mine,), (), begin(LEDUC))
-        bidder = Bidder(BidderSettings(), Exact(world).steps())
+        decider = exact(world)
         for position in world.own_positions(start):
-            assert chosen_by(bidder, position) in world.best(position)
+            assert chosen_by(decider, position) in world.best(position)
 
 
 THEIRS: Split = (1, 5, 4)
@@ -126,11 +124,11 @@ def test_a_negotiation_with_revealed_values(*, even: bool) -> None:
     world = World(negotiator)
     start = NegotiationPosition("player", (2, 1, 1), (3, 1, 3), 3, has_utterances=False)
     settings = BidderSettings(breadth=50, calls=10_000)
-    choice = chosen_by(Bidder(settings, Exact(world, even=even).steps()), start)
+    choice = chosen_by(exact(world, settings, even=even), start)
     assert choice in world.best(start)
     assert len(world.best(start)) < len(start.actions)
     answer = start.after("[2, 1, 1]").after(negotiator(start.after("[2, 1, 1]")))
-    choice = chosen_by(Bidder(settings, Exact(world, even=even).steps()), answer)
+    choice = chosen_by(exact(world, settings, even=even), answer)
     assert choice in world.best(answer)
 
 
@@ -139,6 +137,6 @@ def test_what_is_explored_finds_what_rewards_do_not_know(heap: int) -> None:
     """Rewards that are all the same, and an opponent that takes as few as it may."""
     world = World(lambda position: position.actions[0])
     start = NimPosition("first", heap)
-    bidder = Bidder(BidderSettings(horizon=4), Exact(world, even=True).steps())
-    choice = chosen_by(bidder, start)
+    decider = exact(world, BidderSettings(horizon=4), even=True)
+    choice = chosen_by(decider, start)
     assert world.value(start.after(choice)) == world.value(start) == 1.0

@@ -13,29 +13,28 @@ import pytest
 
 from dqa.core.budgets import DecisionBudget
 from dqa.core.errors import UnparsableReplyError
-from dqa.core.events import Event, ParseFailureEvent, PromptEvent, WarningEvent, event_from_json
+from dqa.core.events import (
+    Event,
+    ParseFailureEvent,
+    PromptEvent,
+    StepEvent,
+    WarningEvent,
+    event_from_json,
+)
 from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
 from dqa.deciders.actions import Chosen
-from dqa.models.conversation import Conversation
+from dqa.deciders.method import find_step
 from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.world import HiddenVariable, Position
-from dqa_bidder.events import (
-    EVENTS,
-    ExploredTreeEvent,
-    ModeledActionEvent,
-    ReturnsEvent,
-)
-from dqa_bidder.scripted.reading import read_prompt
-from dqa_bidder.scripted.responder import reply_to
+from dqa_bidder.exploration import ExploredTree, Node, Tree
+from dqa_bidder.returns import Returns, aggregate
+from dqa_bidder.scripted.responder import RESPONDER
 from dqa_bidder.settings import BidderSettings
-from dqa_bidder.steps.aggregation import BellmanAggregation, largest_return
-from dqa_bidder.steps.bidder import Bidder
-from dqa_bidder.steps.exploration import Node, Tree
 from dqa_simulators.games.betting import begin
 from dqa_simulators.holdem.position import RULES, HoldemPosition
 from dqa_simulators.negotiation.position import NegotiationPosition
-from tests.bidder.exact import task_of
+from tests.bidder.exact import bidder, solved, step_of, task_of
 from tests.worlds.nim import NimPosition
 
 Kind = TypeVar("Kind", bound=Event)
@@ -51,9 +50,26 @@ def decided(
     model: object, position: Position, settings: BidderSettings | None = None, name: str = "game"
 ) -> tuple[Chosen, Recorder]:
     """Return what BIDDER chooses, and what was recorded."""
-    conversation = Conversation(model)  # type: ignore[arg-type]
-    chosen = Bidder(settings or BidderSettings()).choose(task_of(position, name), conversation)
-    return chosen, conversation.recorder
+    return solved(bidder(model, settings), task_of(position, name))
+
+
+def tree_in(recorder: Recorder) -> ExploredTree:
+    """Return the explored tree."""
+    found = find_step(recorder.events, ExploredTree, "exploration")
+    assert found is not None
+    return found
+
+
+def best_in(recorder: Recorder) -> Candidate | None:
+    """Return the action with the largest return."""
+    found = find_step(recorder.events, Returns, "returns")
+    assert found is not None
+    return found.best
+
+
+def drawn(request: Request) -> str:
+    """Return the reply of the random script."""
+    return RESPONDER.reply(request.messages, (), "random", 0).text
 
 
 def talking(
@@ -63,11 +79,10 @@ def talking(
     places: Counter[str] = Counter()
 
     def reply(request: Request) -> str:
-        asked = read_prompt(request.messages[0].text)
-        kind = asked.task.split()[0]
+        kind = step_of(request).purpose
         places[kind] += 1
         told = said(kind, request.last, places[kind])
-        return reply_to(asked, "random", 0) if told is None else told
+        return drawn(request) if told is None else told
 
     return GivenReplies(reply)
 
@@ -82,7 +97,7 @@ def test_a_state_is_asked_about_once(position: Position) -> None:
     """With T = 2 a tree takes no more requests than it has states, and no prompt twice."""
     model = scripted_model("random")
     _, recorder = decided(model, position, BidderSettings(horizon=2), "nobody's")
-    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    tree = tree_in(recorder)
     asked = [prompt.messages[0][1] for prompt in of_kind(recorder, PromptEvent)]
     assert len(asked) == len(set(asked))
     around = 1 + bool(position.hidden)
@@ -113,21 +128,20 @@ def test_requests_are_bounded(calls: int) -> None:
     (warning,) = of_kind(recorder, WarningEvent)
     assert warning.about == "calls"
     assert f"bidder.calls={calls}" in warning.text
-    (found,) = of_kind(recorder, ReturnsEvent)
-    assert (found.best is None) == (calls == 1)
+    assert (best_in(recorder) is None) == (calls == 1)
 
 
 @pytest.mark.parametrize(
     ("kind", "bad", "told"),
     [
-        ("infer", '{"hidden": {"second": {"mood": "sad"}}}', 'mood of second cannot be "sad"'),
-        ("infer", "angry", "holds no JSON object"),
-        ("expect", '{"action": "7"}', "'7' names no action"),
-        ("expect", '{"action": [1, 2]}', "names more than one"),
-        ("estimate", '{"payoffs": {"1": 0.5, "2": 0.5}}', "'3' has none"),
-        ("estimate", '{"payoffs": {"1": 1.5, "2": 0.5, "3": 0}}', "'1' has 1.5, which is not bet"),
-        ("estimate", '{"payoffs": {"1": 1e999, "2": 0.5, "3": 0}}', "which is no number"),
-        ("decide", '{"action": "all"}', "'all' names no action"),
+        ("inference", '{"hidden": {"second": {"mood": "sad"}}}', 'mood of second cannot be "sad"'),
+        ("inference", "angry", "holds no JSON object"),
+        ("modeling", '{"action": "7"}', "'7' names no action"),
+        ("modeling", '{"action": [1, 2]}', "names more than one"),
+        ("rewards", '{"payoffs": {"1": 0.5, "2": 0.5}}', "'3' has none"),
+        ("rewards", '{"payoffs": {"1": 1.5, "2": 0.5, "3": 0}}', "'1' has 1.5, which is not bet"),
+        ("rewards", '{"payoffs": {"1": 1e999, "2": 0.5, "3": 0}}', "which is no number"),
+        ("decision", '{"action": "all"}', "'all' names no action"),
     ],
 )
 def test_an_invalid_reply_is_asked_for_again(kind: str, bad: str, told: str) -> None:
@@ -144,45 +158,44 @@ def test_an_invalid_reply_is_asked_for_again(kind: str, bad: str, told: str) -> 
     assert len(of_kind(recorder, ParseFailureEvent)) == 1
     (correction,) = corrections
     assert told in correction
-    if kind != "expect":
+    if kind != "modeling":
         never = talking(lambda asked, _last, _place: "I pass." if asked == kind else None)
         with pytest.raises(UnparsableReplyError, match="3 replies in a row"):
             decided(never, SECRET, BidderSettings(parallel=1))
 
 
-@pytest.mark.parametrize(("kind", "parallel"), [("expect", 1), ("estimate", 4)])
+@pytest.mark.parametrize(("kind", "parallel"), [("modeling", 1), ("rewards", 4)])
 def test_a_later_state_without_a_usable_reply_is_left_out(kind: str, parallel: int) -> None:
     """What is known of the others decides, and tree and warning count the state."""
     asked_first: list[str] = []
 
     def reply(request: Request) -> str:
-        shown = read_prompt(request.messages[0].text)
-        text = request.messages[0].text
-        is_root = not asked_first or text == asked_first[0]
-        if shown.task.startswith(kind) and not (kind == "estimate" and is_root):
+        step = step_of(request)
+        is_root = not asked_first or step.text == asked_first[0]
+        if step.purpose == kind and not (kind == "rewards" and is_root):
             return "I pass."
-        asked_first.append(text)
-        return reply_to(shown, "random", 0)
+        asked_first.append(step.text)
+        return drawn(request)
 
     settings = BidderSettings(horizon=2, parallel=parallel)
     chosen, recorder = decided(GivenReplies(reply), NIM, settings)
     assert chosen.action in NIM.actions
-    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    tree = tree_in(recorder)
     assert tree.unusable >= 3
     assert not tree.unasked
     assert tree.nodes[0].rewards
     (warning,) = of_kind(recorder, WarningEvent)
     assert warning.about == "replies"
-    assert f"About {tree.unusable} of {len(tree.nodes)} explored states" in warning.text
-    assert of_kind(recorder, ReturnsEvent)[0].best is not None
+    assert f"For {tree.unusable} of {len(tree.nodes)} explored states" in warning.text
+    assert best_in(recorder) is not None
 
 
 def test_rewards_that_stay_odd_are_clipped_or_unknown() -> None:
     """Nothing is made up for them, and a warning counts them."""
     odd = json.dumps({"payoffs": {"1": 1.5, "2": -3, "3": "?"}})
-    model = talking(lambda asked, _last, _place: odd if asked == "estimate" else None)
+    model = talking(lambda asked, _last, _place: odd if asked == "rewards" else None)
     _, recorder = decided(model, NIM, BidderSettings(horizon=1, parallel=1))
-    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    tree = tree_in(recorder)
     assert tree.nodes[0].rewards == {"1": 1.0, "2": 0.0}
     (warning,) = of_kind(recorder, WarningEvent)
     assert warning.about == "rewards"
@@ -193,7 +206,7 @@ def test_what_the_rules_tell_is_not_asked() -> None:
     """A fold ends the game for chips that are known."""
     position = HOLDEM.after("raise").after("raise")
     _, recorder = decided(scripted_model("analyst"), position, BidderSettings(horizon=1), "holdem")
-    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    tree = tree_in(recorder)
     low, high = position.payoff_range
     assert tree.nodes[0].rewards["fold"] == pytest.approx((-4 - low) / (high - low))
     assert tree.nodes[0].certain == ("fold",)
@@ -202,9 +215,7 @@ def test_what_the_rules_tell_is_not_asked() -> None:
     assert 'Certain already, not to be estimated: {"fold": 0.4' in prompt.messages[0][1]
 
 
-def tree_of(
-    *rewards: Mapping[Candidate, float], payoff: float | None = None, horizon: int = 2
-) -> Tree:
+def tree_of(*rewards: Mapping[Candidate, float], payoff: float | None = None) -> Tree:
     """Return a chain of own nodes by ``a``, the last action leading to an end."""
     nodes = [
         Node(number, "own", number, "me", NIM, tuple(told), rewards=dict(told), asked=True)
@@ -216,46 +227,48 @@ def tree_of(
         end = Node(len(nodes), "terminal", len(nodes), "", NIM, payoff=payoff, asked=True)
         nodes[-1].children["a"] = end
         nodes.append(end)
-    return Tree(nodes, 2)
+    return Tree(2, 3, nodes)
 
 
 def test_returns_are_the_papers() -> None:
     """Equation 3 with beta to the power of k, equation 4, and what the paper leaves open."""
     tree = tree_of({"a": 0.5, "b": 0.6}, {"a": 0.4, "c": 0.2}, {"a": 0.1, "c": 0.9})
-    a, b = BellmanAggregation().aggregate(tree, 0.5)
+    a, b = aggregate(tree, 0.5).returns
     assert a.value == pytest.approx(0.5 + 0.5 * 0.4 + 0.25 * 0.9)
     assert a.path == ("me: a", "me: a", "me: c")
     assert b.value == pytest.approx(0.6 * (1 + 0.5 + 0.25))  # it keeps its last reward
-    (a,) = BellmanAggregation().aggregate(tree_of({"a": 0.5}, payoff=1.0), 0.5)
+    (a,) = aggregate(tree_of({"a": 0.5}, payoff=1.0), 0.5).returns
     assert a.value == pytest.approx(0.5 + (0.5 + 0.25) * 1.0)
     tree = tree_of({"a": 0.5}, {"a": 0.4})
     tree.root.rewards.clear()  # nobody said: the next of the trajectory counts
-    (a,) = BellmanAggregation().aggregate(tree, 0.5)
+    (a,) = aggregate(tree, 0.5).returns
     assert a.value == pytest.approx(0.4 * (1 + 0.5 + 0.25))
     tree.nodes[1].rewards.clear()
-    assert BellmanAggregation().aggregate(tree, 0.5)[0].value is None
-    assert largest_return(2, 0.5) == 1.75
+    assert aggregate(tree, 0.5).returns[0].value is None
+    assert aggregate(tree, 0.5).ceiling == 1.75
     tree = tree_of({"a": 0.5, "b": 0.6}, {"a": 1.0})
-    assert [one.value for one in BellmanAggregation().aggregate(tree, 0.0)] == [0.5, 0.6]
+    assert [one.value for one in aggregate(tree, 0.0).returns] == [0.5, 0.6]
 
 
 def test_a_budget_that_is_spent_decides_by_what_is_known() -> None:
     """The model is asked once more where that can be paid for, else the largest return counts."""
     budget = DecisionBudget(tokens=1_500)
-    recorder = Recorder(budget)
-    conversation = Conversation(scripted_model("random"), recorder=recorder)
-    chosen = Bidder(BidderSettings(horizon=6)).choose(task_of(NIM), conversation, budget)
+    decider = bidder(scripted_model("random"), BidderSettings(horizon=6), budget=budget)
+    chosen, recorder = solved(decider, task_of(NIM))
     assert chosen.action in NIM.actions
     assert recorder.ended_by is not None
-    (tree,) = of_kind(recorder, ExploredTreeEvent)
+    tree = tree_in(recorder)
     assert tree.unasked
-    assert of_kind(recorder, ReturnsEvent)[0].best is not None
+    assert best_in(recorder) is not None
 
 
 def test_every_event_is_read_back_as_it_was_told() -> None:
     """And none is kept as one that nobody knows."""
     _, recorder = decided(scripted_model("random"), SECRET)
-    own = [event for event in recorder.events if isinstance(event, EVENTS)]
-    assert {type(event) for event in own} >= {ExploredTreeEvent, ReturnsEvent, ModeledActionEvent}
+    own = of_kind(recorder, StepEvent)
+    assert {event.purpose for event in own} == {
+        *("inference", "modeling", "rewards", "exploration", "returns", "decision")
+    }
     for event in own:
-        assert event_from_json(json.loads(json.dumps(event.to_json())), EVENTS) == event
+        assert event_from_json(json.loads(json.dumps(event.to_json()))) == event
+        assert event.lines

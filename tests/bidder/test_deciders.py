@@ -14,16 +14,17 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
-from dqa.core.events import PromptEvent
+from dqa.core.events import PromptEvent, StepEvent
 from dqa.core.question import Question
 from dqa.deciders.base import DeciderFactory, Settings
+from dqa.deciders.method import find_step
 from dqa.evaluation.play import play_episode
 from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.history import History
 from dqa.worlds.world import Move
-from dqa_bidder.events import ReturnsEvent, RevisionEvent, ThoughtsEvent
-from dqa_bidder.scripted.reading import read_prompt
-from dqa_bidder.scripted.responder import reply_to
+from dqa_bidder.returns import Returns
+from dqa_bidder.scripted.responder import RESPONDER
+from tests.bidder.exact import step_of
 
 NAMES = ("bidder", "bidder-t1", "bidder-t3", "direct", "cot", "reflexion", "tree-of-thoughts")
 
@@ -105,7 +106,8 @@ def test_every_decider_decides_an_ordinary_question(name: str, suppliers: Databa
     assert decision.choice == "Bob"
     assert [one.row_count for one in decision.evidence] == [3]
     if name.startswith("bidder"):
-        (found,) = (event for event in decision.trace if isinstance(event, ReturnsEvent))
+        found = find_step(decision.trace, Returns, "returns")
+        assert found is not None
         assert [one.value for one in found.returns] == [0.0, 1.0, pytest.approx(2 / 4.5)]
         assert found.ceiling == 1.0
         assert decision.steps == 2
@@ -130,21 +132,27 @@ def talking(said: Callable[[Request, str], str | None]) -> GivenReplies:
     """Return a model that says what a function gives, or what a script does."""
 
     def reply(request: Request) -> str:
-        asked = read_prompt(request.messages[0].text)
-        return said(request, asked.task) or reply_to(asked, "analyst", 0)
+        told = said(request, step_of(request).purpose)
+        return told or RESPONDER.reply(request.messages, (), "analyst", 0).text
 
     return GivenReplies(reply)
+
+
+def results(decision: Decision, purpose: str) -> list[dict[str, object]]:
+    """Return the results of a step."""
+    steps = [event for event in decision.trace if isinstance(event, StepEvent)]
+    return [step.result for step in steps if step.purpose == purpose]
 
 
 def test_reflexion_shows_the_draft_and_may_change_it(suppliers: Database) -> None:
     """What the check decides counts."""
     draft = 'Ada comes first.\n{"action": "Ada"}'
-    model = talking(lambda _request, task: draft if task.startswith("think") else None)
+    model = talking(lambda _request, task: draft if task == "cot" else None)
     decision = plugins.decider("reflexion")(model, Settings()).decide(BUY, suppliers)
     assert decision.choice == "Bob"
     assert "> Ada comes first." in model.requests[-1].text
-    (revision,) = (event for event in decision.trace if isinstance(event, RevisionEvent))
-    assert (revision.before, revision.after) == ("Ada", "Bob")
+    (revision,) = results(decision, "revision")
+    assert revision == {"before": "Ada", "after": "Bob"}
 
 
 def test_thoughts_are_voted_on_and_bounded(suppliers: Database) -> None:
@@ -154,7 +162,7 @@ def test_thoughts_are_voted_on_and_bounded(suppliers: Database) -> None:
     )
 
     def said(request: Request, task: str) -> str | None:
-        if task.startswith("propose"):
+        if task == "thoughts":
             return thoughts
         return '{"best": 2}' if "could not be used" in request.last else '{"best": 5}'
 
@@ -163,10 +171,10 @@ def test_thoughts_are_voted_on_and_bounded(suppliers: Database) -> None:
     decider = plugins.decider("tree-of-thoughts")(model, Settings(options=options))
     decision = decider.decide(BUY, suppliers)
     assert decision.choice == "Ada"
-    levels = [event for event in decision.trace if isinstance(event, ThoughtsEvent)]
-    assert [(level.level, level.votes, level.kept) for level in levels] == [
-        (1, (0, 2), (1,)),
-        (2, (0, 2), (1,)),
+    levels = results(decision, "level")
+    assert [(level["level"], level["votes"], level["kept"]) for level in levels] == [
+        (1, [0, 2], [1]),
+        (2, [0, 2], [1]),
     ]
     asked = [event for event in decision.trace if isinstance(event, PromptEvent)]
     assert len(asked) == 2 * (1 + 2)

@@ -1,0 +1,170 @@
+"""The baselines: one reply, with thoughts, checked, and a tree of thoughts (appendix B.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import ConfigDict, Field
+
+from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
+from dqa.core.question import Candidate
+from dqa.deciders.actions import Chosen
+from dqa.deciders.method import Asking, Finding, Options
+from dqa_bidder.bidder import TaskDecider, ask_choice, shown
+from dqa_bidder.replies import Proposing, Thought, Thoughts, Vote
+from dqa_bidder.settings import ReflexionSettings, ThoughtsSettings
+from dqa_bidder.task import Task
+
+_LONGEST_DRAFT, _LONGEST_THOUGHT = 8_000, 4_000
+"""Characters of a draft, and of a thought, that later prompts show."""
+
+
+class Direct(TaskDecider):
+    """Asks for the decision alone."""
+
+
+class ChainOfThought(TaskDecider):
+    """Asks for thoughts first, in the same reply (Wei et al.)."""
+
+    def solve(self, task: Task, asking: Asking) -> Chosen:
+        """Return the decision."""
+        return ask_choice("cot", task, asking).chosen
+
+
+class Revision(Finding):
+    """The result of checking a decision."""
+
+    model_config = ConfigDict(title="checked decision")
+
+    before: Candidate = Field(title="before")
+    after: Candidate = Field(title="after")
+
+
+class Reflexion(TaskDecider):
+    """Decides with thoughts, checks the decision, and refines it (Shinn et al.)."""
+
+    def solve(self, task: Task, asking: Asking) -> Chosen:
+        """Return the decision; if a budget is spent, the last one."""
+        choice = ask_choice("cot", task, asking)
+        for number in range(1, self.settings.own_as(ReflexionSettings).rounds + 1):
+            before = choice
+            draft = asking.last_text[:_LONGEST_DRAFT]
+            try:
+                label = f"check {number}"
+                choice = ask_choice("reflection", task, asking, label=label, draft=draft)
+            except OutOfBudgetError:
+                asking.recorder.close_by_budget()
+                return before.chosen
+            asking.note("revision", Revision(before=before.action, after=choice.action))
+        return choice.chosen
+
+
+class Level(Finding):
+    """A level of a tree of thoughts.
+
+    Attributes
+    ----------
+    level
+        Number of the level, from 1.
+    thoughts
+        The proposed thoughts.
+    votes
+        How often each was found the best.
+    kept
+        Numbers of those that continue, from 0, the best first.
+    """
+
+    model_config = ConfigDict(title="thoughts")
+
+    level: int = Field(title="level")
+    thoughts: tuple[Thought, ...] = Field(title="thoughts")
+    votes: tuple[int, ...] = Field(title="votes")
+    kept: tuple[int, ...]
+
+
+class TreeOfThoughts(TaskDecider):
+    """Proposes thoughts level by level and votes on them (Yao et al.); the last level decides.
+
+    There are at most ``depth * (kept + votes)`` requests.
+    """
+
+    @property
+    def own(self) -> ThoughtsSettings:
+        """Its settings."""
+        return self.settings.own_as(ThoughtsSettings)
+
+    def solve(self, task: Task, asking: Asking) -> Chosen:
+        """Return the decision of the thought that was voted best."""
+        kept: list[tuple[Thought, ...]] = [()]
+        for level in range(1, self.own.depth + 1):
+            last = level == self.own.depth
+            proposed = [
+                (*path, thought)
+                for path in kept
+                for thought in self._propose(task, path, asking, last=last)
+            ]
+            kept = self._best(task, proposed, level, asking)
+        thought = kept[0][-1]
+        if thought.action is None:
+            raise ValueError("The thoughts of the last level decide for an action.")
+        return Chosen(str(thought.action), thought.action, thought.text)
+
+    def _propose(
+        self, task: Task, path: Sequence[Thought], asking: Asking, *, last: bool
+    ) -> list[Thought]:
+        count = self.own.thoughts
+        told = {
+            **shown(task, asking),
+            "path": [thought.text[:_LONGEST_THOUGHT] for thought in path],
+            "count": count,
+            "last": last,
+        }
+        options = Options(task.actions, task.noun, task.form)
+        context = Proposing(count, options, last)
+        return asking.ask("thoughts", Thoughts, context=context, label="thoughts", **told).thoughts
+
+    def _best(
+        self, task: Task, proposed: Sequence[tuple[Thought, ...]], level: int, asking: Asking
+    ) -> list[tuple[Thought, ...]]:
+        """Return the paths that continue; if a budget ends the votes, by those that there are."""
+        votes = [0] * len(proposed)
+        try:
+            if len(proposed) > 1:
+                self._vote(task, proposed, votes, asking)
+        except OutOfBudgetError:
+            if proposed[0][-1].action is None:
+                raise
+            asking.recorder.close_by_budget()
+        order = sorted(range(len(proposed)), key=lambda number: -votes[number])
+        kept = order[: self.own.kept]
+        thoughts = tuple(path[-1] for path in proposed)
+        asking.note(
+            "level", Level(level=level, thoughts=thoughts, votes=tuple(votes), kept=tuple(kept))
+        )
+        return [proposed[number] for number in kept]
+
+    def _vote(
+        self,
+        task: Task,
+        proposed: Sequence[tuple[Thought, ...]],
+        votes: list[int],
+        asking: Asking,
+    ) -> None:
+        """Count votes; unusable ones do not count, unless all of them are."""
+        warmer = asking.model.bind(temperature=self.own.temperature)
+        thoughts = [
+            Thought(
+                text="\n".join(thought.text for thought in path)[:_LONGEST_THOUGHT],
+                action=path[-1].action,
+            )
+            for path in proposed
+        ]
+        told = {**shown(task, asking), "thoughts": thoughts}
+        for number in range(1, self.own.votes + 1):
+            try:
+                label, most = f"vote {number}", len(proposed)
+                vote = asking.ask("vote", Vote, context=most, label=label, model=warmer, **told)
+                votes[vote.best - 1] += 1
+            except UnparsableReplyError:
+                if number == self.own.votes and not any(votes):
+                    raise

@@ -1,0 +1,126 @@
+"""Reward aggregation: what an action returns in the long run (equations 3 to 5, Algorithm 2).
+
+``G(tau)`` adds ``beta**k * r(s_{t+k})`` over k from 0 to T, and ``G(a)`` is the largest of a
+trajectory that begins with a. Algorithm 2 writes the exponent as i, which nothing defines; it is k,
+as in equation 3. The paper leaves open three points:
+
+- The reward of a state on a trajectory is that of the action taken there; the last state has the
+  reward of its best action.
+- A trajectory that ends before T, at a terminal or by chance, keeps its last reward.
+- A reward that no reply gave is the next one of the trajectory, or else the last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pydantic import ConfigDict, Field
+
+from dqa.core.question import Candidate
+from dqa.deciders.method import Finding
+from dqa_bidder.exploration import Node, Tree
+
+
+class ActionReturn(Finding):
+    """The return of an action, G(a) (equation 4).
+
+    Attributes
+    ----------
+    action
+        The action.
+    value
+        The largest return of a trajectory that begins with it; None if no reward is known.
+    path
+        That trajectory: who does what.
+    """
+
+    action: Candidate
+    value: float | None
+    path: tuple[str, ...] = ()
+
+
+class Returns(Finding):
+    """The returns of the actions (Algorithm 2).
+
+    Attributes
+    ----------
+    returns
+        The return of each action that was considered, in legal order.
+    horizon, beta
+        T, and the attenuation coefficient.
+    ceiling
+        The largest possible return.
+    best
+        The action with the largest return; None if none is known.
+    """
+
+    model_config = ConfigDict(title="returns")
+
+    returns: tuple[ActionReturn, ...] = Field(title="returns")
+    best: Candidate | None = Field(title="largest")
+    ceiling: float = Field(title="largest possible return")
+    horizon: int = Field(title="T")
+    beta: float = Field(title="beta")
+
+
+def aggregate(tree: Tree, beta: float) -> Returns:
+    """Return the return of each action of the root that was considered, in legal order."""
+    powers = [beta**k for k in range(tree.horizon + 1)]
+    summing = _Summing(powers)
+    found = []
+    for action in tree.root.considered or ():
+        best = summing.of_action(tree.root, action, 0)
+        value = None if best.first is None else best.total
+        found.append(ActionReturn(action=action, value=value, path=best.path))
+    known = [one for one in found if one.value is not None]
+    largest = max(known, key=lambda one: one.value or 0.0).action if known else None
+    return Returns(
+        returns=tuple(found), horizon=tree.horizon, beta=beta, ceiling=sum(powers), best=largest
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """The best trajectory from a state: its first reward (None if none is known), sum and path."""
+
+    first: float | None = None
+    total: float = 0.0
+    path: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Summing:
+    """Sums along trajectories; calculates what follows a node once for each own move number."""
+
+    powers: list[float]
+    found: dict[tuple[int, int], _Best] = field(default_factory=dict)
+
+    def of_action(self, node: Node, action: Candidate, k: int) -> _Best:
+        """Return the best trajectory that takes an action as own move number `k`."""
+        reward = node.rewards.get(action)
+        after = _Best()
+        if k < len(self.powers) - 1 and action in node.children:
+            after = self.from_node(node.children[action], k + 1)
+        path = (f"{node.mover}: {action}", *after.path)
+        if after.first is None:
+            return _Best(reward, (reward or 0.0) * sum(self.powers[k:]), path)
+        first = after.first if reward is None else reward
+        return _Best(first, self.powers[k] * first + after.total, path)
+
+    def from_node(self, node: Node, k: int) -> _Best:
+        """Return the best trajectory from a node, whose next own move has number `k`."""
+        key = (node.number, k)
+        if key not in self.found:
+            self.found[key] = _Best()  # a position that returns to itself adds nothing
+            self.found[key] = self._from_node(node, k)
+        return self.found[key]
+
+    def _from_node(self, node: Node, k: int) -> _Best:
+        if node.of == "terminal" and node.payoff is not None:
+            return _Best(node.payoff, node.payoff * sum(self.powers[k:]), ())
+        if node.of == "reply" and node.reply is not None:
+            after = self.from_node(node.children[node.reply], k)
+            return _Best(after.first, after.total, (f"{node.mover}: {node.reply}", *after.path))
+        ways = [self.of_action(node, action, k) for action in node.looked_at]
+        known = [way for way in ways if way.first is not None]
+        return max(known, key=lambda way: way.total, default=_Best())

@@ -203,7 +203,7 @@ class Own(Decider):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["forked", "spawned"])
+@pytest.mark.parametrize("how", ["forked", pytest.param("spawned", marks=pytest.mark.deep)])
 def test_a_script_whose_folder_is_another(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, how: str
 ) -> None:

@@ -38,7 +38,7 @@ PROGRAMS = {
 }
 BACKENDS = {"mariadb": "mysql", "postgres": "postgres", "neo4j": "neo4j"}
 
-EVERY = pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.deep)])
+EVERY = pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.deep)])
 """Which databases of the release are loaded: one in so many, or in a deep run every one."""
 
 

@@ -268,6 +268,7 @@ def test_a_recording_is_played_and_a_budget_holds(nodes: Nodes, tmp_path: Path) 
     assert len(run.results) < len(questions.questions)
 
 
+@pytest.mark.deep
 def test_an_interrupted_run_goes_on(nodes: Nodes, tmp_path: Path) -> None:
     """Ctrl-C ends the command and keeps what is decided; the same command as ever goes on."""
     folder = tmp_path / "run"

@@ -75,7 +75,7 @@ def _asked_for(url: str) -> tuple[int, int]:
     )
 
 
-@pytest.mark.parametrize("protocol", ["react", "tools"])
+@pytest.mark.parametrize("protocol", [pytest.param("react", marks=pytest.mark.deep), "tools"])
 def test_whatever_a_tiny_model_says_is_accounted_for(
     command: Command,  # noqa: F811
     server: str,

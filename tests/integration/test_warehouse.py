@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.warehouse import decide, made, measure
 
-LINES = 5_000
+LINES = 1_000
 
 
 @pytest.mark.parametrize("name", ["mysql", "postgres", "neo4j"])

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from dqa.cli.main import app
 from examples.make_warehouse import main as make_warehouse
+from tests.confirming import confirm
 from tests.text_to_sql import write_bird, write_spider
 
 HOME = Path(__file__).parents[1]
@@ -161,5 +162,7 @@ def test_every_command_of_a_page_runs_as_written(page: Path, folder: Path) -> No
         done = subprocess.run(
             ["/bin/bash", "-c", here + line], capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, f"{line}\n{done.stderr[-2000:]}"
+        assert done.returncode == 0, f"{line}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
         assert done.stdout, line
+        if written := re.search(r"^dqa init .*--out (\S+)", line):
+            confirm(folder / written[1])  # as the page asks its reader to do

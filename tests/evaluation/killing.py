@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import posix
 import random
 import signal
+import sqlite3
 import sys
 import threading
 import time
@@ -22,8 +25,8 @@ from dqa.core.evidence import Evidence
 from dqa.evaluation import store
 from dqa_simulators.locating.generator import LocatingSize
 
-STEPS = frozenset({"write", "fsync", "rename", "replace", "execute", "commit"})
-"""Functions in C that change a file or a database."""
+FILE_STEPS = frozenset({"write", "fsync", "rename", "replace"})
+DATABASE_STEPS = frozenset({"execute", "executemany", "commit"})
 
 
 class Reading(Decider):
@@ -74,13 +77,21 @@ class Killer(dqa.Watcher):
             threading.Timer(self._seconds, _kill).start()
 
 
+def is_step(frame: FrameType, called: Any) -> bool:
+    """Whether a function in C changes a file or a database."""
+    owner = getattr(called, "__self__", None)
+    if called.__name__ in DATABASE_STEPS and isinstance(owner, sqlite3.Cursor | sqlite3.Connection):
+        return not str(frame.f_locals.get("statement", "")).startswith(("SELECT", "PRAGMA"))
+    is_file = owner is posix or isinstance(owner, io.FileIO | io.BufferedWriter | io.TextIOWrapper)
+    return is_file and called.__name__ in FILE_STEPS
+
+
 def kill_at_step(last: int) -> None:
     """Kill this process just before its step of this number."""
     left = count(1)
 
     def look(frame: FrameType, event: str, called: Any) -> None:
-        del frame
-        if event == "c_call" and called.__name__ in STEPS and next(left) == last:
+        if event == "c_call" and is_step(frame, called) and next(left) == last:
             _kill()
 
     threading.setprofile(look)

@@ -1,7 +1,7 @@
 """How fast a memory of LDM2 is formed, opened and asked, warm against cold.
 
 Run ``python -m benchmarks.memory`` (``--tuples 100000``, ``--asked 400``, ``--at URL``).
-Trajectories are made of the words of a household by a seed, indexed by rules (no model), added in
+Tuples are made of the words of a household by a seed, with their first words as types, added in
 batches, and asked for by states of other seeds. Cold: a location is asked for the first time, so
 that its index has to be made. ``--at`` names an empty database; a file is the default. Exit code 1
 where the median of a warm retrieval is over 10 ms.
@@ -12,16 +12,13 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from random import Random
 from statistics import median
 
 from benchmarks.measuring import taken
-from dqa.core.trajectories import Step, Trajectory
-from dqa_ldm2.memory.base import Memory, State
-from dqa_ldm2.memory.building import RuleIndexer, form_memory
-from dqa_ldm2.memory.opening import open_memory
+from dqa_ldm2 import Memory, Origin, State, StateAction, open_memory
 
 NEEDS = ()
 THINGS = [f"{a}{b}" for a in ("soap", "tea", "salt", "cell", "note") for b in ("bar", "pot", "box")]
@@ -31,37 +28,49 @@ STEPS = 10
 MOST_MILLISECONDS = 10.0
 
 
-def make_trajectory(number: int) -> Trajectory:
-    """Return the trajectory of a seed."""
+def make_tuples(number: int) -> list[StateAction]:
+    """Return the tuples of the trajectory of a seed."""
     draw = Random(number)  # noqa: S311
-    goal = f"{draw.choice(DEEDS)} {draw.choice(THINGS)} in {draw.choice(PLACES)}"
-    return Trajectory(goal, tuple(_steps(draw)), f"made {number}", reward=1.0)
-
-
-def _steps(draw: Random) -> Iterator[Step]:
-    for _ in range(STEPS):
-        place = f"{draw.choice(PLACES)} {draw.randrange(1, 9)}"
+    deed = draw.choice(DEEDS)
+    goal = f"{deed} {draw.choice(THINGS)} in {draw.choice(PLACES)}"
+    tuples, actions = [], list[str]()
+    for step in range(1, STEPS + 1):
+        place = draw.choice(PLACES)
+        where = f"{place} {draw.randrange(1, 9)}"
         seen = ", ".join(f"a {draw.choice(THINGS)} {draw.randrange(1, 5)}" for _ in range(6))
-        yield Step(f"On the {place}, you see {seen}.", f"go to {place}")
+        one = StateAction(
+            goal=goal,
+            history="; ".join(actions[-3:]),
+            observation=f"On the {where}, you see {seen}.",
+            action=f"go to {where}",
+            source=f"made {number}",
+            number=step,
+            reward=1.0,
+            goal_type=deed,
+            observation_type=place,
+        )
+        actions.append(one.action)
+        tuples.append(one)
+    return tuples
 
 
-def make_state(number: int) -> State:
-    """Return the state of an agent that plays a seed which is in no memory."""
-    made = make_trajectory(10_000_000 + number)
-    before = made.steps[: number % STEPS]
-    history = RuleIndexer().summarise(made.goal, before) if before else ""
-    seen = made.steps[number % STEPS].observation
-    return State(made.goal, history, seen, frozenset({made.source}))
+def form(memory: Memory, trajectories: int) -> None:
+    """Form a memory in batches of 100 trajectories."""
+    for first in range(0, trajectories, 100):
+        numbers = range(first, min(first + 100, trajectories))
+        tuples = [one for number in numbers for one in make_tuples(number)]
+        memory.add(tuples, Origin("formation", f"trajectories from {first}"))
 
 
-def retrieve(memory: Memory, number: int, state: State) -> object:
-    """Retrieve as an agent does: by goal type, then by observation type, then the nearest."""
-    batches, rules = memory.batches(), RuleIndexer()
+def retrieve(memory: Memory, number: int) -> object:
+    """Retrieve as an agent does that plays a seed which is in no memory."""
+    one = make_tuples(10_000_000 + number)[number % STEPS]
+    batches = memory.batches()
     batch = batches[number % len(batches)]
-    goal_type = rules.classify("goal", state.goal, memory.goal_types(batch))
-    kinds = memory.observation_types(batch, goal_type)
-    observation_type = rules.classify("observation", state.observation, kinds)
-    return memory.recall(batch, goal_type, observation_type, state, 4)
+    memory.goal_types(batch)
+    memory.observation_types(batch, one.goal_type)
+    state = State(one.goal, one.history, one.observation, frozenset({one.source}))
+    return memory.find(batch, one.goal_type, one.observation_type, state, 4)
 
 
 def milliseconds(works: Iterable[Callable[[], object]]) -> float:
@@ -76,19 +85,13 @@ def main() -> int:
     parser.add_argument("--asked", type=int, default=400)
     parser.add_argument("--at", help="the URL of an empty database")
     given = parser.parse_args()
-    made = (make_trajectory(number) for number in range(given.tuples // STEPS))
     with tempfile.TemporaryDirectory() as folder:
         location = given.at or f"{folder}/memory.db"
         with open_memory(location, create=True) as memory:
-            formed = taken(
-                lambda: form_memory(memory, made, RuleIndexer(), source="it", batch_size=100)
-            )
+            formed = taken(lambda: form(memory, given.tuples // STEPS))
         opened = taken(lambda: open_memory(location).close())
         with open_memory(location) as memory:
-            asked = [
-                partial(retrieve, memory, number, make_state(number))
-                for number in range(given.asked)
-            ]
+            asked = [partial(retrieve, memory, number) for number in range(given.asked)]
             cold, warm = milliseconds(asked), milliseconds(10 * asked)
             search = partial(memory.search, "a clean soapbar in the cabinet", 4)
             first, again = milliseconds([search]), milliseconds([search] * 20)

@@ -166,17 +166,11 @@ def test_nothing_but_the_query_layer_talks_to_a_driver() -> None:
     # written as a world plays.
     runs = ("store.py", "stored_runs.py", "old_runs.py")
     parts = ("databases", "worlds/attempts.py", "worlds/history.py")
-    memories = (
-        "relational.py",
-        "relational_writing.py",
-        "tables.py",
-        "graph.py",
-        "graph_writing.py",
-    )
+    memories = ("memory.py", "tables.py")
     own = [ROOT / "dqa" / part for part in parts]
     own += [ROOT / "dqa" / "evaluation" / name for name in runs]
     own.append(ROOT / "simulators" / "dqa_simulators" / "shop" / "storage")
-    own += [PACKAGES["dqa_ldm2"] / "memory" / part for part in memories]
+    own += [PACKAGES["dqa_ldm2"] / part for part in memories]
     for module in modules():
         if not any(module.path.is_relative_to(one) for one in own):
             assert not {n.split(".")[0] for n in module.imported} & drivers, module.path

@@ -1,11 +1,12 @@
-"""LDM2 as a decider of questions and of whole episodes."""
+"""LDM2 and its baselines (section 4.2) as deciders of questions and of whole episodes."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from copy import copy
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
 
 from langchain_core.language_models import BaseChatModel
 
@@ -13,239 +14,270 @@ from dqa.core.database import Database
 from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision
 from dqa.core.endings import EXPECTED_FAILURES
+from dqa.core.errors import UnparsableReplyError
 from dqa.core.question import Question
 from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.actions import Chosen
 from dqa.deciders.base import Settings
-from dqa.deciders.choosing import ChoosingDecider
-from dqa.models.conversation import Conversation
-from dqa_ldm2.events import ImitationEvent, ProcessChosenEvent
-from dqa_ldm2.memories import OpenedMemory
-from dqa_ldm2.memory.base import Memory
-from dqa_ldm2.operations.acting import Known, act
-from dqa_ldm2.operations.judging import choose, evaluate
-from dqa_ldm2.process import Process
-from dqa_ldm2.retrieving import Retriever
-from dqa_ldm2.settings import Ldm2Settings
+from dqa.deciders.method import Asking, Choice, MethodDecider
+from dqa_ldm2.memory import Memory
+from dqa_ldm2.replies import Subgoal
+from dqa_ldm2.retrieval import OpenedMemory, Retriever, whole_examples
+from dqa_ldm2.settings import ExampleSettings, Ldm2Settings, MemorySettings, TrialSettings
 from dqa_ldm2.situation import Situation, check_situation, read_situation
+from dqa_ldm2.steps import (
+    PACKAGE,
+    Examples,
+    History,
+    Known,
+    act,
+    act_as_shown,
+    choose,
+    evaluate,
+    note_imitation,
+    reflect,
+    think,
+    warn,
+)
 
 
 class Chooser(Protocol):
-    """Decides situations."""
+    """Chooses the actions of one process."""
 
-    def choose(self, situation: Situation, conversation: Conversation) -> Chosen:
-        """Choose one of two actions at least.
-
-        Raises
-        ------
-        UnparsableReplyError
-            The model's replies decide nothing.
-        InfrastructureError, BudgetSpentError
-            As `Conversation.ask` raises them, or the memory cannot be read.
-        """
+    def choose(self, situation: Situation, asking: Asking) -> Choice:
+        """Choose one of at least two actions; `UnparsableReplyError` if no reply does."""
         ...
 
 
-class SituationDecider(ChoosingDecider[Situation]):
-    """Reads a question as a situation, and has it decided.
+class MemoryDecider(MethodDecider[Situation], EpisodeDecider):
+    """Decides questions one by one, and plays episodes several times.
+
+    It keeps nothing between questions or episodes; the player of an attempt keeps what it needs.
 
     Parameters
     ----------
     name, model, settings
-        As `dqa.deciders.choosing.ChoosingDecider` takes them.
-    chooser
-        What decides.
-    context
-        Most characters of rows.
+        As in `MethodDecider`.
+    memory
+        An open memory; None to open that of the settings.
     """
+
+    package: ClassVar[str] = PACKAGE
 
     def __init__(
-        self, name: str, model: BaseChatModel, settings: Settings, chooser: Chooser, context: int
+        self, name: str, model: BaseChatModel, settings: Settings, memory: Memory | None = None
     ) -> None:
         super().__init__(name, model, settings)
-        self._chooser = chooser
-        self._context = context
+        shared = settings.own_as(MemorySettings)
+        self._context = shared.context
+        self._memory = OpenedMemory(memory or shared.memory)
+        self._playing: Chooser | None = None
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question without actions."""
+        """Raise `UsageError` for a question without actions, or without a memory."""
         check_situation(question)
+        self._memory.get()
 
-    def _read(self, question: Question, database: Database, recorder: Recorder) -> Situation:
+    def read(self, question: Question, database: Database, recorder: Recorder) -> Situation:
+        """Read the situation of a question."""
         return read_situation(question, database, recorder, self.settings, self._context)
 
-    def _choose(self, task: Situation, question: Question, conversation: Conversation) -> Chosen:
+    def choose(self, task: Situation, question: Question, asking: Asking) -> Chosen:
+        """Return the only action, or that of the chooser."""
         del question
-        if len(task.actions) == 1 and not task.free_form:
-            only = task.actions[0]
-            conversation.recorder.note(ImitationEvent(action=only, by="only"))
-            return Chosen(str(only), only)
-        return self._chooser.choose(task, conversation)
+        if task.only_action is not None:
+            choice = Choice.only(task.only_action, "the only action")
+            note_imitation(asking, choice, ())
+            return choice.chosen
+        return (self._playing or self._chooser(None)).choose(task, asking).chosen
 
-    def _choose_at_once(self, task: Situation, conversation: Conversation) -> Chosen:
-        return act(task, Known(), replace(conversation, max_failures=1), self._context)
-
-
-@dataclass(frozen=True, slots=True)
-class Shared:
-    """What the deciders of a family are made with: the model, and what bounds every run."""
-
-    name: str
-    model: BaseChatModel
-    settings: Settings
-    context: int
-
-    def conversation(self) -> Conversation:
-        """Return a conversation of its own, for what is asked beside the decisions."""
-        settings = self.settings
-        return Conversation(
-            self.model, settings.max_parse_failures, settings.calls, settings.recorder()
-        )
-
-
-class MethodDecider(EpisodeDecider):
-    """Decides questions one by one, and plays episodes with what is kept from move to move.
-
-    Between questions and between episodes it keeps nothing: what an episode needs is in the decider
-    that `attempt` makes for it.
-
-    Parameters
-    ----------
-    shared
-        The model, and what bounds every run.
-    """
-
-    def __init__(self, shared: Shared) -> None:
-        self.name = shared.name
-        self._shared = shared
-
-    def decide(self, question: Question, database: Database) -> Decision:
-        """Decide one question; see `dqa.core.decider.Decider`."""
-        return self._playing(self._chooser()).decide(question, database)
-
-    def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question without actions."""
-        check_situation(question)
+    def choose_at_once(self, task: Situation, asking: Asking) -> Chosen:
+        """Choose in one reply, without a memory."""
+        return act(asking, task, Known(), self._context).chosen
 
     def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
-        """Return who plays next; see `EpisodeDecider`."""
+        """Return the player of the next attempt."""
         if len(earlier) >= self.attempts:
             return None
-        return self._playing(self._chooser_of(earlier))
+        player = copy(self)
+        player._playing = self._chooser(earlier)  # noqa: SLF001  (its own class)
+        return player
 
     def choose_attempt(self, attempts: Sequence[Trajectory]) -> Decision:
-        """Return which attempt counts: of one that one, else what the method chooses."""
-        conversation = self._shared.conversation()
-        recorder = conversation.recorder
+        """Return the number of the attempt that counts."""
+        settings, recorder = self.settings, self.settings.recorder()
+        tries = settings.max_parse_failures
+        asking = Asking(PACKAGE, self.model, tries, settings.calls, recorder)
         try:
-            best = self._choose_process(attempts, conversation)
+            best = self._best(attempts, asking)
         except EXPECTED_FAILURES as failure:
             return recorder.failed(failure)
         return recorder.answered(str(best), best)
 
     @abstractmethod
-    def _chooser(self) -> Chooser:
-        """Return what decides a question by itself."""
+    def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
+        """Return the chooser of the attempt after others; None for a single question."""
 
     @abstractmethod
-    def _chooser_of(self, earlier: Sequence[Trajectory]) -> Chooser:
-        """Return what decides the moves of the attempt that follows some others."""
-
-    def _choose_process(self, attempts: Sequence[Trajectory], conversation: Conversation) -> int:
-        return choose(attempts, conversation, self._shared.context)
-
-    def _playing(self, chooser: Chooser) -> SituationDecider:
-        shared = self._shared
-        return SituationDecider(shared.name, shared.model, shared.settings, chooser, shared.context)
+    def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
+        """Return the number of the attempt that counts."""
 
 
-class Ldm2Decider(MethodDecider):
-    """LDM2 (section 3): imitates what is remembered of situations like this one.
+class Ldm2Decider(MemoryDecider):
+    """LDM2 (section 3): imitates what is remembered of similar situations.
 
-    An episode is played once with each batch memory, and the model chooses the best of these
-    decision processes without knowing their rewards (equation 5). A single question is decided with
-    each batch memory, and where the actions differ, the model chooses between them the same way.
-
-    Parameters
-    ----------
-    shared
-        The model, and what bounds every run.
-    own
-        The settings.
-    memory
-        What is remembered.
+    An episode is played once with each batch memory, and the model chooses the best process without
+    knowing the rewards (equation 5). A single question is decided with each batch memory; if the
+    actions differ, the model chooses between them in the same way.
     """
-
-    def __init__(self, shared: Shared, own: Ldm2Settings, memory: OpenedMemory) -> None:
-        super().__init__(shared)
-        self._own = own
-        self._memory = memory
 
     @property
     def attempts(self) -> int:  # type: ignore[override]
-        """As many as there are batch memories to decide with."""
+        """The number of batch memories."""
         return len(self._batches())
 
-    def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question without actions, or where there is no memory."""
-        super().check(question)
-        self._memory.get()
-
     def _batches(self) -> tuple[int, ...]:
-        batches = self._memory.get().batches()
-        return batches if self._own.batches == "all" else batches[: self._own.batches]
+        return self._memory.batches(self.settings.own_as(Ldm2Settings).batches)
 
-    def _chooser(self) -> Chooser:
-        return Imitation(self._memory.get(), self._batches(), self._own)
+    def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
+        batches = self._batches()
+        chosen = batches if earlier is None else (batches[len(earlier)],)
+        return Imitation(self._memory.get(), chosen, self.settings.own_as(Ldm2Settings))
 
-    def _chooser_of(self, earlier: Sequence[Trajectory]) -> Chooser:
-        return Imitation(self._memory.get(), (self._batches()[len(earlier)],), self._own)
+    def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
+        return choose(asking, attempts, self._context)
 
 
 class Imitation:
-    """Retrieves and acts; see `Chooser`. It keeps what is known of one process.
-
-    Parameters
-    ----------
-    memory, batches
-        What is remembered, and with which batch memories it decides.
-    own
-        The settings.
-    """
+    """Retrieves and acts; keeps the history and subgoals of one process."""
 
     def __init__(self, memory: Memory, batches: Sequence[int], own: Ldm2Settings) -> None:
         self._retriever = Retriever(memory, own.retrieved)
         self._batches = batches
         self._own = own
-        self._process = Process()
+        self._history = History()
+        self._subgoals: tuple[Subgoal, ...] = ()
 
-    def choose(self, situation: Situation, conversation: Conversation) -> Chosen:
-        """Return the action that the batch memories lead to."""
-        own, process = self._own, self._process
-        history = process.summarised(situation, conversation, own.context)
-        if own.evaluate and situation.steps:
-            process.subgoals = evaluate(situation, process.subgoals, conversation, own.context)
-        found: list[Chosen] = []
+    def choose(self, situation: Situation, asking: Asking) -> Choice:
+        """Return the action to which the batch memories lead."""
+        most = self._own.context
+        history = self._history.summarise(asking, situation.goal, situation.steps, most)
+        if self._own.evaluate and situation.steps:
+            self._subgoals = evaluate(asking, situation, self._subgoals, most)
+        found: dict[object, Choice] = {}
         for batch in self._batches:
-            shown = self._retriever.retrieve(situation, batch, history, conversation)
-            known = Known(shown, history, process.subgoals)
-            found.append(act(situation, known, conversation, own.context))
-        actions = list(dict.fromkeys(chosen.action for chosen in found))
-        if len(actions) == 1:
-            return found[0]
-        seen = situation.observation
+            remembered = self._retriever.retrieve(asking, situation, batch, history)
+            choice = act(asking, situation, Known(remembered, history, self._subgoals), most)
+            found.setdefault(choice.action, choice)
         processes = [
-            Trajectory(situation.goal, (*situation.steps, Step(seen, str(one))), "")
-            for one in actions
+            Trajectory(
+                situation.goal,
+                (*situation.steps, Step(situation.observation, str(action))),
+                "",
+            )
+            for action in found
         ]
-        best = actions[choose(processes, conversation, own.context) - 1]
-        return next(chosen for chosen in found if chosen.action == best)
+        return [*found.values()][choose(asking, processes, most) - 1]
 
 
-def largest_reward(attempts: Sequence[Trajectory], conversation: Conversation) -> int:
-    """Return which attempt brought most, the last one of equals, from 1."""
-    rewards = [-1.0 if one.reward is None else one.reward for one in attempts]
-    best = max(range(len(rewards)), key=lambda place: (rewards[place], place)) + 1
-    recorder = conversation.recorder
-    recorder.note(ProcessChosenEvent(step=recorder.steps, best=best, of=len(attempts), by="reward"))
-    return best
+class Standard(MemoryDecider):
+    """Shows whole successful examples, which are the same for every question."""
+
+    thinks: ClassVar[bool] = False
+    """Whether it thinks before it acts."""
+    retrieves: ClassVar[bool] = False
+    """Whether the examples are those that are most like the goal."""
+
+    def check(self, question: Question) -> None:
+        """Raise `UsageError` for a question without actions, or without a memory."""
+        if self.settings.own_as(ExampleSettings).examples:
+            super().check(question)
+        else:
+            check_situation(question)
+
+    def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
+        """Return the player of the next trial; None after a reward of 1."""
+        if earlier and (earlier[-1].reward or 0.0) >= 1.0:
+            return None
+        return super().attempt(earlier)
+
+    def examples(self, situation: Situation) -> tuple[Trajectory, ...]:
+        """Return the examples for a situation."""
+        count = self.settings.own_as(ExampleSettings).examples
+        if not count:
+            return ()
+        return whole_examples(self._memory.get(), situation, count, retrieve=self.retrieves)
+
+    def _chooser(self, earlier: Sequence[Trajectory] | None) -> Chooser:
+        return _AsShown(self, self._context, earlier or ())
+
+    def _best(self, attempts: Sequence[Trajectory], asking: Asking) -> int:
+        """Return the trial with the largest reward; of equals the last one."""
+        del asking
+        rewards = [-1.0 if one.reward is None else one.reward for one in attempts]
+        return max(range(len(rewards)), key=lambda place: (rewards[place], place)) + 1
+
+
+class StandardRetrieved(Standard):
+    """Shows the whole examples that are most like the goal."""
+
+    retrieves: ClassVar[bool] = True
+
+
+class ReAct(Standard):
+    """Thinks before it acts, and shows examples with thoughts."""
+
+    thinks: ClassVar[bool] = True
+
+
+class Reflexion(ReAct):
+    """Plays an episode until it succeeds, and reflects before each further trial.
+
+    The trial with the largest reward counts.
+    """
+
+    @property
+    def attempts(self) -> int:  # type: ignore[override]
+        """The most trials."""
+        return self.settings.own_as(TrialSettings).trials
+
+
+@dataclass(slots=True)
+class _AsShown:
+    """Acts as whole examples show; keeps the thoughts of one process."""
+
+    decider: Standard
+    context: int
+    trials: Sequence[Trajectory]
+    _shown: Examples | None = None
+    _own: list[str] = field(default_factory=list)
+
+    def choose(self, situation: Situation, asking: Asking) -> Choice:
+        """Return the next action."""
+        if self._shown is None:
+            self._shown = self._begin(situation, asking)
+        choice = act_as_shown(asking, situation, self._shown, self.context)
+        if self.decider.thinks:
+            missing = len(situation.steps) - len(self._own)  # moves without a usable reply
+            self._own += [""] * missing + [choice.reasoning]
+        return choice
+
+    def _begin(self, situation: Situation, asking: Asking) -> Examples:
+        """Find the examples and their thoughts, and reflect on earlier trials."""
+        processes = self.decider.examples(situation)
+        lessons: tuple[str, ...] = ()
+        thoughts: Sequence[Sequence[str]] = ()
+        try:
+            if self.trials:
+                lessons = (reflect(asking, self.trials, situation.rules, self.context),)
+        except UnparsableReplyError:
+            text = "No reply reflects on the earlier trials: this one has no lesson."
+            warn(asking, text, 0, len(self.trials))
+        try:
+            if self.decider.thinks and processes:
+                thoughts = think(asking, processes, self.context).thoughts
+        except UnparsableReplyError:
+            text = "No reply gives the thoughts of the examples: they are shown without."
+            warn(asking, text, 0, len(processes))
+        return Examples(processes, thoughts, self._own, lessons, self.decider.thinks)

@@ -1,10 +1,9 @@
-"""Which question or episode a remembered step comes from, whatever it was called.
+"""Recognise the question or episode of a remembered step, whatever its source is called.
 
-The source of a trajectory ends with a word that says it: the scenario, a hash of what the question
-is about (its target), and a hash of its words. A question that shares either of the hashes is the
-same question, so nothing of it may be retrieved where it is asked: an evaluation would be shown its
-answer. A tuple without such a word is the same question's where its goal has the same words. Of an
-episode, which has no target, the words are its goal and what was seen first.
+The source of a trajectory ends with a word that identifies it: the scenario, a hash of the
+question's target, and a hash of its words. Questions with the same target or words are the same
+question. An evaluation must not show a question its own answer, so nothing of it may be retrieved.
+An episode has no target; its words are its goal and its first observation.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ _WORD: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class QuestionIdentity:
-    """What tells a question from others.
+    """The identity of a question or an episode.
 
     Attributes
     ----------
     scenario
         Its scenario's name.
     target
-        Hash of its scenario and its target; ``-`` where it has none.
+        A hash of its scenario and target; ``-`` if it has none.
     text
-        Hash of its words.
+        A hash of its words.
     words
-        The words, as they are compared; empty where only the hash is known.
+        The words as they are compared; empty if only the hash is known.
     """
 
     scenario: str
@@ -49,54 +48,50 @@ class QuestionIdentity:
     @classmethod
     def of(cls, question: Question) -> Self:
         """Return the identity of a question."""
-        return cls.told(question.scenario, question.target, question.text)
+        return cls.described(question.scenario, question.target, question.text)
 
     @classmethod
-    def told(cls, scenario: str, target: Mapping[str, str], text: str) -> Self:
-        """Return the identity of what a trace tells of a question."""
+    def described(cls, scenario: str, target: Mapping[str, str], text: str) -> Self:
+        """Return the identity of a question that a trace describes."""
         about = json.dumps([scenario, sorted(target.items())]) if target else ""
         words = fold(text)
         return cls(scenario, _hash(about) if about else "-", _hash(words), words)
 
     @classmethod
     def of_episode(cls, world: str, goal: str, beginning: str, named: str = "") -> Self:
-        """Return the identity of an episode: what was to be reached and seen first, or its own."""
-        return cls.told(world, {}, named or f"{goal}\n{beginning}").without_words()
+        """Return the identity of an episode, by its own name or by goal and first observation."""
+        return cls.described(world, {}, named or f"{goal}\n{beginning}").without_words()
 
     @classmethod
     def in_source(cls, source: str) -> Self | None:
-        """Return the identity at the end of a source; None where there is none."""
+        """Return the identity at the end of a source; None if it has none."""
         word = source.rsplit(maxsplit=1)[-1:] or [""]
         found = _WORD.fullmatch(word[0])
         return None if found is None else cls(found["scenario"], found["target"], found["text"])
 
     def without_words(self) -> Self:
-        """Return it for goals whose words many share, as those of a game's moves are."""
+        """Return it for goals whose words many share, such as those of a game's moves."""
         return replace(self, words="")
 
     def is_same(self, other: QuestionIdentity | None) -> bool:
-        """Whether two are one question: about the same, or in the same words."""
+        """Whether two are the same question."""
         if other is None:
             return False
         return self.text == other.text or (self.target == other.target != "-")
 
     @property
     def scenario_word(self) -> str:
-        """The scenario as sources say it."""
+        """The scenario as sources write it."""
         return re.sub(r"[\s#]+", "-", self.scenario)
 
     def source(self, *words: str) -> str:
-        """Return a source of this question's: what it is called, with its identity behind."""
+        """Return a source of this question: its words, and the identity at the end."""
         word = f"{self.scenario_word}#{self.target}#{self.text}"
         return " ".join([*filter(None, words), word])
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
 def identified(trajectory: Trajectory) -> Trajectory:
-    """Return an episode whose source ends with its identity, as that of a question does."""
+    """Return an episode whose source ends with its identity."""
     if not trajectory.steps or QuestionIdentity.in_source(trajectory.source) is not None:
         return trajectory
     world = (trajectory.source.split() or [""])[0]
@@ -104,3 +99,7 @@ def identified(trajectory: Trajectory) -> Trajectory:
         world, trajectory.goal, trajectory.steps[0].observation, trajectory.identity
     )
     return replace(trajectory, source=identity.source(trajectory.source))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

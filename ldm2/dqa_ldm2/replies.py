@@ -1,281 +1,403 @@
-"""Reading what models reply to the operations; what is wrong says what to write instead."""
+"""What models reply to LDM2's prompts, and what its steps find out besides."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeAlias
 
-from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate
-from dqa.deciders.actions import action_text, advise_on_action, choose_action, shown, told_of
+from dqa.deciders.actions import action_text, choose_action
+from dqa.deciders.method import Finding, Options, Reply
 from dqa.deciders.prompting import fold, on_one_line
-from dqa.deciders.replies import read_object
-from dqa.models.conversation import Conversation
-from dqa_ldm2.events import Subgoal
+from dqa_ldm2.records import Remembered
 
-_Read = TypeVar("_Read")
+Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_COMPLETE = {"complete", "completed", "done"}
+_INCOMPLETE = {"incomplete", "in complete", "not complete", "open"}
 
 
-@dataclass(frozen=True, slots=True)
-class Partly(Generic[_Read]):
-    """What could be read of a reply.
+def _truth(value: Any) -> Any:  # noqa: ANN401  (whatever a model writes)
+    word = fold(value) if isinstance(value, str) else value
+    return True if word in _COMPLETE else False if word in _INCOMPLETE else value
+
+
+def _share(value: Any) -> float | None:  # noqa: ANN401  (whatever a model writes)
+    """Return a share or a percentage; None for what is not a number of at least 0."""
+    text = str(value).strip()
+    try:
+        number = float(text.rstrip("%")) / (100.0 if text.endswith("%") else 1.0)
+    except ValueError:
+        return None
+    return number if 0.0 <= number < float("inf") else None
+
+
+class Subgoal(BaseModel):
+    """A part of a goal, and whether the steps so far complete it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    goal: Annotated[Text, BeforeValidator(on_one_line)]
+    complete: Annotated[bool, BeforeValidator(_truth)]
+
+
+class Evaluation(Reply):
+    """The subgoals of a goal (Table 4, evaluation)."""
+
+    model_config = ConfigDict(title="subgoals")
+
+    subgoals: tuple[Subgoal, ...] = Field(title="subgoals", min_length=1)
+
+
+class Summary(Reply):
+    """The summary of a history (equation 6)."""
+
+    model_config = ConfigDict(title="history")
+
+    summary: Text = Field(title="summary")
+
+
+class Reflection(Reply):
+    """The lesson of earlier trials (Reflexion)."""
+
+    model_config = ConfigDict(title="reflection")
+
+    reflection: Text = Field(title="lesson")
+
+
+class Thoughts(Reply):
+    """The thought before each step of each example; the context is the numbers of steps."""
+
+    model_config = ConfigDict(title="thoughts of the examples")
+
+    thoughts: tuple[tuple[str, ...], ...] = Field(title="thoughts")
+    problems: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _count(self, info: ValidationInfo) -> Thoughts:
+        wanted: Sequence[int] | None = info.context
+        if wanted is None or [len(one) for one in self.thoughts] == list(wanted):
+            return self
+        advice = f"write one list for each example, with so many thoughts: {list(wanted)}"
+        return self.model_copy(update={"problems": (advice,)})
+
+    @property
+    def flaws(self) -> Sequence[str]:
+        """What is missing."""
+        return self.problems
+
+
+class Clusters(Reply):
+    """Types by name, each with the numbers of its texts; the context is the number of texts.
+
+    A number in two types belongs to the first one. Types whose names differ in case are one.
 
     Attributes
     ----------
-    value
-        What it says.
-    worth
-        How much that is; of several replies the one of the largest counts.
-    problem
-        What is wrong with the rest, and what to write; empty for nothing.
+    types
+        The numbers of each type, from 1.
+    forgotten
+        The numbers without a type.
+    problems
+        The flaws in words.
     """
 
-    value: _Read
-    worth: float = 0.0
-    problem: str = ""
+    model_config = ConfigDict(title="types")
+
+    types: dict[str, tuple[int, ...]] = Field(title="types")
+    forgotten: tuple[int, ...] = Field((), title="without a type")
+    problems: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _sort(self, info: ValidationInfo) -> Clusters:
+        if info.context is None:
+            return self
+        numbers = range(1, info.context + 1)
+        names: dict[str, str] = {}
+        types: dict[str, list[int]] = {}
+        for said, listed in self.types.items():
+            name = names.setdefault(fold(said), on_one_line(said))
+            known = {number for found in types.values() for number in found}
+            new = [n for n in dict.fromkeys(listed) if n in numbers and n not in known]
+            if name and new:
+                types.setdefault(name, []).extend(new)
+        if not types:
+            raise ValueError("no number has a type")
+        counts = Counter(number for listed in self.types.values() for number in listed)
+        found = {number for listed in types.values() for number in listed}
+        forgotten = tuple(number for number in numbers if number not in found)
+        parts = {
+            "without a type": forgotten,
+            "not in the list": [number for number in counts if number not in numbers],
+            "in two types": [number for number, times in counts.items() if times > 1],
+        }
+        problems = [f"{what}: {', '.join(map(str, of))}" for what, of in parts.items() if of]
+        sorted_types = {name: tuple(sorted(of)) for name, of in types.items()}
+        update = {"types": sorted_types, "forgotten": forgotten, "problems": tuple(problems)}
+        return self.model_copy(update=update)
+
+    @property
+    def flaws(self) -> Sequence[str]:
+        """What is wrong with the numbers."""
+        return self.problems
 
 
-def ask_for_most(
-    conversation: Conversation, text: str, read: Callable[[str], Partly[_Read]], purpose: str
-) -> _Read:
-    """Ask until a reply has nothing wrong; where none has, return the best that could be read.
+class _Numbered(Reply):
+    """A reply with a number from 1 to the context."""
 
-    Raises
-    ------
-    UnparsableReplyError
-        Nothing could be read of any reply.
-    """
-    kept: list[Partly[_Read]] = []
-
-    def strictly(reply: str) -> _Read:
-        found = read(reply)
-        if not found.problem:
-            return found.value
-        kept.append(found)
-        raise UnparsableReplyError(found.problem)
-
-    try:
-        return conversation.ask(text, strictly, purpose)
-    except UnparsableReplyError:
-        if not kept:
-            raise
-        return max(kept, key=lambda one: one.worth).value
+    @field_validator("type", "best", "step", check_fields=False)
+    @classmethod
+    def _in_range(cls, value: int, info: ValidationInfo) -> int:
+        if info.context is not None and not 1 <= value <= info.context:
+            raise ValueError(f"write a whole number from 1 to {info.context}")
+        return value
 
 
-def read_text(reply: str, name: str) -> str:
-    """Return a text that a reply's object has under a name."""
-    told = read_object(reply, name).get(name)
-    if not isinstance(told, str) or not told.strip():
-        raise UnparsableReplyError(f'Write {{"{name}": "<text>"}} with a text that says something.')
-    return told.strip()
+class TypeNumber(_Numbered):
+    """The number of the type of a new text; the context is the number of types."""
+
+    type: int
 
 
-def read_subgoals(reply: str) -> tuple[Subgoal, ...]:
-    """Return the subgoals that a reply judges."""
-    told = read_object(reply, "subgoals").get("subgoals")
-    advice = 'Write {"subgoals": [{"goal": "<subgoal>", "complete": <true or false>}]}.'
-    if not isinstance(told, list) or not told:
-        raise UnparsableReplyError(f"The reply lists no subgoals. {advice}")
-    found: list[Subgoal] = []
-    for one in told:
-        goal = one.get("goal") if isinstance(one, Mapping) else None
-        complete = _truth(one.get("complete")) if isinstance(one, Mapping) else None
-        if not isinstance(goal, str) or complete is None:
-            raise UnparsableReplyError(
-                f"{shown(json.dumps(one, default=str))} is no judged subgoal. {advice}"
-            )
-        found.append(Subgoal(goal=on_one_line(goal), complete=complete))
-    return tuple(found)
+class BestProcess(_Numbered):
+    """The best process (equation 5); the context is the number of processes."""
+
+    model_config = ConfigDict(title="chosen process")
+
+    best: int = Field(title="process")
+    reasoning: str = Field("", title="reasoning")
 
 
-def read_number(reply: str, name: str, most: int) -> int:
-    """Return a whole number from 1 to `most` that a reply's object has under a name."""
-    number = _whole(read_object(reply, name).get(name))
-    if number is None or not 1 <= number <= most:
-        raise UnparsableReplyError(f'Write {{"{name}": <a whole number from 1 to {most}>}}.')
-    return number
+class KeyStep(_Numbered):
+    """The key step of the better process (equation 10); the context is its number of steps."""
+
+    model_config = ConfigDict(title="key step")
+
+    step: int = Field(title="step")
+    reasoning: str = Field("", title="reasoning")
 
 
-@dataclass(frozen=True, slots=True)
-class Clusters:
-    """Types by name, each with numbers from 1, and the numbers that have none."""
+class Likely(BaseModel):
+    """An action, and the confidence that it is the best; None where a model gave none."""
 
-    types: Mapping[str, tuple[int, ...]]
-    forgotten: tuple[int, ...] = ()
+    model_config = ConfigDict(frozen=True)
 
-
-def read_clusters(reply: str, count: int) -> Partly[Clusters]:
-    """Return the types that a reply sorts the numbers 1 to `count` into.
-
-    A number with several types belongs to the first; types that are named alike are one.
-    """
-    told = read_object(reply, "types")
-    listed = told.get("types", told)
-    if not isinstance(listed, Mapping):
-        raise UnparsableReplyError('Write {"types": {"<name of the type>": [<numbers>]}}.')
-    problems: list[str] = []
-    names: dict[str, str] = {}
-    types: dict[str, list[int]] = {}
-    seen: set[int] = set()
-    for said, numbers in listed.items():
-        name = names.setdefault(fold(said), on_one_line(said))
-        for value in numbers if isinstance(numbers, list) else [numbers]:
-            number = _whole(value)
-            if number is None or not 1 <= number <= count:
-                problems.append(f"{shown(json.dumps(value, default=str))} is none of the numbers")
-            elif number in seen:
-                problems.append(f"{number} stands in two types")
-            elif name:
-                seen.add(number)
-                types.setdefault(name, []).append(number)
-    forgotten = tuple(number for number in range(1, count + 1) if number not in seen)
-    if forgotten:
-        problems.append(f"without a type: {', '.join(map(str, forgotten))}")
-    if not types:
-        raise UnparsableReplyError(
-            'No number has a type. Write {"types": {"<name of the type>": [<numbers>]}}.'
-        )
-    value = Clusters({name: tuple(sorted(found)) for name, found in types.items()}, forgotten)
-    problem = (
-        f"Not every number is sorted once: {told_of(problems)}. Write "
-        f'{{"types": {{"<name of the type>": [<numbers>]}}}} with each number from 1 to {count} in '
-        "exactly one type."
-    )
-    return Partly(value, float(len(seen)), problem if problems else "")
+    action: Candidate
+    confidence: Annotated[float | None, BeforeValidator(_share)] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Confidences:
-    """Actions with confidences that add up to 1, the largest first.
+class Exploration(Reply):
+    """Possible actions with confidences (equation 9); the context is the `Options`.
 
     Attributes
     ----------
     actions
-        Each with its confidence.
-    said
-        What they added up to in the reply; None where it gave none.
-    missing, dropped
-        How many came without one, and how many were not legal.
+        The legal actions; equal ones are one, with the sum of their confidences.
+    dropped
+        The problems of the other actions.
     """
 
-    actions: tuple[tuple[Candidate, float], ...]
-    said: float | None = None
-    missing: int = 0
-    dropped: int = 0
+    model_config = ConfigDict(title="possible actions")
 
+    actions: tuple[Likely, ...] = Field(title="actions", min_length=1)
+    dropped: tuple[str, ...] = Field((), title="not legal")
 
-@dataclass(slots=True)
-class _Listed:
-    """The actions of a reply, as they are read."""
+    @model_validator(mode="before")
+    @classmethod
+    def _choose(cls, told: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        options: Options | None = info.context
+        listed = told.get("actions")
+        if options is None or not isinstance(listed, list):
+            return told
+        found: dict[Candidate, float | None] = {}
+        problems: list[str] = []
+        for one in listed:
+            said = one.get("action") if isinstance(one, dict) else one
+            try:
+                action = choose_action(
+                    action_text(said), options.actions, options.noun, options.form
+                )
+            except InvalidAnswerError as error:
+                problems.append(str(error))
+                continue
+            share = _share(one.get("confidence")) if isinstance(one, dict) else None
+            both = [value for value in (found.get(action), share) if value is not None]
+            found[action] = sum(both) if both else None
+        if not found:
+            raise ValueError("; ".join(problems[:3]) or "name at least one action")
+        actions = [Likely(action=action, confidence=share) for action, share in found.items()]
+        return {"actions": actions, "dropped": tuple(problems)}
 
-    given: dict[Candidate, float | None] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    dropped: int = 0
+    @property
+    def flaws(self) -> Sequence[str]:
+        """The actions that are not legal."""
+        return self.dropped
 
+    def shares(self, most: int) -> tuple[tuple[Candidate, float], ...]:
+        """Return the `most` best actions with confidences that add up to 1.
 
-def read_confidences(
-    reply: str, actions: Sequence[Candidate], noun: str, form: str, most: int
-) -> Partly[Confidences]:
-    """Return the actions that a reply names, with confidences that are made to add up to 1.
-
-    A missing confidence shares what the others leave of 1 (or, where they leave nothing, counts as
-    the least of them). An action that is not legal is a problem, and dropped.
-    """
-    told = read_object(reply, "actions").get("actions")
-    advice = (
-        f"{advise_on_action(actions, form)} List them all in "
-        '{"actions": [{"action": "...", "confidence": <number from 0 to 1>}]}.'
-    )
-    if isinstance(told, Mapping):
-        told = [{"action": name, "confidence": value} for name, value in told.items()]
-    if not isinstance(told, list) or not told:
-        raise UnparsableReplyError(f"The reply lists no actions. {advice}")
-    listed = _Listed()
-    for one in told:
-        _read_confident(one, listed, actions, noun, form)
-    if not listed.given:
-        raise UnparsableReplyError(f"{told_of(listed.problems)}. {advice}")
-    value = _add_up(listed, most)
-    problem = f"{told_of(listed.problems)}. {advice}" if listed.problems else ""
-    return Partly(value, float(len(listed.given)), problem)
-
-
-def _read_confident(
-    one: Any,  # noqa: ANN401  (whatever a model gave)
-    listed: _Listed,
-    actions: Sequence[Candidate],
-    noun: str,
-    form: str,
-) -> None:
-    said = one.get("action") if isinstance(one, Mapping) else one
-    if said is None:
-        listed.problems.append(f"{shown(json.dumps(one, default=str))} names no action")
-        listed.dropped += 1
-        return
-    try:
-        action = choose_action(action_text(said), actions, noun, form)
-    except InvalidAnswerError as error:
-        listed.problems.append(error.problem.rstrip("."))
-        listed.dropped += 1
-        return
-    number = _number(one.get("confidence")) if isinstance(one, Mapping) else None
-    before = listed.given.get(action)
-    both = [value for value in (before, number) if value is not None]
-    listed.given[action] = sum(both) if both else None
-
-
-def _add_up(listed: _Listed, most: int) -> Confidences:
-    given = {action: value for action, value in listed.given.items() if value is not None}
-    missing = [action for action, value in listed.given.items() if value is None]
-    said = sum(given.values()) if given else None
-    rest = max(1.0 - (said or 0.0), 0.0) / len(missing) if missing else 0.0
-    if missing and not rest:
-        rest = min(given.values())
-    weights = {action: given.get(action, rest) for action in listed.given}
-    if not any(weights.values()):
-        weights = dict.fromkeys(weights, 1.0)
-    ranked = sorted(weights, key=lambda action: -weights[action])[:most]
-    total = sum(weights[action] for action in ranked)
-    return Confidences(
-        tuple((action, weights[action] / total) for action in ranked),
-        said,
-        len(missing),
-        listed.dropped,
-    )
-
-
-def _truth(value: Any) -> bool | None:  # noqa: ANN401  (whatever a model gave)
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        word = fold(value)
-        if word in {"true", "yes", "complete", "completed", "done"}:
-            return True
-        if word in {"false", "no", "incomplete", "not complete", "in complete", "open"}:
-            return False
-    return None
-
-
-def _whole(value: Any) -> int | None:  # noqa: ANN401  (whatever a model gave)
-    number = _number(value, least=-math.inf)
-    return int(number) if number is not None and number == int(number) else None
-
-
-def _number(value: Any, least: float = 0.0) -> float | None:  # noqa: ANN401  (as above)
-    if isinstance(value, bool):
-        return None
-    percent = isinstance(value, str) and value.strip().endswith("%")
-    try:
-        number = (
-            float(value.strip().rstrip("%") if isinstance(value, str) else value)
-            if isinstance(value, int | float | str)
-            else math.nan
+        An action without a confidence shares what the others leave; if they leave nothing, it gets
+        the least of theirs.
+        """
+        stated = [one.confidence for one in self.actions if one.confidence is not None]
+        missing = len(self.actions) - len(stated)
+        rest = max(1.0 - sum(stated), 0.0) / missing if missing else 0.0
+        if missing and not rest:
+            rest = min(stated)
+        weights = {
+            one.action: rest if one.confidence is None else one.confidence for one in self.actions
+        }
+        best = sorted(weights, key=lambda action: -weights[action])[:most]
+        total = sum(weights[action] for action in best)
+        return tuple(
+            (action, weights[action] / total if total else 1.0 / len(best)) for action in best
         )
-    except (ValueError, OverflowError):
-        return None
-    if not math.isfinite(number) or number < least:
-        return None
-    return number / 100 if percent else number
+
+
+class Indexed(Finding):
+    """The type of a goal or an observation.
+
+    Attributes
+    ----------
+    of, type
+        What was looked up, and its type; empty if the index has none.
+    batch
+        The batch memory.
+    how
+        How it was found: a model was asked; it is the only type, or has this text as an example;
+        it has most of the words; or it has most of the words because no reply could be used.
+    """
+
+    model_config = ConfigDict(title="type")
+
+    of: str = Field(title="of")
+    type: str = Field(title="type")
+    batch: int = Field(title="batch")
+    how: str = Field(title="found by")
+
+
+class Recalled(BaseModel):
+    """A remembered tuple that a prompt shows."""
+
+    model_config = ConfigDict(frozen=True)
+
+    action: str
+    source: str
+    number: int
+    id: int
+    version: int
+    likeness: float
+
+    @classmethod
+    def of(cls, one: Remembered) -> Recalled:
+        """Return what a trace holds of a tuple."""
+        return cls(**{name: getattr(one, name) for name in cls.model_fields})
+
+
+class Recall(Finding):
+    """What was retrieved for a situation (equation 3), the most like first.
+
+    Attributes
+    ----------
+    memory, batch, goal_type, observation_type
+        The place.
+    tuples
+        The tuples.
+    own
+        The number of sources that were left out because they are this question or episode.
+    """
+
+    model_config = ConfigDict(title="recalled")
+
+    memory: str = Field(title="memory")
+    batch: int = Field(title="batch")
+    goal_type: str = Field(title="goal type")
+    observation_type: str = Field(title="observation type")
+    tuples: tuple[Recalled, ...] = Field(title="tuples")
+    own: int = Field(title="sources of this question, left out")
+
+
+class Imitation(Finding):
+    """The tuple from which an action comes: the first that did the same, else the nearest one."""
+
+    model_config = ConfigDict(title="imitation")
+
+    action: Candidate = Field(title="action")
+    tuple_id: int | None = Field(None, title="tuple")
+    source: str = Field("", title="source")
+    is_same: bool = Field(False, title="the same action")
+
+
+class ExploredNode(BaseModel):
+    """A state of an exploration.
+
+    Attributes
+    ----------
+    number, parent
+        Its number, from 0, the root; and that of the state before it.
+    action, confidence
+        The action that led to it, and the confidence of the whole path.
+    depth
+        The number of steps before it.
+    is_kept, is_ground
+        Whether it was reached, and whether it is on the ground process.
+    reward, problem
+        What ended the path here, if anything.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    number: int
+    parent: int | None = None
+    action: Candidate | None = None
+    confidence: float = 1.0
+    depth: int = 0
+    is_kept: bool = True
+    is_ground: bool = False
+    reward: float | None = None
+    problem: str = ""
+
+
+class ExploredTree(Finding):
+    """What was explored of a goal (section 3.3)."""
+
+    model_config = ConfigDict(title="exploration")
+
+    source: str = Field(title="of")
+    nodes: tuple[ExploredNode, ...] = ()
+    tree: tuple[str, ...] = Field((), title="tree")
+
+    @classmethod
+    def of(cls, source: str, nodes: Sequence[ExploredNode]) -> ExploredTree:
+        """Return a tree with its lines: each node below the one before it."""
+        children: dict[int | None, list[ExploredNode]] = {}
+        for node in nodes:
+            children.setdefault(node.parent, []).append(node)
+        waiting, lines = children.get(None, [])[::-1], list[str]()
+        while waiting:
+            node = waiting.pop()
+            lines.append(f"{'.' * node.depth} {_told(node)}".strip())
+            waiting += children.get(node.number, [])[::-1]
+        return cls(source=source, nodes=tuple(nodes), tree=tuple(lines))
+
+
+def _told(node: ExploredNode) -> str:
+    told = "start" if node.action is None else f"{node.action} ({node.confidence:.3g})"
+    if not node.is_kept:
+        return f"{told}, pruned"
+    told += ", ground process" if node.is_ground and node.reward is not None else ""
+    if node.problem:
+        return f"{told}, ended: {node.problem}"
+    return told if node.reward is None else f"{told}, reward {node.reward:.3g}"

@@ -1,39 +1,60 @@
-"""The settings of LDM2 and the baselines that it is compared with."""
+"""The settings of LDM2 and its baselines, and what the paper set."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FAMILY = "ldm2"
-"""What all of these deciders are called together, where their settings are given."""
+Preset: TypeAlias = Literal["default", "paper-household", "paper-shop"]
+PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "default": {},
+    "paper-household": {"trials": 5, "evaluate": True, "batch": 50},
+    "paper-shop": {"trials": 4, "evaluate": False, "batch": 100, "player": "rule"},
+}
+"""The paper's settings for ALFWorld and WebShop (sections 4.3 and 5, Tables 1, 2, 5 and 6).
+
+The paper's shoppers did not know the product; the shop's program ``rule`` does not either."""
+
+
+def _memory(default: str) -> Any:  # noqa: ANN401  (a field)
+    return Field(default, min_length=1, description="file or URL of the memory that it reads")
 
 
 class MemorySettings(BaseModel):
-    """What every decider of the family can be told."""
+    """The settings of every decider of the family."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    memory: str = Field(
-        default="memory.db", min_length=1, description="file or URL of the memory that it reads"
-    )
+    memory: str = _memory("memory.db")
     context: int = Field(
         default=40_000,
         ge=1_000,
-        description="most characters of rows, and of past steps, that every prompt shows",
+        description="most characters of rows, and of past steps, in a prompt",
     )
+    preset: Preset = Field(
+        default="default", description="the paper's settings for one of its two worlds"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _preset(cls, values: Any) -> Any:  # noqa: ANN401  (whatever is validated)
+        """Fill in what the preset sets and the user does not."""
+        if not isinstance(values, Mapping):
+            return values
+        preset = PRESETS.get(str(values.get("preset")), {})
+        return {name: preset[name] for name in preset if name in cls.model_fields} | dict(values)
 
 
 class Ldm2Settings(MemorySettings):
-    """What LDM2 can be told."""
+    """The settings of LDM2."""
 
     retrieved: int = Field(
         default=5, ge=1, le=100, description="k, how many remembered tuples a prompt shows"
     )
     batches: Literal["all"] | Annotated[int, Field(ge=1)] = Field(
-        default="all",
-        description="how many batch memories decide, each in a process of its own",
+        default="all", description="how many batch memories decide, each in its own process"
     )
     evaluate: bool = Field(
         default=True, description="whether completed subgoals are judged before each action"
@@ -41,17 +62,38 @@ class Ldm2Settings(MemorySettings):
 
 
 class RefinedSettings(Ldm2Settings):
-    """LDM2 with a memory that was refined."""
+    """The settings of LDM2 with a refined memory."""
 
-    memory: str = Field(
-        default="memory-refined.db",
-        min_length=1,
-        description="file or URL of the memory that it reads",
+    memory: str = _memory("memory-refined.db")
+
+
+class QueriesSettings(Ldm2Settings):
+    """The settings of LDM2 on questions whose database it asks in steps."""
+
+    retrieved: int = Field(
+        default=20, ge=1, le=100, description="k, how many remembered tuples a prompt shows"
+    )
+    evaluate: bool = Field(
+        default=False, description="whether completed subgoals are judged before each action"
+    )
+    statements: int = Field(
+        default=10, ge=1, le=1_000, description="most statements of a decision process"
+    )
+    same_question: bool = Field(
+        default=False,
+        description="whether steps of the question itself are shown as well, for a question that "
+        "is asked every week; never in an evaluation",
     )
 
 
+class RefinedQueriesSettings(QueriesSettings):
+    """The same with a refined memory."""
+
+    memory: str = _memory("memory-refined.db")
+
+
 class ExampleSettings(MemorySettings):
-    """What a baseline can be told that is shown whole examples."""
+    """The settings of a baseline that shows whole examples."""
 
     examples: int = Field(
         default=2, ge=0, le=20, description="whole decision processes that a prompt shows"
@@ -59,9 +101,9 @@ class ExampleSettings(MemorySettings):
 
 
 class TrialSettings(ExampleSettings):
-    """What Reflexion can be told."""
+    """The settings of Reflexion."""
 
-    trials: int = Field(default=4, ge=1, le=20, description="how often an episode is tried at most")
+    trials: int = Field(default=4, ge=1, le=20, description="most trials of an episode")
 
 
 class RefiningSettings(BaseModel):
@@ -69,13 +111,13 @@ class RefiningSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    paths: int = Field(default=4, ge=1, le=64, description="n, how many paths are kept")
+    paths: int = Field(default=4, ge=1, le=64, description="n, the most paths at once")
     depth: int = Field(default=30, ge=1, le=1_000, description="most steps of a path")
     majority: float = Field(
         default=0.8,
         gt=0.0,
         le=1.0,
-        description="share of the retrieved actions that have to agree for nothing to be asked",
+        description="share of the retrieved actions that must agree for no request",
     )
     retrieved: int = Field(
         default=5, ge=1, le=100, description="k, how many remembered tuples a prompt shows"

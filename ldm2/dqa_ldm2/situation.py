@@ -1,4 +1,4 @@
-"""What is decided: a goal, what was seen and done on the way to it, and what is seen now."""
+"""The situation of a decision: a goal, the steps on the way to it, and what is seen now."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from dqa.core.recorder import Recorder
 from dqa.core.trajectories import Step
 from dqa.deciders.base import Settings
 from dqa.deciders.context import Context, check_question, goal_of, list_actions
+from dqa.deciders.method import Options
+from dqa.deciders.prompting import fold
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
 from dqa.worlds.observed import EPISODE, GOAL, LEFT, read_observed, trajectory_of
@@ -22,41 +24,40 @@ METHOD = "LDM2"
 _EVENTS = "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
 
 
-@dataclass(frozen=True, slots=True)
-class _Read(Context):
-    """A context, in whose messages the method has its name."""
+class _Rows(Context):
+    """A context whose messages name the method."""
 
     method: ClassVar[str] = METHOD
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A goal, and where whoever acts is on the way to it.
+    """A goal, and the state on the way to it.
 
     Attributes
     ----------
     goal
-        What is to be reached.
+        The goal.
     observation
         What is seen now.
     actions
-        What can be done.
+        The legal actions.
     steps
         What was seen and done before.
     rules
         The business rules, or those of the world.
     free_form
-        What may be done besides; see `dqa.core.question.Question.free_form`.
+        A form in which further actions may be written; see `Question.free_form`.
     noun
         What an action is called.
     sources
-        What memories may call this very episode or question; none of its own is recalled.
+        Sources that memories may use for this question or episode; nothing of it is recalled.
     key
-        What ends the source of a trajectory of this very question, such as ``locating/3``.
+        The end of the source of a trajectory of this question, such as ``locating/3``.
     identity
-        What tells the question or the episode from others, whatever a source is called.
+        Identifies the question or episode, whatever a source is called.
     left
-        How many actions may still be taken; None where nobody counts them.
+        The actions that are left; None if they are not counted.
     """
 
     goal: str
@@ -72,42 +73,47 @@ class Situation:
     left: int | None = None
 
     @property
-    def words(self) -> str:
-        """The words by which goals are told to be this very question's; empty where none are."""
-        return "" if self.identity is None else self.identity.words
+    def options(self) -> Options:
+        """The actions that a reply may choose."""
+        return Options(self.actions, self.noun, self.free_form)
 
-    def is_own(self, source: str) -> bool:
-        """Whether what has this source comes from this very episode or question."""
+    @property
+    def only_action(self) -> Candidate | None:
+        """The only action; None if there is a choice."""
+        return self.actions[0] if len(self.actions) == 1 and not self.free_form else None
+
+    def is_own(self, source: str, goal: str) -> bool:
+        """Whether a tuple with this source and goal comes from this question or episode."""
         words = source.split()
         if source in self.sources or (self.key and words and words[-1] == self.key):
             return True
-        return self.identity is not None and self.identity.is_same(
-            QuestionIdentity.in_source(source)
-        )
+        if self.identity is None:
+            return False
+        if self.identity.words and fold(goal) == self.identity.words:
+            return True
+        return self.identity.is_same(QuestionIdentity.in_source(source))
 
 
 def read_situation(
     question: Question, database: Database, recorder: Recorder, settings: Settings, most: int
 ) -> Situation:
-    """Read what a question is about; every statement is evidence.
+    """Read the situation of a question; every statement is evidence.
 
     Parameters
     ----------
-    question
-        What is asked.
-    database
-        What it is asked about.
+    question, database
+        The question, and its database.
     recorder
-        Keeps what is read.
+        Records the statements.
     settings
-        What bounds statements.
+        The limits of statements.
     most
         Most characters of rows.
 
     Raises
     ------
     UsageError
-        The question has no action, or nothing says which rows bear on it.
+        The question has no action, or nothing says which rows to read.
     DataError
         The history of a move has gaps, or breaks the rules.
     InfrastructureError
@@ -130,10 +136,10 @@ def is_found_by_acting(question: Question) -> bool:
     )
 
 
-def left_of(question: Question) -> int | None:
-    """Return how many actions may still be taken, where the world says so."""
-    told = question.target.get(LEFT, "")
-    return int(told) if told.isdecimal() and told.isascii() else None
+def actions_left(question: Question) -> int | None:
+    """Return how many actions are left, if the world counts them."""
+    count = question.target.get(LEFT, "")
+    return int(count) if count.isdecimal() and count.isascii() else None
 
 
 def check_situation(question: Question) -> None:
@@ -150,6 +156,7 @@ def _read_observed(
     statement = _EVENTS.format(where=where)
     recorder.add_evidence(observe(database, statement, settings.limits, settings.display))
     read = read_observed(question, database)
+    beginning, name = read.events[0].detail, question.target.get(EPISODE, "")
     return Situation(
         read.goal,
         read.observation,
@@ -159,24 +166,19 @@ def _read_observed(
         read.free_form,
         sources=_sources(question),
         key=question.key,
-        identity=QuestionIdentity.of_episode(
-            question.scenario,
-            read.goal,
-            read.events[0].detail,
-            question.target.get(EPISODE, ""),
-        ),
-        left=left_of(question),
+        identity=QuestionIdentity.of_episode(question.scenario, read.goal, beginning, name),
+        left=actions_left(question),
     )
 
 
 def _read_move(question: Question, database: Database) -> Situation:
-    """Read a move of a world whose rules tell what follows: its events are what was done."""
+    """Read a move of a world whose rules tell what follows: its events are the steps."""
     position = find_position(question, database)
     return Situation(
         goal_of(question),
         position.describe(),
         position.actions,
-        tuple(Step("", _told(event)) for event in position.events),
+        tuple(Step("", _described(event)) for event in position.events),
         question.rules,
         sources=_sources(question),
         key=question.key,
@@ -184,7 +186,7 @@ def _read_move(question: Question, database: Database) -> Situation:
     )
 
 
-def _told(event: GameEvent) -> str:
+def _described(event: GameEvent) -> str:
     detail = f" ({event.detail})" if event.detail else ""
     return f"[{event.stage}] {event.actor}: {event.action}{detail}"
 
@@ -192,11 +194,10 @@ def _told(event: GameEvent) -> str:
 def _read_question(
     question: Question, database: Database, recorder: Recorder, settings: Settings, most: int
 ) -> Situation:
-    """Read an ordinary question: what is seen is what its context's rows say."""
-    free = question.free_form
+    """Read an ordinary question: the observation is the rows of its context."""
     listed = question.candidates is not None or question.candidate_query is not None
     actions = list_actions(question, database, METHOD) if listed else ()
-    read = _Read.of(
+    read = _Rows.of(
         question, actions, database, recorder, limits=settings.limits, display=settings.display
     )
     rows = "\n\n".join(read.tables)
@@ -204,13 +205,12 @@ def _read_question(
         read.goal,
         rows if len(rows) <= most else (rows[:most].rpartition("\n")[0] or rows[:most]),
         read.actions,
-        (),
-        read.rules,
-        free,
-        read.noun,
-        _sources(question),
-        question.key,
-        QuestionIdentity.of(question),
+        rules=read.rules,
+        free_form=question.free_form,
+        noun=read.noun,
+        sources=_sources(question),
+        key=question.key,
+        identity=QuestionIdentity.of(question),
     )
 
 

@@ -1,4 +1,4 @@
-"""``dqa memory``: a memory looked at, and put right, by the command line."""
+"""``dqa memory show|search|diff|undo|export|import``: read a memory, and correct it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dqa_ldm2 import Origin, RuleIndexer, form_memory, open_memory
+from dqa_ldm2 import Origin, open_memory
 from tests.cli.conftest import Command
-from tests.ldm2.memory_contract import placed, trajectories
+from tests.ldm2.memory_contract import form, placed, trajectories
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def memory(tmp_path: Path) -> Path:
     """Return a memory of two batches, refined once."""
     file = tmp_path / "memory.db"
     with open_memory(file, create=True) as opened:
-        form_memory(opened, trajectories(4), RuleIndexer(), source="homes", batch_size=2)
+        form(opened, trajectories(4), batch_size=2)
         opened.add([placed("a [red]lamp[/red]\x1b[31m", "look")], Origin("refinement", "r", "m"), 1)
     return file
 
@@ -35,20 +35,29 @@ def test_a_memory_is_shown(dqa: Command, memory: Path) -> None:
     assert sum(each["size"] for each in types) == 5
     of_batch = dqa("memory", "show", memory, "--batch", 1).out
     assert ", batch 1: 5 tuples in " in of_batch.splitlines()[0]
-    assert "put" in of_batch
     seen = dqa("memory", "show", memory, "--batch", 1, "--goal-type", "put")
     assert ", batch 1, goal type 'put': " in seen.out.splitlines()[0]
     assert "[red]lamp[/red]" in seen.out
     assert "\x1b" not in seen.out
     nothing = dqa("memory", "show", memory, "--batch", 1, "--goal-type", "x")
-    assert (nothing.code, "no goal type 'x'. There are: put" in nothing.err) == (2, True)
+    assert (nothing.code, "no goal type 'x'. There are: " in nothing.err) == (2, True)
     wrong = dqa("memory", "show", memory, "--goal-type", "put")
     assert (wrong.code, "--batch" in wrong.err) == (2, True)
     assert dqa("memory", "show", memory, "--batch", 9).code == 2
+    missing = dqa("memory", "show", memory.with_name("none.db"))
+    assert (missing.code, "dqa memory build" in missing.err) == (2, True)
+
+
+def test_tuples_are_searched(dqa: Command, memory: Path) -> None:
+    """By words, the most like first."""
+    (first, *_) = json.loads(dqa("memory", "search", memory, "a red lamp", "--json").out)
+    assert (first["action"], first["source"]) == ("look", "home 1")
+    assert "look" in dqa("memory", "search", memory, "lamp", "--most", 1).out
+    assert "one of these words" in dqa("memory", "search", memory, "zebra").out
 
 
 def test_versions_are_compared_and_undone(dqa: Command, memory: Path) -> None:
-    """What an addition brought can be seen, and taken back once."""
+    """What an addition brought can be seen, and undone once."""
     told = json.loads(dqa("memory", "diff", memory, 2, "--json").out)
     assert [each["action"] for each in told["added"]] == ["look"]
     assert told["removed"] == []
@@ -63,7 +72,7 @@ def test_versions_are_compared_and_undone(dqa: Command, memory: Path) -> None:
 
 
 def test_a_memory_is_exported_and_imported(dqa: Command, memory: Path, tmp_path: Path) -> None:
-    """Into a new one; a file that is none makes no memory."""
+    """Into a new one; another file makes no memory."""
     file = tmp_path / "all.jsonl"
     assert "9 tuples" in dqa("memory", "export", memory, file).out
     made = dqa("memory", "import", tmp_path / "new.db", file)
@@ -75,10 +84,3 @@ def test_a_memory_is_exported_and_imported(dqa: Command, memory: Path, tmp_path:
     failed = dqa("memory", "import", tmp_path / "none.db", tmp_path / "bad.jsonl")
     assert failed.code == 2
     assert not (tmp_path / "none.db").exists()
-
-
-def test_a_missing_memory_is_said_to_be_built(dqa: Command, tmp_path: Path) -> None:
-    """In one line."""
-    missing = dqa("memory", "show", tmp_path / "none.db")
-    assert missing.code == 2
-    assert "dqa memory build" in missing.err

@@ -1,4 +1,4 @@
-"""What tests of LDM2 share: a world, memories, and how an episode is played."""
+"""What tests of LDM2 share: a world, memories, and the experts' games of it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from dqa.models.scripted import scripted_model
 from dqa.worlds.history import History
-from dqa_ldm2 import Memory, open_memory
-from dqa_ldm2.building import Asked, build_memory
+from dqa_ldm2 import Memory, ModelUse, building, open_memory
 from tests.ldm2.rooms import ROOMS, experts
 
 
 @pytest.fixture
 def history(tmp_path: Path) -> Iterator[History]:
-    """A history of its own."""
+    """Return an empty history."""
     made = History(str(tmp_path / "history.db"))
     yield made
     made.close()
@@ -25,7 +23,7 @@ def history(tmp_path: Path) -> Iterator[History]:
 
 @pytest.fixture
 def new_memory(tmp_path: Path) -> Iterator[Callable[[], Memory]]:
-    """Make memories that are closed after the test."""
+    """Create memories that are closed after the test."""
     with ExitStack() as opened:
         numbers = iter(range(99))
         yield lambda: opened.enter_context(
@@ -40,13 +38,15 @@ def memory(new_memory: Callable[[], Memory]) -> Memory:
 
 
 @pytest.fixture
-def built(new_memory: Callable[[], Memory]) -> Callable[..., Memory]:
+def built(
+    new_memory: Callable[[], Memory], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Memory]:
     """Build memories of an expert's games."""
+    monkeypatch.setattr(building, "expert_trajectories", experts)
 
     def build(games: int = 12, batch: int = 50) -> Memory:
         made = new_memory()
-        asked = Asked(scripted_model("analyst"), "scripted:analyst")
-        build_memory(ROOMS, made, games=games, batch=batch, asked=asked, experts=experts)
+        building.build_memory(ROOMS, made, games=games, batch=batch, use=ModelUse())
         return made
 
     return build

@@ -1,25 +1,78 @@
-"""Plays episodes with deciders that play them several times, as a run of games does."""
+"""Scripted models with canned replies, and episodes that are played several times."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from langchain_core.messages import AIMessage
+from pydantic import BaseModel, ValidationError
 
 from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision
-from dqa.core.trajectories import Trajectory
-from dqa.deciders.base import DeciderFactory, Settings
+from dqa.core.events import Event, PromptEvent, StepEvent
+from dqa.core.trajectories import Step, Trajectory
+from dqa.deciders.base import Settings
+from dqa.deciders.method import method
 from dqa.evaluation.play import Played, play_episode
-from dqa.models.scripted import scripted_model
+from dqa.models.conversation import StepPrompt
+from dqa.models.scripted import GivenReplies, ProgramModel, Request, scripted_model
 from dqa.worlds.history import History
 from dqa.worlds.observed import AGENT
-from dqa_ldm2 import Memory
-from dqa_ldm2.factories import remembering_decider
+from dqa_ldm2 import Ldm2Decider, Ldm2Settings, Memory
+from dqa_ldm2.deciders import MemoryDecider
+from dqa_ldm2.scripted.responder import RESPONDER
+from dqa_ldm2.settings import ExampleSettings, MemorySettings
 from tests.ldm2.rooms import Rooms, RoomsSettings
+
+_Found = TypeVar("_Found", bound=BaseModel)
+
+
+def canned(**replies: object) -> GivenReplies:
+    """Return a model that replies by purpose; the scripted analyst does the rest.
+
+    A reply is a text, an object, a list of several replies in order, or a function of the prompt's
+    values.
+    """
+
+    def said(request: Request) -> str | AIMessage:
+        prompt = request.messages[0]
+        assert isinstance(prompt, StepPrompt)
+        reply = replies.get(prompt.purpose)
+        if reply is None:
+            return RESPONDER.reply(request.messages, (), "analyst", 0)
+        if isinstance(reply, list):
+            reply = reply.pop(0)
+        if callable(reply):
+            reply = reply(prompt.values)
+        return reply if isinstance(reply, str) else json.dumps(reply)
+
+    return GivenReplies(said)
+
+
+def found(trace: Iterable[Event], kind: type[_Found], purpose: str) -> list[_Found]:
+    """Return the results of a step in a trace."""
+    results = []
+    for event in trace:
+        if isinstance(event, StepEvent) and event.purpose == purpose:
+            try:
+                results.append(kind.model_validate(event.result))
+            except ValidationError as error:
+                raise AssertionError(event) from error
+    return results
+
+
+def prompts(trace: Iterable[Event]) -> list[str]:
+    """Return the prompts of a trace."""
+    return [event.messages[0][1] for event in trace if isinstance(event, PromptEvent)]
 
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """Every attempt at an episode, and which one counts."""
+    """Every attempt at an episode, and the one that counts."""
 
     played: tuple[Played, ...]
     trajectories: tuple[Trajectory, ...]
@@ -27,37 +80,43 @@ class Attempts:
 
     @property
     def reward(self) -> float:
-        """What the attempt brought that counts."""
+        """The reward of the attempt that counts."""
         assert self.chosen.choice is not None
         return self.trajectories[int(self.chosen.choice) - 1].reward or 0.0
+
+    @property
+    def trace(self) -> list[Event]:
+        """The events of all moves."""
+        moves = (move for one in self.played for move in one.moves)
+        return [event for move in moves for event in move.decision.trace]
 
 
 def deciding(
     memory: Memory,
-    factory: DeciderFactory | None = None,
-    script: str = "analyst",
+    kind: type[MemoryDecider] = Ldm2Decider,
+    own_kind: type[MemorySettings] | None = None,
+    model: ProgramModel | None = None,
     **own: object,
 ) -> Decider:
-    """Return a decider of a memory that is open."""
-    made = factory or remembering_decider("ldm2", "", opener=lambda _: memory)
+    """Return a decider of an open memory."""
+    usual = Ldm2Settings if kind is Ldm2Decider else ExampleSettings
+    made = method("mine", "", partial(kind, memory=memory), own_kind or usual)
     options = {f"{made.name}.{name}": str(value) for name, value in own.items()}
-    return made(scripted_model(script), Settings(options=options))
+    return made(model or scripted_model("analyst"), Settings(options=options))
 
 
 def play(decider: Decider, history: History, seed: int, settings: RoomsSettings) -> Attempts:
     """Play an episode as often as the decider wants to."""
     assert isinstance(decider, EpisodeDecider)
     played: list[Played] = []
-    found: list[Trajectory] = []
-    while (player := decider.attempt(found)) is not None:
+    seen: list[Trajectory] = []
+    while len(seen) < decider.attempts and (player := decider.attempt(seen)) is not None:
         played.append(play_episode(Rooms(settings, history), {AGENT: player}, seed))
-        found.append(_trajectory(played[-1], seed))
-    return Attempts(tuple(played), tuple(found), decider.choose_attempt(found))
+        seen.append(_trajectory(played[-1], seed))
+    return Attempts(tuple(played), tuple(seen), decider.choose_attempt(seen))
 
 
 def _trajectory(played: Played, seed: int) -> Trajectory:
-    from dqa.core.trajectories import Step
-
     assert played.returns is not None, played.moves[-1].decision.error
     steps = tuple(Step(move.shown.partition("\n")[2], str(move.choice)) for move in played.moves)
     goal = played.moves[0].shown.partition("\n")[0].removeprefix("Goal: ")

@@ -149,9 +149,14 @@ ROOMS = WorldFactory("rooms", "a thing to put somewhere", Rooms, RoomsSettings, 
 
 
 def experts(
-    factory: WorldFactory, seeds: Iterable[int], settings: RoomsSettings
+    factory: WorldFactory,
+    seeds: Iterable[int],
+    settings: RoomsSettings,
+    *,
+    player: str = "expert",
 ) -> Iterator[Trajectory]:
     """Yield what an expert does, as `dqa.worlds.experts` does it for worlds that have one."""
+    assert player == "expert"
     for seed in seeds:
         episode = factory.make(settings, None).start(seed)
         assert isinstance(episode, RoomsEpisode)

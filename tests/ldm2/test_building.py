@@ -1,21 +1,106 @@
-"""Forming a memory: what is left out, and what becomes of types that are named badly."""
+"""Form a memory from trajectories and refine it by exploring, with scripted models."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
 import pytest
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError, ModelUnavailableError, UsageError
+from dqa.core.question import Candidate
 from dqa.core.trajectories import Step, Trajectory
-from dqa_ldm2 import Memory, Origin, RuleIndexer, add_subtrajectory, form_memory
+from dqa.worlds.history import History
+from dqa_ldm2 import (
+    Explored,
+    Indexer,
+    Memory,
+    ModelUse,
+    Origin,
+    Refinement,
+    RefinementReport,
+    RefiningSettings,
+    Situation,
+    add_subtrajectory,
+    form_memory,
+    refine_memory,
+)
+from tests.ldm2.memory_contract import form, placed, trajectories
+from tests.ldm2.playing import canned, deciding, play
+from tests.ldm2.rooms import ROOMS, RoomsSettings
+
+ELSEWHERE = RoomsSettings(usual=0.3, steps=6)
+"""Things are mostly not where the expert found them."""
+Built = Callable[..., Memory]
 
 
-def test_trajectories_with_missing_steps_are_left_out_and_reported(memory: Memory) -> None:
-    """Each with what is missing; the others are there."""
+def indexer(**replies: object) -> Indexer:
+    """Return an indexer with canned replies."""
+    return Indexer(ModelUse(canned(**replies), "canned"))
+
+
+def refined(memory: Memory, games: int = 8, broken: str = "", **own: object) -> RefinementReport:
+    """Refine a memory in a world whose things are elsewhere."""
+    return refine_memory(
+        ROOMS,
+        memory,
+        games=games,
+        seed=1_000,
+        refining=RefiningSettings.model_validate({"depth": 8, **own}),
+        settings={**ELSEWHERE.model_dump(), "broken": broken},
+    )
+
+
+def test_tuples_have_histories_subgoals_and_types(memory: Memory) -> None:
+    """As the model writes and names them (Table 6); each step is summarised once."""
+    made = Trajectory(
+        "put a", (Step("hall", "go"), Step("desk", "take"), Step("bed", "put")), "t 1"
+    )
+    model = canned(
+        summary=[{"summary": "Went."}, {"summary": "Went and took."}],
+        evaluation=[
+            {"subgoals": [{"goal": "take a", "complete": "incomplete"}]},
+            {"subgoals": [{"goal": "take a", "complete": True}]},
+        ],
+        cluster=[{"types": {"rooms": [1], "Furniture ": [2, 3]}}],
+    )
+    report = form_memory(memory, [made], Indexer(ModelUse(model, "m")), source="a test")
+    assert report.lines() == ["3 tuples of 1 trajectory in 1 new batch"]
+    assert [one.history for one in memory.tuples()] == ["", "Went.", "Went and took."]
+    assert [one.subgoals for one in memory.tuples()] == [
+        "",
+        "take a: not complete",
+        "take a: complete",
+    ]
+    assert [one.name for one in memory.goal_types(1)] == ["put a"]
+    assert [one.observation_type for one in memory.tuples()] == ["rooms", "Furniture", "Furniture"]
+    second = next(r for r in model.requests if "Summary of the steps before" in r.text)
+    assert "Step 2." in second.text
+    assert "Step 1." not in second.text
+    assert memory.versions()[0].origin == Origin("formation", "a test", "m")
+
+
+def test_unusable_replies_lose_no_step(memory: Memory) -> None:
+    """Texts without a type get the nearest one, histories list the actions; both are counted."""
+    partly = {"types": {"put": [1, 4], "find": [2, 9]}}
+    used = indexer(cluster=lambda _: partly, summary="no", evaluation="no")
+    form_memory(memory, trajectories(5), used, source="x")
+    types = {one.goal: one.goal_type for one in memory.tuples()}
+    assert (types["put a thing 0"], types["find two thing 1"]) == ("put", "find")
+    assert types["look at a thing 2"] in {"put", "find"}
+    assert used.unusable == 5
+    assert used.forgotten >= 2
+    assert {one.history for one in memory.tuples()} == {"", "go to desk 1"}
+
+
+def test_trajectories_with_missing_parts_are_left_out_and_reported(memory: Memory) -> None:
+    """Each with what is missing; the others are there, and are added once."""
     step = Step("seen", "done")
+    whole = Trajectory("goal", (step, Step("then", "end")), "whole", reward=0.5)
     report = form_memory(
         memory,
         [
-            Trajectory("goal", (step, Step("then", "end")), "whole", reward=0.5),
+            whole,
             Trajectory("goal", (), "empty"),
             Trajectory("goal", (step, Step(" ", "done")), "blind"),
             Trajectory("goal", (Step("seen", ""), step), "idle"),
@@ -24,45 +109,200 @@ def test_trajectories_with_missing_steps_are_left_out_and_reported(memory: Memor
             Trajectory("goal", (step,), "whole"),
             Trajectory("goal", (step,), "odd", reward=float("nan")),
         ],
-        RuleIndexer(),
+        indexer(),
         source="a test",
     )
-    assert [(each.source, each.why) for each in report.skipped] == [
+    assert [(one["source"], one["why"]) for one in report.skipped] == [
         ("empty", "it has no steps"),
         ("blind", "step 2 of 2 has no observation"),
         ("idle", "step 1 of 2 has no action"),
         ("aimless", "it has no goal"),
-        (" ", "it has no source, by which it could be told apart"),
+        (" ", "it has no source"),
         ("whole", "another trajectory before it has this source"),
-        ("odd", "its reward is nan, which is no number"),
+        ("odd", "its reward is nan, not a number"),
     ]
-    assert (report.trajectories, report.tuples, report.there) == (1, 2, 0)
-    one, two = (each.placed.content for each in memory.tuples())
-    assert (one.history, one.number, one.reward) == ("", 1, 0.5)
-    assert two.history == "After 1 step, the last: done."
-    lines = report.lines()
-    assert lines[0] == "2 tuples of 1 trajectory in 1 new batch"
-    assert "  blind: step 2 of 2 has no observation" in lines
-    again = form_memory(memory, [Trajectory("goal", (step,), "whole")], RuleIndexer(), source="x")
+    assert "  blind: step 2 of 2 has no observation" in report.lines()
+    again = form_memory(memory, [whole], indexer(), source="x")
     assert again.lines() == ["Nothing new", "1 trajectory was there already"]
 
 
-def test_a_subtrajectory_that_cannot_be_added_is_refused(memory: Memory) -> None:
-    """By what is wrong, and nothing is added."""
+def test_an_interrupted_build_resumes(memory: Memory) -> None:
+    """Whole batches stay, and the same call adds the rest."""
+
+    def fails(values: Mapping[str, object]) -> object:
+        if str(values["goal"]).endswith(" 5"):
+            raise ModelUnavailableError("no more")
+        return {"summary": "Went."}
+
+    made = trajectories(7)
+    with pytest.raises(ModelUnavailableError):
+        form_memory(memory, made, indexer(summary=fails), source="all", batch_size=2)
+    assert memory.batches() == (1, 2)
+    report = form_memory(memory, made, indexer(), source="all", batch_size=2)
+    assert (report.there, report.trajectories, report.batches) == (4, 3, (3, 4))
+    assert memory.sources() == {each.source for each in made}
+    assert len(list(memory.tuples())) == 14
+
+
+def test_a_subtrajectory_is_added_or_refused_whole(memory: Memory) -> None:
+    """By what is wrong; its tuples get the types of the batch."""
     step = Step("seen", "done")
-    form_memory(memory, [Trajectory("goal", (step,), "t")], RuleIndexer(), source="x")
-    whole = Trajectory("goal", (step, step), "u")
+    form(memory, [Trajectory("goal", (step,), "t")])
+    whole = Trajectory("goal", (step, Step("elsewhere", "go")), "u")
     origin = Origin("refinement", "r")
-    for given, options, error, says in (
-        (Trajectory("goal", (), "u"), {}, DataError, "u is not whole: it has no steps"),
-        (whole, {"first": 3}, UsageError, "no step 3: name one from 1 to 2"),
-        (whole, {"histories": ["a"]}, UsageError, "2 steps and 1 histories"),
+    for given, first, error, says in (
+        (Trajectory("goal", (), "u"), 1, DataError, "u is not whole: it has no steps"),
+        (whole, 3, UsageError, "no step 3: name one from 1 to 2"),
     ):
         with pytest.raises(error, match=says):
-            add_subtrajectory(memory, 1, given, RuleIndexer(), origin, **options)
+            add_subtrajectory(memory, 1, given, indexer(), origin, first=first)
     with pytest.raises(UsageError, match="no batch 4"):
-        add_subtrajectory(memory, 4, whole, RuleIndexer(), origin)
+        add_subtrajectory(memory, 4, whole, indexer(), origin)
     assert len(memory.versions()) == 1
-    other = Trajectory("goal", (step, Step("elsewhere", "go")), "v")
-    add_subtrajectory(memory, 1, other, RuleIndexer(), origin, histories=["h1", "h2"])
-    assert [each.placed.content.history for each in memory.tuples(sources={"v"})] == ["h1", "h2"]
+    add_subtrajectory(memory, 1, whole, indexer(summary={"summary": "h"}), origin, first=2)
+    (added,) = memory.tuples(sources={"u"})
+    assert (added.number, added.history, added.observation_type) == (2, "h", "seen")
+
+
+def won(memory: Memory, history: History, games: int = 10) -> int:
+    """Return how many held-out games a memory wins."""
+    decider = deciding(memory)
+    seeds = range(5_000, 5_000 + games)
+    return sum(play(decider, history, seed, ELSEWHERE).reward == 1.0 for seed in seeds)
+
+
+def test_a_refined_memory_wins_more(built: Built, history: History) -> None:
+    """Every addition is a version with its origin; undone, all is as before."""
+    memory = built()
+    assert [version.origin.source for version in memory.versions()] == [
+        "rooms, seeds 0 to 11, by expert"
+    ]
+    before = won(memory, history)
+    report = refined(memory)
+    assert report.improved >= 1
+    assert report.failed == 0
+    assert won(memory, history) > before
+    for goal in report.goals:
+        assert goal.is_improved == (goal.version is not None) == (goal.key_step is not None)
+        if goal.version is not None:
+            made = memory.versions()[goal.version - 1]
+            source = f"{goal.source}, from step {goal.key_step}"
+            assert made.origin == Origin("refinement", source, "scripted:analyst")
+            added = [one for one in memory.tuples() if one.version == goal.version]
+            assert all(one.source.startswith(f"{goal.source} ") for one in added)
+            assert min(one.number for one in added) == goal.key_step
+            memory.undo(goal.version)
+    assert won(memory, history) == before
+    memory.undo(1)
+    with pytest.raises(UsageError, match="is empty"):
+        refined(memory)
+
+
+def test_a_goal_that_is_explored_does_not_recall_itself(built: Built) -> None:
+    """What an expert did in the same game is left out; of other games all is there."""
+    memory = built(games=6)
+    shown: list[str] = []
+
+    def explored(values: Mapping[str, object]) -> object:
+        shown.extend(one.source for one in values["remembered"])  # type: ignore[attr-defined]
+        return {"actions": [values["legal"][0]]}  # type: ignore[index]
+
+    for seed in (3, 700):
+        own = RefiningSettings(depth=4, retrieved=20, majority=1.0)
+        use = ModelUse(canned(exploration=explored))
+        refine_memory(ROOMS, memory, games=1, seed=seed, use=use, refining=own)
+        assert shown
+        assert any(source.startswith("rooms 3 ") for source in shown) == (seed == 700)
+        shown.clear()
+
+
+@pytest.mark.parametrize(("paths", "depth"), [(1, 3), (4, 8)])
+def test_exploring_asks_no_more_than_paths_times_depth(
+    built: Built, paths: int, depth: int
+) -> None:
+    """In all, the ground process included; and one comparison for a better path."""
+    for goal in refined(built(), games=6, paths=paths, depth=depth).goals:
+        assert goal.counts.get("asked", 0) <= paths * depth
+        assert goal.calls["exploring"] == goal.counts.get("asked", 0)
+        assert goal.calls.get("comparing", 0) == (1 if goal.is_improved else 0)
+        nodes = goal.tree.nodes
+        at = [node.depth for node in nodes if node.is_kept]
+        assert max(at) <= depth
+        assert all(at.count(one) <= paths for one in set(at) - {0})
+        for node in nodes[1:]:
+            assert node.parent is not None
+            assert node.confidence <= nodes[node.parent].confidence + 1e-9
+        rewards = [node.reward for node in nodes if node.reward is not None]
+        assert max(rewards, default=None) in (goal.best_reward, goal.ground_reward)
+
+
+def test_a_world_that_fails_ends_a_path_and_no_other(built: Built) -> None:
+    """It is counted, and shown in the tree."""
+    report = refined(built(), games=4, broken="go to the bed")
+    assert report.failed > 0
+    failed = [words for goal in report.goals for words in goal.failed]
+    assert all("go to the bed" in words and "The world is broken" in words for words in failed)
+    tree = [line for goal in report.goals for line in goal.tree.tree]
+    assert any("ended: The world is broken" in line for line in tree)
+    assert any("pruned" in line for line in tree)
+
+
+class Sums:
+    """Statements that add numbers up to 5; other letters make no difference."""
+
+    source = "sums 1"
+
+    def __init__(self) -> None:
+        self.acted: list[str] = []
+        self.is_closed = False
+
+    def start(self) -> Explored:
+        """Return the empty sum."""
+        return Explored(
+            Situation("Reach 5.", "0", (), free_form="ADD ...", sources=frozenset({"sums 1"}))
+        )
+
+    def act(self, state: Explored, action: Candidate) -> Explored:
+        """Add a number."""
+        text = str(action).lower()
+        self.acted.append(text)
+        total = int(state.situation.observation) + int(text.removeprefix("add "))
+        ended = state.ended(text, 1.0 if total == 5 else 0.25, str(total))
+        return ended if total >= 5 else replace(ended, reward=None)
+
+    def close(self) -> None:
+        """Note it."""
+        self.is_closed = True
+
+
+@pytest.mark.parametrize(("said", "key"), [({"step": 2}, 2), ({"step": "1"}, 1), ("nothing", 1)])
+def test_statements_are_explored_and_the_better_ones_remembered(
+    memory: Memory, said: object, key: int
+) -> None:
+    """From the key step that the model names, or else from the first that differs."""
+    one = placed("0", "ADD 9", source="sums 0", goal="Reach 9.", kinds=("sums", "totals"))
+    memory.add([one], Origin("import", ""))
+    shares = {
+        "0": {"ADD 4": 0.5, "take 4": 0.0, "ADD 2": 0.3, "ADD 1": 0.2},
+        "4": {"ADD 9": 0.9, "ADD 1": 0.1},
+        "2": {"ADD 3": 0.8, "ADD 2": 0.2},
+    }
+
+    def explored(values: Mapping[str, str]) -> object:
+        listed = shares[values["observation"]].items()
+        return {"actions": [{"action": name, "confidence": value} for name, value in listed]}
+
+    model = canned(exploration=explored, comparison=lambda _: said)
+    sums = Sums()
+    own = RefiningSettings(paths=2, depth=3)
+    report = Refinement(memory, ModelUse(model, "canned"), own).refine([sums])
+    (goal,) = report.goals
+    assert sums.is_closed
+    assert sums.acted == ["add 4", "add 2", "add 9", "add 3"]
+    assert (goal.ground_reward, goal.best_reward) == (0.25, 1.0)
+    assert (goal.counts["asked"], goal.counts["dropped"], goal.key_step) == (3, 1, key)
+    added = [one for one in memory.tuples() if one.version == goal.version]
+    assert [one.action for one in added] == ["add 2", "add 3"][key - 1 :]
+    assert {(one.goal_type, one.observation_type) for one in added} == {("sums", "totals")}
+    assert report.calls["exploring"] == 3 + 2  # with two corrections
+    assert report.to_json()["goals"][0]["calls"]["comparing"] == (3 if said == "nothing" else 1)

@@ -1,9 +1,9 @@
-"""``dqa memory build`` and ``dqa memory refine``: options and what they print."""
+"""``dqa memory``: build and refine memories on the command line."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +13,19 @@ from typer.testing import CliRunner
 from dqa import plugins
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.trajectories import Trajectory
-from dqa_ldm2 import building
+from dqa_ldm2 import building, open_memory
 from dqa_ldm2.commands.main import app
-from dqa_ldm2.memory.opening import open_memory
 from tests.ldm2.rooms import ROOMS, experts
 
 COMMON = ("--world", "rooms", "--memory", "kept.db")
 
 
-@pytest.fixture(autouse=True)
-def _rooms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let commands know the world of the tests, and run where nothing is."""
+@pytest.fixture
+def rooms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let commands know the world of the tests, in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(building, "expert_trajectories", _shown)
+    monkeypatch.setattr(building, "expert_trajectories", experts)
     monkeypatch.setattr(plugins, "world", {"rooms": ROOMS}.__getitem__)
-
-
-def _shown(
-    factory: Any, seeds: Sequence[int], settings: Any, *, player: str
-) -> Iterable[Trajectory]:
-    assert player == "expert"
-    return experts(factory, seeds, settings)
 
 
 def run(*arguments: str) -> Any:
@@ -43,15 +35,32 @@ def run(*arguments: str) -> Any:
     return result
 
 
+@pytest.mark.usefixtures("rooms")
 def test_a_memory_is_built_and_refined() -> None:
-    """What was made is told in one line, by whom; then in JSON."""
+    """The result is one line, with the model; or JSON."""
     with pytest.raises(UsageError, match="dqa memory build"):
         run("refine", *COMMON, "--games", "3")
     built = run("build", *COMMON, "--games", "6", "--batch", "4")
     assert "kept.db: by scripted:analyst" in built.stdout
-    assert "20 tuples of 6 trajectories in 2 new batches" in built.stdout
-    with open_memory("kept.db") as kept:
+    assert "of 6 trajectories in 2 new batches" in built.stdout
+    again = json.loads(run("build", *COMMON, "--games", "6", "--json").stdout)
+    assert (again["there"], again["tuples"], again["skipped"]) == (6, 0, [])
+    shop = (
+        "--preset",
+        "paper-shop",
+        "--player",
+        "expert",
+        "--world",
+        "rooms",
+        "--memory",
+        "shop.db",
+    )
+    run("build", *shop, "--games", "60")
+    with open_memory("kept.db") as kept, open_memory("shop.db") as other:
         assert kept.batches() == (1, 2)
+        assert any(one.subgoals for one in kept.tuples())
+        assert other.batches() == (1,)
+        assert not any(one.subgoals for one in other.tuples())
     elsewhere = ("--set", "rooms.usual=0.3", "--set", "rooms.steps=6", "--depth", "7")
     told = run("refine", *COMMON, "--games", "3", *elsewhere, "--json")
     report = json.loads(told.stdout)
@@ -63,17 +72,27 @@ def test_a_memory_is_built_and_refined() -> None:
     assert lines.stderr.count("rooms 10000") == 3
 
 
-def test_where_nothing_can_be_kept_nothing_is_played(
+@pytest.mark.usefixtures("rooms")
+def test_nothing_is_played_without_a_location_for_the_memory(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A folder that is not there, or a file that is no memory, is told before any game."""
+    """A missing folder, or another file, is an error before any game; so are two sources."""
 
-    def play(*_: object, **__: object) -> Iterable[Trajectory]:
+    def never(*_: object, **__: object) -> Iterable[Trajectory]:
         raise AssertionError
 
-    monkeypatch.setattr(building, "expert_trajectories", play)
-    (tmp_path / "notes.db").write_text("no database, but some notes of somebody\n" * 99)
-    for place in ("nowhere/kept.db", "notes.db"):
+    monkeypatch.setattr(building, "expert_trajectories", never)
+    (tmp_path / "notes.db").write_text("not a database, but some notes\n" * 99)
+    for location in ("nowhere/kept.db", "notes.db"):
         with pytest.raises(DqaError):
-            run("build", "--world", "rooms", "--games", "6", "--memory", place)
+            run("build", "--world", "rooms", "--games", "6", "--memory", location)
     assert not (tmp_path / "nowhere").exists()
+    for wrong in (
+        ("build", "--memory", "m.db"),
+        ("build", *COMMON),
+        ("build", *COMMON, "--games", "2", "--run", "runs/a"),
+        ("build", "--memory", "m.db", "--run", "runs/a", "--player", "expert"),
+        ("refine", *COMMON, "--games", "2", "--generate", "2"),
+    ):
+        with pytest.raises(UsageError):
+            run(*wrong)

@@ -1,10 +1,10 @@
-"""LDM2 and its baselines on ordinary questions and episodes, and what is not remembered."""
+"""LDM2 and its baselines on ordinary questions and episodes, and what they must not recall."""
 
 from __future__ import annotations
 
-import json
+import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -13,23 +13,22 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import EpisodeDecider
 from dqa.core.decision import Ending
-from dqa.core.events import PromptEvent
+from dqa.core.errors import UsageError
+from dqa.core.events import PromptEvent, StepEvent
 from dqa.core.question import Question
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
-from dqa.models.scripted import GivenReplies, Request
+from dqa.models.scripted import scripted_model
 from dqa.worlds.history import History
-from dqa_ldm2 import Memory
-from dqa_ldm2.events import ImitationEvent, RecallEvent, ReflectionEvent
-from dqa_ldm2.factories import example_decider, remembering_decider
+from dqa_ldm2 import Imitation, Memory, Origin, Recall
+from dqa_ldm2.deciders import ReAct, Reflexion, Standard, StandardRetrieved
 from dqa_ldm2.identity import QuestionIdentity
-from dqa_ldm2.memory.base import Origin, Placed, StateAction
-from dqa_ldm2.scripted.reading import read_prompt
-from dqa_ldm2.scripted.responder import reply_to
-from dqa_ldm2.settings import TrialSettings
-from tests.ldm2.playing import deciding, play
-from tests.ldm2.rooms import RoomsSettings
+from dqa_ldm2.settings import Ldm2Settings, TrialSettings
+from tests.ldm2.memory_contract import placed
+from tests.ldm2.playing import canned, deciding, found, play, prompts
+from tests.ldm2.rooms import Rooms, RoomsSettings
 
+USUAL = RoomsSettings(steps=6)
 BUY = Question(
     "custom",
     "7",
@@ -43,7 +42,7 @@ Built = Callable[..., Memory]
 
 @pytest.fixture
 def suppliers(tmp_path: Path) -> Iterator[Database]:
-    """A user's own database."""
+    """Return a user's own database."""
     path = tmp_path / "own.db"
     with sqlite3.connect(path) as made:
         made.execute("CREATE TABLE supplier (name TEXT, margin REAL)")
@@ -55,29 +54,18 @@ def suppliers(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
-def decided_before(memory: Memory, *actions: tuple[str, str]) -> Memory:
-    """Add decisions to a memory: a source and an action each, a batch each."""
-    for source, action in actions:
-        content = StateAction("Whom did we buy from?", "", "Rows.", action, source, 1, 1.0)
-        memory.add([Placed(content, "buying", "margins")], Origin("import", source))
-    return memory
-
-
-def test_an_ordinary_question_is_decided_by_what_its_rows_say(
-    memory: Memory, suppliers: Database
-) -> None:
+def test_an_ordinary_question_is_decided_by_its_rows(memory: Memory, suppliers: Database) -> None:
     """What was decided in another run is imitated; every statement is evidence."""
-    decision = deciding(decided_before(memory, ("runs/a custom/1", "Cy"))).decide(BUY, suppliers)
+    before = placed("Rows.", "Cy", source="runs/a custom/1", goal="Whom did we buy from?")
+    memory.add([before], Origin("import", "runs"))
+    decision = deciding(memory).decide(BUY, suppliers)
     assert (decision.ending, decision.choice) == (Ending.ANSWERED, "Cy")
     assert [one.row_count for one in decision.evidence] == [3]
-    (prompt,) = (one for one in decision.trace if isinstance(one, PromptEvent))
-    assert '> ["Bob", 7.5]' in prompt.messages[0][1]
-    assert "> A larger margin is better." in prompt.messages[0][1]
-    (event,) = (one for one in decision.trace if isinstance(one, ImitationEvent))
-    assert (event.source, event.is_same) == ("runs/a custom/1", True)
-
-
-_IDENTITY = QuestionIdentity.of(BUY)
+    (prompt,) = prompts(decision.trace)
+    assert '> ["Bob", 7.5]' in prompt
+    assert "> A larger margin is better." in prompt
+    (imitation,) = found(decision.trace, Imitation, "imitation")
+    assert (imitation.source, imitation.is_same) == ("runs/a custom/1", True)
 
 
 @pytest.mark.parametrize(
@@ -86,87 +74,159 @@ _IDENTITY = QuestionIdentity.of(BUY)
         "runs/a custom/7",
         "custom/7",
         "custom 7",
-        _IDENTITY.source("runs/b", "custom/99", "by planrag on sqlite"),
+        QuestionIdentity.of(BUY).source("runs/b", "custom/99", "by planrag on sqlite"),
         "a colleague's notes",
     ],
 )
-def test_the_answer_of_the_very_question_is_never_recalled(
+def test_the_answer_of_the_question_itself_is_never_recalled(
     memory: Memory, suppliers: Database, source: str
 ) -> None:
-    """It is planted, and no prompt has it, whichever run it is of and whatever it is called."""
-    planted = StateAction(BUY.text, "", "Rows.", "Bob", source, 1, 1.0)
-    other = StateAction("Which one?", "", "Others.", "Ada", "runs/a custom/1", 1, 1.0)
-    placed = [Placed(one, "buying", "margins") for one in (planted, other)]
-    memory.add(placed, Origin("import", "runs"))
+    """No prompt has it, whatever its run and its name."""
+    planted = placed("Rows.", "Bob", source=source, goal=BUY.text)
+    other = placed("Others.", "Ada", source="runs/a custom/1", goal="Which one?")
+    memory.add([planted, other], Origin("import", "runs"))
     decision = deciding(memory, retrieved=1).decide(BUY, suppliers)
-    (recall,) = (one for one in decision.trace if isinstance(one, RecallEvent))
+    (recall,) = found(decision.trace, Recall, "recall")
     assert [one.source for one in recall.tuples] == ["runs/a custom/1"]
-    (prompt,) = (one for one in decision.trace if isinstance(one, PromptEvent))
-    assert 'Done: "Bob"' not in prompt.messages[0][1]
-    for baseline in (False, True):
-        factory = example_decider("x", "", thinks=baseline, opener=lambda _: memory)
-        shown = deciding(memory, factory).decide(BUY, suppliers).trace
-        texts = [one.messages[0][1] for one in shown if isinstance(one, PromptEvent)]
-        assert texts
-        assert all('Done: "Bob"' not in text and 'Done: "Ada"' in text for text in texts)
+    assert 'Action: "Bob"' not in prompts(decision.trace)[0]
+    for kind in (Standard, StandardRetrieved, ReAct):
+        shown = prompts(deciding(memory, kind).decide(BUY, suppliers).trace)
+        assert shown
+        assert all('Action: "Bob"' not in text and 'Action: "Ada"' in text for text in shown)
 
 
-@pytest.mark.parametrize("thinks", [False, True])
-def test_whole_examples_are_shown(built: Built, history: History, thinks: bool) -> None:
-    """ReAct keeps what it thought from move to move."""
-    memory = built(games=6)
-    factory = example_decider("x", "", thinks=thinks, opener=lambda _: memory)
-    (played,) = play(deciding(memory, factory), history, 5_000, RoomsSettings()).played
-    prompts = [
-        event.messages[0][1]
-        for move in played.moves
-        for event in move.decision.trace
-        if isinstance(event, PromptEvent)
+def test_a_trace_tells_from_which_tuple_each_action_comes(built: Built, history: History) -> None:
+    """With source and likeness; and it is shown in words."""
+    memory = built()
+    tuples = {one.id: one for one in memory.tuples()}
+    (played,) = play(deciding(memory, retrieved=3), history, 5_003, USUAL).played
+    assert len(played.moves) >= 4
+    for number, move in enumerate(played.moves):
+        trace = move.decision.trace
+        (recall,) = found(trace, Recall, "recall")
+        (imitation,) = found(trace, Imitation, "imitation")
+        assert 1 <= len(recall.tuples) <= 3
+        assert imitation.action == move.choice
+        assert imitation.tuple_id in [one.id for one in recall.tuples]
+        source = tuples[imitation.tuple_id or 0]
+        assert imitation.source == source.source
+        assert imitation.is_same == (source.action == move.choice)
+        steps = [event for event in trace if isinstance(event, StepEvent)]
+        text = "\n".join(line for event in steps for line in (event.title, *event.lines))
+        assert f"tuple: {imitation.tuple_id}" in text
+        assert "goal type: " in text
+        assert ("subgoals" in text) == (number > 0)
+
+
+def test_each_batch_memory_plays_and_the_best_process_is_chosen(
+    built: Built, history: History
+) -> None:
+    """No prompt of the choice tells a reward (equation 5)."""
+    memory = built(batch=4)
+    assert memory.batches() == (1, 2, 3)
+    made = play(deciding(memory, model=canned(choice={"best": "2"})), history, 5_002, USUAL)
+    batches = [
+        {one.batch for move in each.moves for one in found(move.decision.trace, Recall, "recall")}
+        for each in made.played
     ]
-    assert len(prompts) == len(played.moves) > 1
-    assert all("# Example 2" in text and "# Example 3" not in text for text in prompts)
-    assert all("Step 4." in text for text in prompts)
-    assert [text.count("> It does what was done there.") for text in prompts] == [
-        number if thinks else 0 for number in range(len(prompts))
-    ]
+    assert batches == [{1}, {2}, {3}]
+    (prompt,) = prompts(made.chosen.trace)
+    assert "# Process 3" in prompt
+    assert not re.search(r"reward|\b1\.0\b", prompt, re.IGNORECASE)
+    assert made.chosen.choice == 2
+    assert len(play(deciding(memory, batches=2), history, 5_002, USUAL).played) == 2
+    unclear = play(deciding(memory, model=canned(choice="none")), history, 5_002, USUAL)
+    assert unclear.chosen.choice == 1
+    assert any("No reply says which" in getattr(e, "text", "") for e in unclear.chosen.trace)
 
 
-def test_trials_end_with_the_first_that_succeeds(built: Built, history: History) -> None:
-    """Each reflects once on those before it, whose rewards it is told; the best one counts."""
+def test_an_unusable_reply_ends_one_move(built: Built, history: History) -> None:
+    """The fallback of the position is played, and nothing else is lost."""
+    memory = built(games=4)
+
+    def acts(values: Mapping[str, object]) -> object:
+        return {"action": values["legal"][0]} if values["history"] else "I fly."  # type: ignore[index]
+
+    decider = deciding(memory, model=canned(action=acts))
+    (played,) = play(decider, history, 5_000, RoomsSettings()).played
+    assert [move.fallback for move in played.moves][:2] == [True, False]
+    assert played.moves[0].decision.ending is Ending.UNPARSABLE
+    assert played.returns is not None
+
+
+@pytest.mark.parametrize("kind", [Standard, ReAct])
+def test_fixed_examples_are_the_same_for_every_question(
+    built: Built, history: History, kind: type[Standard]
+) -> None:
+    """They have thoughts for ReAct, which also shows its own thoughts from move to move."""
+    memory, thinks = built(games=6), kind.thinks
+    sources = set[str]()
+    for seed in (5_000, 5_001):
+        made = play(deciding(memory, kind), history, seed, RoomsSettings())
+        shown = [text for text in prompts(made.trace) if "# Observation now" in text]
+        assert len(shown) == len(made.played[0].moves) > 1
+        assert all("# Example 2" in text and "# Example 3" not in text for text in shown)
+        thoughts = [text.count("> It leads to the goal.") for text in shown]
+        own = [text.count("> It is what was done there.") for text in shown]
+        assert thoughts == [8 if thinks else 0] * len(shown)
+        assert own == [number if thinks else 0 for number in range(len(shown))]
+        asked = [e.purpose for e in made.trace if isinstance(e, PromptEvent)]
+        assert asked.count("thoughts of the examples") == thinks
+        sources.add(shown[0].partition("# Steps so far")[0].partition("# Example 1")[2])
+    assert len(sources) == 1
+
+
+def test_retrieved_examples_are_those_most_like_the_goal(built: Built, history: History) -> None:
+    """The second form of Standard, with an entry point of its own."""
+    memory = built(games=12)
+    decider = deciding(memory, StandardRetrieved, examples=1)
+    made = play(decider, history, 5_000, RoomsSettings())
+    goal = made.trajectories[0].goal
+    thing = goal.split()[2]
+    assert f"Put the {thing} on the " in prompts(made.trace)[0].partition("# Example 1")[2]
+
+
+def test_trials_end_with_the_first_success(built: Built, history: History) -> None:
+    """Each reflects once on those before it and their rewards; the best one counts."""
     memory = built(games=6)
-    factory = example_decider("r", "", TrialSettings, opener=lambda _: memory)
     hard = RoomsSettings(usual=0.0, steps=5)
-    made = play(deciding(memory, factory, trials=3), history, 5_000, hard)
+    made = play(deciding(memory, Reflexion, TrialSettings, trials=3), history, 5_000, hard)
     rewards = [one.reward for one in made.trajectories]
     assert len(rewards) == 3 or rewards[-1] == 1.0
     assert len(rewards) > 1
     for number, played in enumerate(made.played):
         trace = [event for move in played.moves for event in move.decision.trace]
-        told = [event.trials for event in trace if isinstance(event, ReflectionEvent)]
-        assert told == ([number] if number else [])
+        lessons = [text for text in prompts(trace) if "# Task: reflect" in text]
+        assert [text.count("# Trial") for text in lessons] == ([number] if number else [])
+        assert all("Reward: 0 of 1" in text for text in lessons)
     assert made.reward == max(rewards, key=lambda reward: reward or 0.0)
-    first = deciding(memory, factory)
+    first = deciding(memory, Reflexion, TrialSettings)
     assert isinstance(first, EpisodeDecider)
-    won = Trajectory("g", (Step("a", "b"),), "s", 1.0)
+    won, lost = (Trajectory("g", (Step("a", "b"),), "s", reward) for reward in (1.0, 0.0))
     assert first.attempt([won]) is None
-    lost = Trajectory("g", (Step("a", "b"),), "s", 0.0)
     assert first.choose_attempt([lost, won, lost]).choice == 2
     assert first.choose_attempt([lost, lost]).choice == 2
 
 
-def test_a_model_that_does_not_name_an_action_ends_one_move(built: Built, history: History) -> None:
-    """The player takes the fallback, and it is counted; nothing else is lost."""
-    memory = built(games=4)
+def test_the_paper_s_settings_are_presets() -> None:
+    """Five trials for ALFWorld; no subgoals in WebShop; what the user sets goes first."""
+    assert TrialSettings(preset="paper-household").trials == 5
+    assert TrialSettings(preset="paper-shop").trials == 4
+    assert TrialSettings(preset="paper-household", trials=2).trials == 2
+    assert Ldm2Settings(preset="paper-household").evaluate
+    assert not Ldm2Settings(preset="paper-shop").evaluate
 
-    def said(request: Request) -> str:
-        asked = read_prompt(request.messages[0].text)
-        if asked.task == "act" and not asked.history.startswith("Did"):
-            return "I fly."
-        return json.dumps(reply_to(asked, "analyst", 0))
 
-    factory = remembering_decider("ldm2", "", opener=lambda _: memory)
-    decider = factory(GivenReplies(said), Settings())
-    (played,) = play(decider, history, 5_000, RoomsSettings()).played
-    assert [move.fallback for move in played.moves][:2] == [True, False]
-    assert played.moves[0].decision.ending is Ending.UNPARSABLE
-    assert played.returns is not None
+def test_a_missing_memory_is_named_with_the_command_that_makes_one(
+    history: History, memory: Memory
+) -> None:
+    """Before anything is decided."""
+    move = Rooms(USUAL, history).start(1).next_move()
+    assert move is not None
+    for name in ("ldm2", "ldm2-refined"):
+        options = {f"{name}.memory": "/nowhere/memory.db"}
+        decider = plugins.decider(name)(scripted_model("analyst"), Settings(options=options))
+        with pytest.raises(UsageError, match="dqa memory build --world"):
+            decider.check(move.question)
+    with pytest.raises(UsageError, match="is empty"):
+        deciding(memory).check(move.question)

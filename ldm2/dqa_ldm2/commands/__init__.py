@@ -1,1 +1,1 @@
-"""`dqa memory`: building, refining and looking at memories."""
+"""``dqa memory``: build, refine and read memories."""

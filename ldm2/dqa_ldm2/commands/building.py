@@ -2,201 +2,149 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated, Any, Self
-
-import typer
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from dqa.cli import options
-from dqa.cli.completion import by_name
+from dqa.cli.completion import by_name, one_of
 from dqa.cli.fields import BaseUrl, Model, with_options
 from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
+from dqa.cli.options import option, pairs_in
 from dqa.cli.output import echo, echo_json
+from dqa.cli.progress import Bar
 from dqa.cli.questions import QuestionOptions
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
+from dqa.core.events import Event, FaultEvent
+from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions
-from dqa_ldm2.commands import queries
-from dqa_ldm2.progress import Progress
-from dqa_ldm2.settings import RefiningSettings
+from dqa_ldm2.settings import PRESETS, Preset, RefiningSettings
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-    from rich.progress import TaskID
-
-    from dqa.core.events import Event
-    from dqa_ldm2.building import Asked
-    from dqa_ldm2.refining.report import RefinedGoal
+    from dqa_ldm2.building import BuildReport
+    from dqa_ldm2.formation import ModelUse
+    from dqa_ldm2.refinement import RefinedGoal, RefinementReport
 
 World = Annotated[
     str | None,
-    typer.Option(
-        "--world",
-        metavar="NAME",
-        help="World of one player; 'dqa list' has the worlds.",
-        autocompletion=by_name("world"),
-        rich_help_panel=QUESTIONS,
+    option(
+        "--world NAME",
+        QUESTIONS,
+        "World of one player; 'dqa list' has the worlds.",
+        complete=by_name("world"),
     ),
 ]
-Games = Annotated[
-    int | None,
-    typer.Option("--games", metavar="N", min=1, help="How many games.", rich_help_panel=QUESTIONS),
-]
+Games = Annotated[int | None, option("--games N", QUESTIONS, "Number of games.", least=1)]
 Seed = Annotated[
     int,
-    typer.Option(
-        "--seed",
-        metavar="N",
-        min=0,
-        help="Seed of the first game, from which on they are counted, and of a scripted model.",
-        rich_help_panel=QUESTIONS,
-    ),
+    option("--seed N", QUESTIONS, "Seed of the first game, and of a scripted model.", least=0),
 ]
 MemoryAt = Annotated[
-    str,
-    typer.Option(
-        "--memory",
-        metavar="FILE|URL",
-        help="The memory: a file, or a database's URL.",
-        rich_help_panel=OUTPUT,
-    ),
+    str, option("--memory FILE|URL", OUTPUT, "The memory: a file, or a database's URL.")
 ]
 OfWorld = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="A setting of the world, WORLD.NAME=VALUE; may be given several times.",
-        rich_help_panel=QUESTIONS,
-    ),
+    option("--set NAME=VALUE", QUESTIONS, "A setting of the world, WORLD.NAME=VALUE; repeatable."),
 ]
 
 
 @with_options(calling=CallOptions)
-def build(  # noqa: PLR0913  (one parameter an option)
+def build(  # noqa: PLR0913  (one parameter per option)
     *,
     world: World = None,
     games: Games = None,
-    run: queries.Runs = None,
-    keep_all: queries.KeepAll = False,
+    run: Annotated[list[str] | None, option("--run RUN", QUESTIONS)] = None,
+    keep_all: Annotated[bool, option("--all", QUESTIONS)] = False,
     seed: Seed = 0,
     memory: MemoryAt,
-    player: Annotated[
-        str,
-        typer.Option(
-            "--player",
-            metavar="NAME",
-            help="Which of the world's programs is remembered; 'dqa list --worlds' has them.",
-            rich_help_panel=QUESTIONS,
-        ),
-    ] = "expert",
-    batch: Annotated[
-        int,
-        typer.Option(
-            "--batch",
-            metavar="B",
-            min=1,
-            help="How many games make a batch memory, which decides in a process of its own.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = 50,
+    player: Annotated[str | None, option("--player NAME", QUESTIONS)] = None,
+    batch: Annotated[int | None, option("--batch B", LIMITS, least=1)] = None,
+    preset: Annotated[
+        Preset, option(f"--preset {'|'.join(PRESETS)}", MODELS, complete=one_of(tuple(PRESETS)))
+    ] = "default",
     model: Model = "scripted:analyst",
     base_url: BaseUrl = None,
     settings: OfWorld = None,
     calling: CallOptions,
     as_json: options.AsJson = False,
 ) -> None:
-    """Form a memory from an expert's games of a world, or from the decisions of earlier runs.
+    """Form a memory from a program's games of a world, or from the decisions of earlier runs.
 
-    What was done becomes tuples of goal, history, observation and action; the model summarises the
-    histories, and names the types of goals and observations by which they are found.
+    The steps become tuples of goal, history, subgoals, observation and action. The model writes the
+    histories and subgoals, and names the types by which tuples are found.
+
+    Parameters
+    ----------
+    run
+        Run whose decisions are remembered: a folder, a run of a store, or the file of 'dqa ask
+        --trace'; repeatable.
+    keep_all
+        Keep wrong decisions of --run as well, which are counted and never shown, and those without
+        a verdict.
+    player
+        Program of the world that plays (expert, or that of the preset); 'dqa list --worlds' has
+        them.
+    batch
+        Games of a batch memory, each of which decides in its own process (50).
+    preset
+        The paper's settings for one of its worlds: the size of a batch, whether subgoals are
+        judged, and for the shop a program that does not know the product.
     """
     from dqa_ldm2.building import build_memory
 
-    queries.require_one_origin(world, games, run)
+    _require_one_origin(world, games, run)
     if world is None or games is None:
-        queries.refuse_of_worlds(player=player, settings=settings)
-        asked = _asked(model, base_url, seed, calling)
-        queries.build_of_runs(
-            *(run or (), memory, asked, ShownProgress()),
-            batch=batch,
-            keep_all=keep_all,
-            as_json=as_json,
-        )
-        return
-    with ShownProgress() as progress:
-        report = build_memory(
-            world,
-            memory,
-            games=games,
-            seed=seed,
-            batch=batch,
-            player=player,
-            asked=_asked(model, base_url, seed, calling),
-            settings=settings_of(world, settings),
-            progress=progress,
-        )
+        if player is not None or settings:
+            raise UsageError(
+                "--player and --set say how a world is played: leave them out with --run, or name "
+                "a world (--world)."
+            )
+        use = _model_use(model, base_url, seed, calling)
+        report, lines, skipped = _build_from_runs(run or [], memory, use, batch, keep_all=keep_all)
+    else:
+        bar = _Bar()
+        with bar, watched_by(_Faults()):
+            report = build_memory(
+                world,
+                memory,
+                games=games,
+                seed=seed,
+                batch=batch,
+                preset=preset,
+                player=player,
+                use=_model_use(model, base_url, seed, calling),
+                settings=_settings_of(world, settings),
+                progress=bar.show,
+            )
+        lines, skipped = [], {}
     if as_json:
-        echo_json(report.to_json())
+        echo_json(report.to_json() | ({"runs": skipped} if skipped else {}))
         return
     echo(f"{report.memory}: by {report.model}, {counted(report.requests, 'reply', 'replies')}")
-    for line in report.formed.lines():
-        echo(line)
-    queries.tell_mended(report)
+    echo(*lines, *report.formed.lines())
+    for what, count in (
+        ("histories that no reply gave, so they list the actions", report.unusable),
+        ("texts that no reply gave a type, so they have the nearest one", report.forgotten),
+    ):
+        if count:
+            echo(f"warning: {what}: {count}", err=True)
 
 
 @with_options(calling=CallOptions)
-def refine(  # noqa: PLR0913  (one parameter an option)
+def refine(  # noqa: PLR0913  (one parameter per option)
     *,
     world: World = None,
     games: Games = None,
-    generate: queries.Generate = None,
-    questions: queries.Questions = None,
+    generate: Annotated[int | None, option("--generate N", QUESTIONS, least=1)] = None,
+    questions: Annotated[Path | None, option("--questions DIR", QUESTIONS)] = None,
     scenarios: options.Scenarios = None,
     seed: Seed = 100_000,
     memory: MemoryAt,
-    paths: Annotated[
-        int | None,
-        typer.Option(
-            "--paths",
-            metavar="N",
-            min=1,
-            help="n, how many paths are explored at once (4).",
-            rich_help_panel=LIMITS,
-        ),
-    ] = None,
-    depth: Annotated[
-        int | None,
-        typer.Option(
-            "--depth",
-            metavar="N",
-            min=1,
-            help="Most steps of a path (30; of questions 5).",
-            rich_help_panel=LIMITS,
-        ),
-    ] = None,
-    majority: Annotated[
-        float | None,
-        typer.Option(
-            "--majority",
-            metavar="X",
-            min=0.01,
-            max=1.0,
-            help="Share of retrieved actions that has to agree for nothing to be asked (0.8).",
-            rich_help_panel=LIMITS,
-        ),
-    ] = None,
-    retrieved: Annotated[
-        int | None,
-        typer.Option(
-            "--retrieved",
-            metavar="K",
-            min=1,
-            help="k, how many remembered tuples a prompt shows (5; of questions 20).",
-            rich_help_panel=MODELS,
-        ),
-    ] = None,
+    paths: Annotated[int | None, option("--paths N", LIMITS, least=1)] = None,
+    depth: Annotated[int | None, option("--depth N", LIMITS, least=1)] = None,
+    majority: Annotated[float | None, option("--majority X", LIMITS, least=0.01, most=1.0)] = None,
+    retrieved: Annotated[int | None, option("--retrieved K", MODELS, least=1)] = None,
     model: Model = "scripted:analyst",
     base_url: BaseUrl = None,
     settings: OfWorld = None,
@@ -205,125 +153,172 @@ def refine(  # noqa: PLR0913  (one parameter an option)
 ) -> None:
     """Refine a memory by exploring games of a world, or questions.
 
-    Where a path brings more than what the memory leads to, its steps from the key step on are
-    added, as a version that can be looked at and undone.
-    """
-    from dqa_ldm2.building import refine_memory
+    If a path has a larger reward than the memory leads to, its steps from the key step on are
+    added, as a version that can be undone.
 
-    queries.require_one_origin(world, games, generate, questions)
+    Parameters
+    ----------
+    generate
+        Explore N generated questions of each scenario instead of games.
+    questions
+        Explore the questions in a folder that 'dqa generate' wrote.
+    paths
+        n, the most paths at once (4).
+    depth
+        Most steps of a path (30; of questions 5).
+    majority
+        Share of the retrieved actions that must agree for no request (0.8).
+    retrieved
+        k, how many remembered tuples a prompt shows (5; of questions 20).
+    """
+    _require_one_origin(world, games, generate, questions)
     given = {"paths": paths, "depth": depth, "majority": majority, "retrieved": retrieved}
-    named = {name: value for name, value in given.items() if value is not None}
-    if world is None or games is None:
-        queries.refine_of_questions(
-            QuestionOptions(generate=generate, generated=questions),
-            options.scenarios_in(scenarios),
-            memory,
-            _asked(model, base_url, seed, calling),
-            ShownProgress(),
-            seed=seed,
-            named=named,
-            as_json=as_json,
-        )
-        return
-    with ShownProgress() as progress:
-        report = refine_memory(
-            world,
-            memory,
-            games=games,
-            seed=seed,
-            refining=RefiningSettings.model_validate(named),
-            asked=_asked(model, base_url, seed, calling),
-            settings=settings_of(world, settings),
-            progress=progress,
-            done=None if as_json else progress.refined,
-        )
+    own = {name: value for name, value in given.items() if value is not None}
+    use = _model_use(model, base_url, seed, calling)
+    bar = _Bar()
+
+    def done(goal: RefinedGoal) -> None:
+        bar.advance()
+        if not as_json:
+            echo(_told(goal), err=True)
+
+    with bar, watched_by(_Faults()):
+        if world is None or games is None:
+            source = QuestionOptions(generate=generate, generated=questions)
+            read = source.source(seed, options.scenarios_in(scenarios)).read()
+            bar.start("Exploring", len(read.questions))
+            report = _refine_on_questions(memory, read, use, own, done)
+        else:
+            from dqa_ldm2.building import refine_memory
+
+            bar.start("Exploring", games)
+            report = refine_memory(
+                world,
+                memory,
+                games=games,
+                seed=seed,
+                refining=RefiningSettings.model_validate(own),
+                use=use,
+                settings=_settings_of(world, settings),
+                done=done,
+            )
     if as_json:
         echo_json(report.to_json())
         return
     calls = report.calls
+    what = counted(len(report.goals), "question" if world is None else "game")
     echo(
-        f"{report.memory}: {report.improved} of {counted(len(report.goals), 'game')} brought more "
-        f"than before, {counted(report.added, 'tuple')} added, by {report.model} "
-        f"({calls.exploring} replies on exploring, {calls.comparing} on comparing, {calls.adding} "
-        "on adding)"
+        f"{report.memory}: {report.improved} of {what} brought more than before, "
+        f"{counted(report.added, 'tuple')} added, by {report.model} ({calls['exploring']} replies "
+        f"on exploring, {calls['comparing']} on comparing, {calls['adding']} on adding)"
     )
-    if report.corrected:
-        echo(f"warning: key steps that the model told wrong: {report.corrected}", err=True)
     if report.failed:
-        echo(f"warning: paths that the world ended with an error: {report.failed}", err=True)
+        echo(f"warning: paths that an error ended: {report.failed}", err=True)
 
 
-def settings_of(world: str, given: list[str] | None) -> dict[str, str]:
-    """Return the settings of a world that are given as ``WORLD.NAME=VALUE``."""
+def _build_from_runs(
+    runs: list[str], memory: str, use: ModelUse, batch: int | None, *, keep_all: bool
+) -> tuple[BuildReport, list[str], dict[str, Any]]:
+    """Form a memory from runs; return also what was read of each, as lines and by run."""
+    from dqa.api.stored import read_run
+    from dqa_ldm2.building import BuildReport
+    from dqa_ldm2.memory import open_memory
+    from dqa_ldm2.queries.past_decisions import form_from_runs, gather
+
+    gathered = gather([read_run(run) for run in runs], keep_all=keep_all)
+    with watched_by(_Faults()), open_memory(memory, create=True) as opened:
+        indexer, formed = form_from_runs(opened, gathered, use, batch_size=batch or 50)
+        report = BuildReport.of(opened, indexer, formed)
+    lines = [f"{name}: {line}" for name, one in gathered.items() for line in one.lines()]
+    return report, lines, {name: dict(one.skipped) for name, one in gathered.items()}
+
+
+def _refine_on_questions(
+    memory: str,
+    questions: Any,  # noqa: ANN401  (a QuestionSet, which is not imported for the help)
+    use: ModelUse,
+    own: dict[str, float],
+    done: Any,  # noqa: ANN401  (as in `refine_on_questions`)
+) -> RefinementReport:
+    from dqa_ldm2.memory import open_memory
+    from dqa_ldm2.queries.past_decisions import REFINING, refine_on_questions
+
+    with open_memory(memory) as opened:
+        refining = REFINING.model_copy(update=own)
+        return refine_on_questions(opened, questions, use, refining=refining, done=done)
+
+
+def _require_one_origin(world: str | None, games: int | None, *others: object) -> None:
+    """Raise `UsageError` unless exactly one source is named."""
+    given = [other for other in others if other]
+    if (world is None) == (not given) or len(given) > 1:
+        raise UsageError(
+            "Name one source: --world NAME with --games N, or for past decisions --run RUN to "
+            "build, and --generate N or --questions DIR to refine."
+        )
+    if (world is None) != (games is None):
+        raise UsageError("--world NAME and --games N go together.")
+
+
+def _settings_of(world: str, given: list[str] | None) -> dict[str, str]:
+    """Return the settings of a world, given as ``WORLD.NAME=VALUE``."""
     found: dict[str, str] = {}
-    for one in given or ():
-        name, is_given, value = one.partition("=")
+    for name, value in pairs_in("--set", given or (), f"{world}.NAME=VALUE").items():
         of, _, setting = name.partition(".")
-        if not is_given or of != world or not setting:
+        if of != world or not setting:
             raise UsageError(
-                f"--set {one}: write a setting of the world as {world}.NAME=VALUE ('dqa list' has "
+                f"--set {name}: write a setting of the world as {world}.NAME=VALUE ('dqa list' has "
                 "their names)."
             )
         found[setting] = value
     return found
 
 
-def _asked(model: str, base_url: str | None, seed: int, calling: CallOptions) -> Asked:
-    """Connect the model, and see that somebody is there before anything is played."""
+def _model_use(model: str, base_url: str | None, seed: int, calling: CallOptions) -> ModelUse:
+    """Connect the model, and check that it can be reached."""
     from dqa.models.registry import Connection, chat_model, check_reachable
-    from dqa_ldm2.building import Asked
+    from dqa_ldm2.formation import ModelUse
 
     cassette = calling.cassette((model,), resume=False)
     connection = Connection(base_url, calling.timeout, cassette, calling.reply_limit)
     made = chat_model(model, connection, seed)
     check_reachable(model, made)
-    return Asked(made, model, seed, calling.policy(seed, Usage))
+    return ModelUse(made, model, seed, calling.policy(seed, Usage))
 
 
-class ShownProgress(Progress):
-    """Shows on stderr how far it is, on a terminal; says each kind of failing call once."""
+def _told(goal: RefinedGoal) -> str:
+    """Return the result of a game or a question as a line."""
+    told = "no more than before"
+    if goal.key_step is not None:
+        told = f"{goal.best_reward or 0:.3g} in place of {goal.ground_reward or 0:.3g}"
+        told += f", {counted(goal.added, 'tuple')} from step {goal.key_step} added"
+    if goal.failed:
+        told += f"; paths that an error ended: {len(goal.failed)}, such as {goal.failed[0]}"
+    return f"{goal.source}: {told}"
+
+
+class _Bar(Bar):
+    """A progress bar of several parts."""
+
+    _what = ""
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """Show how much of a part is done."""
+        if what != self._what:
+            self.start(what, total, done - 1)
+            self._what = what
+        self.advance()
+
+
+class _Faults(DecisionWatcher):
+    """Warns once of each kind of failing call, while the next attempt waits."""
 
     def __init__(self) -> None:
-        self._bar: Bar | None = None
-        self._task: TaskID | None = None
-        self._said: set[str] = set()
+        self._known: set[str] = set()
 
-    def __enter__(self) -> Self:
-        if sys.stderr.isatty():
-            from rich import progress as bar
-            from rich.console import Console
-
-            self._bar = bar.Progress(console=Console(stderr=True))
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def started(self, what: str, total: int) -> None:
-        """Begin a bar."""
-        if self._bar is not None:
-            self._task = self._bar.add_task(what, total=total)
-
-    def advanced(self) -> None:
-        """Show one more."""
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, advance=1)
-
-    def happened(self, event: Event) -> None:
-        """Say the first of each kind of fault at once: what follows waits."""
-        told: Any = event
-        if event.kind == "fault" and told.fault not in self._said:
-            self._said.add(told.fault)
-            echo(f"warning: {told.message}", err=True)
-
-    def refined(self, goal: RefinedGoal) -> None:
-        """Say what a game or a question came to."""
-        what = "no more than before"
-        if goal.key_step is not None:
-            what = f"{goal.best_reward or 0:.3g} in place of {goal.ground_reward or 0:.3g}"
-            what += f", {counted(goal.added, 'tuple')} from step {goal.key_step.key_step} added"
-        if goal.failed:
-            what += f"; paths that an error ended: {len(goal.failed)}, as {goal.failed[0]}"
-        echo(f"{goal.source}: {what}", err=True)
+    def happened(self, event: Event, usage: Usage) -> None:
+        """Warn of a fault."""
+        del usage
+        if isinstance(event, FaultEvent) and event.fault not in self._known:
+            self._known.add(event.fault)
+            echo(f"warning: {event.message}", err=True)

@@ -1,23 +1,27 @@
-"""``dqa memory``: memories of LDM2, formed, refined and looked at."""
+"""The commands of ``dqa memory``."""
 
 from __future__ import annotations
 
 import typer
 
 from dqa.cli.help import Command, Group
-from dqa_ldm2.commands import building, looking
+from dqa.cli.options import documented
+from dqa_ldm2.commands import building, reading
 
 app = typer.Typer(
     cls=Group,
-    help="Memories of LDM2: what decisions of the past are remembered, by which version.",
+    help="Memories of LDM2: the past decisions that are remembered, in versions.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-app.command("build", cls=Command)(building.build)
-app.command("refine", cls=Command)(building.refine)
-app.command("show", cls=Command)(looking.show)
-app.command("search", cls=Command)(looking.search)
-app.command("diff", cls=Command)(looking.diff)
-app.command("undo", cls=Command)(looking.undo)
-app.command("export", cls=Command)(looking.export)
-app.command("import", cls=Command)(looking.import_)
+for name, command in (
+    ("build", building.build),
+    ("refine", building.refine),
+    ("show", reading.show_memory),
+    ("search", reading.search),
+    ("diff", reading.diff),
+    ("undo", reading.undo),
+    ("export", reading.export),
+    ("import", reading.import_),
+):
+    app.command(name, cls=Command)(documented(command))

@@ -1,173 +1,111 @@
-"""Scripted replies to LDM2 and its baselines, from the conversation alone.
+"""Scripted replies to LDM2's steps. They show that everything works together without a model.
 
-``analyst`` imitates what a prompt remembers (`dqa_ldm2.scripted.imitating`), ``greedy`` the first
-example alone, ``random`` draws. Every other operation is done by rule.
+The script imitates: it chooses the legal action that is most like what the remembered tuples and
+examples did and like the goal, and that was not done before.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
-from langchain_core.messages import AIMessage, BaseMessage
+from dqa.core.question import fits_form
+from dqa.deciders.method import Script, ScriptedReplies
+from dqa_ldm2.likeness import likeness
+from dqa_ldm2.steps import PACKAGE, first_difference
 
-from dqa_ldm2.likeness import likeness, words_of
-from dqa_ldm2.operations.judging import first_difference
-from dqa_ldm2.queries.scripted import asks_for_statements, propose
-from dqa_ldm2.scripted.imitating import DONE, confidences, rank_actions
-from dqa_ldm2.scripted.reading import Asked, Example, asks, read_prompt
-
-_TYPES = 12
-"""Most types that are made at a time."""
-_KEPT = 12
-"""Most actions that a summary lists."""
-_OPENING = 3
-"""Words by which observations are told apart."""
+Values = Mapping[str, Any]
+_DONE_AGAIN: Final = 0.25
+"""The worth of an action that was done before."""
 
 
-class Ldm2Responder:
-    """Answers every prompt of the package, as the entry point ``dqa.scripted`` names it."""
+def _rank(values: Values) -> list[str]:
+    """Return what can be done, the best first."""
+    if "shown" in values:
+        examples = [
+            (process.goal, step.observation, step.action)
+            for process in values["shown"].processes
+            for step in process.steps
+        ]
+    else:
+        examples = [(one.goal, one.observation, one.action) for one in values["remembered"]]
+    done = [step.action for step in values["steps"]]
 
-    def answers(self, messages: Sequence[BaseMessage]) -> bool:
-        """Whether a conversation begins with one of the prompts."""
-        return bool(messages) and asks(messages[0].text)
+    def worth(action: str) -> float:
+        fits = (
+            likeness(did, action)
+            * (0.2 + likeness(seen, values["observation"]))
+            * (0.2 + likeness(goal, values["goal"]))
+            for goal, seen, did in examples
+        )
+        worth = max(fits, default=0.0) + 0.2 * likeness(action, values["goal"])
+        return worth * _DONE_AGAIN ** done.count(action)
 
-    def reply(
-        self, messages: Sequence[BaseMessage], tools: Sequence[Any], script: str, seed: int
-    ) -> AIMessage:
-        """Return what a script says."""
-        del tools
-        told = reply_to(read_prompt(messages[0].text), script, seed)
-        return AIMessage(json.dumps(told, ensure_ascii=False))
-
-
-RESPONDER = Ldm2Responder()
-
-
-def reply_to(asked: Asked, script: str, seed: int) -> dict[str, Any]:
-    """Return the object that a script replies to a prompt with.
-
-    Parameters
-    ----------
-    asked
-        The prompt.
-    script
-        ``analyst``, ``greedy`` or ``random``; others reply as the analyst does.
-    seed
-        Of what is drawn.
-    """
-    if asks_for_statements(asked):
-        return propose(asked, script, seed)
-    by_rule = _RULES.get(asked.task.partition(" ")[0])
-    if by_rule is not None:
-        name, rule = by_rule
-        return {name: rule(asked)}
-    worth = rank_actions(asked, script, seed)
-    if asked.task == "explore":
-        shares = confidences(worth, asked.most)
-        return {"actions": [{"action": one, "confidence": shares[one]} for one in shares]}
-    return {"reasoning": "It does what was done there.", "action": next(iter(worth))}
+    form = values["free_form"]
+    written = [action for *_, action in examples if form and fits_form(action, form)]
+    if not written and not values["legal"]:
+        written = [form.rpartition(" or ")[2].replace("...", " ".join(values["goal"].split()))]
+    return sorted(dict.fromkeys([*values["legal"], *written]), key=lambda one: -worth(one))
 
 
-def evaluate(asked: Asked) -> list[dict[str, Any]]:
-    """Judge the parts of a goal: one is complete where what was done names all that it names."""
-    parts = asked.subgoals or tuple(
-        part.strip() for part in re.split(r"[.;,]| and ", asked.goal) if words_of(part)
-    )
-    done = set(words_of(" ".join(step.action for step in asked.steps)))
-    found = []
-    for part in parts or (asked.goal,):
-        wanted = [word for word in words_of(part) if len(word) > 2]
-        named = sum(word in done for word in wanted)
-        found.append({"goal": part, "complete": bool(wanted) and named >= 0.6 * len(wanted)})
-    return found
+def _act(values: Values) -> object:
+    return {"reasoning": "It is what was done there.", "action": _rank(values)[0]}
 
 
-def summarise(asked: Asked) -> str:
-    """List what was done, the last few actions by name; the same however it was asked."""
-    _, _, told = asked.before.partition(DONE)
-    before = [one.strip() for one in told.split(";") if one.strip()]
-    done = [*before, *(step.action for step in asked.steps)]
-    return DONE + "; ".join(done[-_KEPT:])
+def _explore(values: Values) -> object:
+    best = _rank(values)[: values["most"]]
+    total = sum(0.5**place for place in range(len(best)))
+    shares = ((one, round(0.5**place / total, 4)) for place, one in enumerate(best))
+    return {"actions": [{"action": one, "confidence": share} for one, share in shares]}
 
 
-def cluster(asked: Asked) -> dict[str, list[int]]:
-    """Sort texts: goals by the words that several have, observations by how they begin."""
-    signature = _goal_signature(asked.texts) if "goal" in asked.task else _opening
-    types: dict[str, list[int]] = {name: [] for name in asked.known}
-    for number, text in enumerate(asked.texts, 1):
-        name = signature(text) or "other"
-        if name not in types and len(types) >= _TYPES:
-            name = max(types, key=lambda one: likeness(words_of(one), words_of(name)))
-        types.setdefault(name, []).append(number)
-    return {name: numbers for name, numbers in types.items() if numbers}
+def _summarise(values: Values) -> object:
+    done = "; ".join(step.action for step in values["steps"])
+    return {"summary": f"{values['before'] or 'Did:'} {done};"}
 
 
-def index(asked: Asked) -> int:
-    """Return the type one of whose examples shares most words with the text."""
-    words = words_of(asked.text)
+def _cluster(values: Values) -> object:
+    """Sort texts by their first words."""
+    types: dict[str, list[int]] = {}
+    for number, text in enumerate(values["texts"], 1):
+        types.setdefault(" ".join(text.split()[:2]), []).append(number)
+    return {"types": types}
+
+
+def _index(values: Values) -> object:
     scores = [
-        max(likeness(words, words_of(one)) for one in (*examples, "\n".join(examples), name))
-        for name, examples in asked.types
+        max(likeness(values["text"], text) for text in (one.name, *one.examples))
+        for one in values["types"]
     ]
-    return scores.index(max(scores)) + 1
+    return {"type": scores.index(max(scores)) + 1}
 
 
-def choose(asked: Asked) -> int:
-    """Return the process that looks most complete: nothing done twice, and few steps."""
-
-    def looks(one: Example) -> tuple[float, int]:
-        goal = set(words_of(asked.goal))
-        named = goal & set(words_of(" ".join(step.action for step in one.steps[-2:]) + one.end))
-        repeated = sum(times - 1 for times in Counter(one.steps).values())
-        return repeated - len(named) / max(len(goal), 1), len(one.steps)
-
-    places = range(len(asked.processes))
-    return min(places, key=lambda place: looks(asked.processes[place])) + 1
+def _compare(values: Values) -> object:
+    best, ground = (one.steps for one in values["processes"])
+    return {"step": min(first_difference(best, ground), len(best))}
 
 
-def compare(asked: Asked) -> int:
-    """Return the first step that differs."""
-    best, ground = (one.steps for one in asked.processes)
-    return min(first_difference(best, ground), len(best))
+def _think(values: Values) -> object:
+    return {"thoughts": [["It leads to the goal."] * len(one.steps) for one in values["processes"]]}
 
 
-def reflect(asked: Asked) -> str:
-    """Tell what was done again and again, or else what was tried."""
-    last = asked.processes[-1].steps if asked.processes else ()
-    often = [action for action, times in Counter(s.action for s in last).items() if times > 1]
-    if often:
-        return f"Repeating {', '.join(often[:_OPENING])} led nowhere: try what was not tried."
-    tried = ", ".join(step.action for step in last[-_OPENING:])
-    return f"That ended with {tried}, which did not reach the goal: try what was not tried."
-
-
-def _goal_signature(goals: Sequence[str]) -> Callable[[str], str]:
-    counted = Counter(word for goal in goals for word in set(words_of(goal)))
-    common = {word for word, times in counted.items() if times > max(1, len(goals) // 5)}
-
-    def of(goal: str) -> str:
-        words = [word for word in words_of(goal) if word in common and not word.isdigit()]
-        return " ".join(words[:6])
-
-    return of
-
-
-def _opening(text: str) -> str:
-    words = [word for word in words_of(text.split("\n", maxsplit=1)[0]) if not word.isdigit()]
-    return " ".join(words[:_OPENING])
-
-
-_RULES: Mapping[str, tuple[str, Callable[[Asked], Any]]] = {
-    "evaluate": ("subgoals", evaluate),
-    "summarise": ("summary", summarise),
-    "cluster": ("types", cluster),
-    "index": ("type", index),
-    "choose": ("best", choose),
-    "compare": ("step", compare),
-    "reflect": ("reflection", reflect),
+_REPLIES: Mapping[str, Callable[[Values], object]] = {
+    "action": _act,
+    "whole": _act,
+    "exploration": _explore,
+    "evaluation": lambda values: {"subgoals": [{"goal": values["goal"], "complete": False}]},
+    "summary": _summarise,
+    "cluster": _cluster,
+    "index": _index,
+    "comparison": _compare,
+    "thoughts": _think,
+    "choice": lambda _: {"best": 1},
+    "reflection": lambda _: {"reflection": "Try what was not tried."},
 }
-"""By the first word of a task what its reply has, and who says it."""
+
+
+def _script(reply: Callable[[Values], object]) -> Script:
+    return lambda values, *_: reply(values)
+
+
+RESPONDER: Final = ScriptedReplies(PACKAGE, {name: _script(one) for name, one in _REPLIES.items()})

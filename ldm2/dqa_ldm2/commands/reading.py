@@ -1,0 +1,244 @@
+"""``dqa memory show|search|diff|undo|export|import``: read a memory, and correct it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from dqa.cli import options
+from dqa.cli.help import LIMITS, OUTPUT
+from dqa.cli.options import argument, option
+from dqa.cli.output import show
+from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.text import counted, shortened, visible
+from dqa.report.table import Table
+
+if TYPE_CHECKING:
+    from dqa_ldm2.memory import Memory
+    from dqa_ldm2.records import MemoryType, Remembered, Version
+
+_CELL = 60
+_SHOWN = 10
+
+Location = Annotated[str, argument("MEMORY", "A file, or the URL of a database, with a memory.")]
+Most = Annotated[int, option("--most N", LIMITS, "Most tuples that are shown.", least=1)]
+
+
+def show_memory(
+    *,
+    memory: Location,
+    batch: Annotated[int | None, option("--batch N", OUTPUT)] = None,
+    goal_type: Annotated[str | None, option("--goal-type NAME", OUTPUT)] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show a memory: its versions and batches, the types of a batch, or those of a goal type.
+
+    Parameters
+    ----------
+    batch
+        The types of one batch.
+    goal_type
+        The observation types of one goal type of the batch.
+    """
+    from dqa_ldm2.memory import open_memory
+
+    if goal_type is not None and batch is None:
+        raise UsageError("--goal-type is a type of a batch: name the batch, too (--batch).")
+    with open_memory(memory) as opened:
+        if batch is None:
+            value, parts = _whole(opened)
+            show(value, parts, as_json=as_json)
+            return
+        what, types = "goal type", opened.goal_types(batch)
+        where = f"{opened.location}, batch {batch}"
+        if goal_type is not None:
+            known = [one.name for one in types]
+            what, types = "observation type", opened.observation_types(batch, goal_type)
+            where += f", goal type '{visible(goal_type)}'"
+            if not types:
+                raise UnknownNameError("goal type", goal_type, known)
+    show([asdict(one) for one in types], _types(what, types, where), as_json=as_json)
+
+
+def search(
+    *,
+    memory: Location,
+    words: Annotated[str, argument("WORDS", "The words that tuples should be like.")],
+    most: Most = _SHOWN,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show the tuples of all batches that are most like some words."""
+    from dqa_ldm2.memory import open_memory
+
+    with open_memory(memory) as opened:
+        found = opened.search(words, most)
+    lines = [_tuples(found, likeness=True)] if found else ["Nothing in it has one of these words."]
+    show([_json(one) | {"likeness": one.likeness} for one in found], lines, as_json=as_json)
+
+
+def diff(
+    *,
+    memory: Location,
+    before: Annotated[int, argument("BEFORE", "A version; 0 is the empty memory.")],
+    after: Annotated[int | None, argument("AFTER", "Another; the newest by default.")] = None,
+    most: Most = _SHOWN,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show the tuples that a memory had after one version and not after another."""
+    from dqa_ldm2.memory import open_memory
+
+    with open_memory(memory) as opened:
+        newest = len(opened.versions()) if after is None else after
+        found = opened.diff(before, newest)
+    parts = {"added": found.added, "removed": found.removed}
+
+    def lines() -> Iterator[str | Table]:
+        for what, tuples in parts.items():
+            yield (
+                f"{counted(len(tuples), 'tuple')} {what} from version {before} to version {newest}."
+            )
+            if tuples:
+                yield _tuples(tuples[:most])
+            if len(tuples) > most:
+                yield f"and {len(tuples) - most:,} more: --most shows them."
+
+    listed = {name: [_json(one) for one in tuples] for name, tuples in parts.items()}
+    show({"before": before, "after": newest, **listed}, lines(), as_json=as_json)
+
+
+def undo(
+    *,
+    memory: Location,
+    version: Annotated[int, argument("VERSION", "The addition.")],
+    as_json: options.AsJson = False,
+) -> None:
+    """Undo an addition: its tuples are not found any more."""
+    from dqa_ldm2.memory import open_memory
+
+    with open_memory(memory) as opened:
+        undone = opened.undo(version)
+    tuples = counted(undone.added, "tuple")
+    line = (
+        f"Version {version} ({undone.origin.making} from {undone.origin.source}, {tuples}) is "
+        "undone; tuples that another version brought as well stay."
+    )
+    show(_version(undone), [line], as_json=as_json)
+
+
+def export(
+    *,
+    memory: Location,
+    file: Annotated[Path, argument("FILE", "A new file of JSON lines.")],
+    version: Annotated[
+        int | None, option("--version N", OUTPUT, "As it was after a version; by default as it is.")
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write a memory's tuples as JSON lines, which 'dqa memory import' reads."""
+    from dqa_ldm2.files import export_memory
+    from dqa_ldm2.memory import open_memory
+
+    with open_memory(memory) as opened:
+        count = export_memory(opened, file, version=version)
+    value = {"file": str(file), "tuples": count}
+    show(value, [f"{counted(count, 'tuple')} in {file}."], as_json=as_json)
+
+
+def import_(
+    *,
+    memory: Annotated[
+        str, argument("MEMORY", "A file, or the URL of a database; created if it is missing.")
+    ],
+    file: Annotated[Path, argument("FILE", "A file of 'dqa memory export'.")],
+    as_json: options.AsJson = False,
+) -> None:
+    """Add the tuples of a file: each of its batches as a new one, all as one version."""
+    from dqa_ldm2.files import import_memory, read_export
+    from dqa_ldm2.memory import open_memory
+
+    read = read_export(file)  # before a memory is created for it
+    with open_memory(memory, create=True) as opened:
+        version = import_memory(opened, read)
+    batches = counted(len(version.batches), "new batch", "new batches")
+    line = f"{counted(version.added, 'tuple')} in {batches}, as version {version.number}."
+    show(_version(version), [line], as_json=as_json)
+
+
+def _whole(memory: Memory) -> tuple[dict[str, Any], list[str | Table]]:
+    """Return versions and batches as data, and as lines and tables."""
+    versions = memory.versions()
+    batches = {batch: memory.goal_types(batch) for batch in memory.batches()}
+    sizes = {batch: sum(one.size for one in types) for batch, types in batches.items()}
+    value = {
+        "memory": memory.location,
+        "versions": [_version(one) for one in versions],
+        "batches": [
+            {"batch": batch, "tuples": sizes[batch], "goal_types": len(types)}
+            for batch, types in batches.items()
+        ],
+    }
+    there = counted(sum(sizes.values()), "tuple")
+    there += f" in {counted(len(batches), 'batch', 'batches')}"
+    parts: list[str | Table] = [f"{memory.location}: {there}, {counted(len(versions), 'version')}."]
+    if versions:
+        names = ("Version", "Making", "Source", "Model", "Tuples", "Batches", "Undone")
+        rows = (
+            (
+                one.number,
+                *(one.origin.making, one.origin.source, one.origin.model or "-"),
+                one.added,
+                ", ".join(map(str, one.batches)) or "-",
+                "yes" if one.is_undone else "",
+            )
+            for one in versions
+        )
+        parts.append(_table(names, rows))
+    if batches:
+        rows_of = (
+            (batch, sizes[batch], ", ".join(f"{one.name} ({one.size})" for one in types))
+            for batch, types in batches.items()
+        )
+        parts.append(_table(("Batch", "Tuples", "Goal types"), rows_of))
+    return value, parts
+
+
+def _types(what: str, types: Sequence[MemoryType], where: str) -> list[str | Table]:
+    tuples = counted(sum(one.size for one in types), "tuple")
+    rows = (
+        (one.name, one.size, "; ".join(shortened(text, _CELL) for text in one.examples))
+        for one in types
+    )
+    table = _table((what.capitalize(), "Tuples", "Examples"), rows)
+    return [f"{where}: {tuples} in {counted(len(types), what)}.", table]
+
+
+def _tuples(tuples: Iterable[Remembered], *, likeness: bool = False) -> Table:
+    names = ["Id", "Batch", "Version", "Goal type", "Observation type", "Goal", "Observation"]
+    names = [*(["Likeness"] if likeness else []), *names, "Action", "Source", "Step"]
+    rows = (
+        (
+            *([f"{one.likeness:.2f}"] if likeness else []),
+            *(one.id, one.batch, one.version, one.goal_type, one.observation_type),
+            *(shortened(text, _CELL) for text in (one.goal, one.observation, one.action)),
+            *(one.source, one.number),
+        )
+        for one in tuples
+    )
+    return _table(names, rows)
+
+
+def _table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    return Table("", names, [], [[str(cell) for cell in row] for row in rows], wraps=True)
+
+
+def _json(one: Remembered) -> dict[str, Any]:
+    from dqa_ldm2.files import line_of
+
+    return {"id": one.id} | line_of(one)
+
+
+def _version(version: Version) -> dict[str, Any]:
+    values = asdict(version)
+    return {"number": values.pop("number"), **values.pop("origin"), **values}

@@ -1,0 +1,145 @@
+"""What can be explored: anything that can start again and shows the result of an action."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from dqa.core.errors import DataError, UsageError
+from dqa.core.question import Candidate
+from dqa.core.trajectories import Step
+from dqa.worlds.observed import AGENT, EPISODE, ObservedPosition, trajectory_of
+from dqa.worlds.world import Episode, World
+from dqa_ldm2.identity import QuestionIdentity
+from dqa_ldm2.situation import Situation, actions_left
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """A state of an exploration: its situation, and the reward from 0 to 1 if it is an end."""
+
+    situation: Situation
+    reward: float | None = None
+
+    @property
+    def key(self) -> tuple[tuple[Step, ...], str]:
+        """All that was seen and done."""
+        return self.situation.steps, self.situation.observation
+
+    def ended(self, action: Candidate, reward: float, observation: str = "") -> Explored:
+        """Return the end to which an action led."""
+        here = self.situation
+        steps = (*here.steps, Step(here.observation, str(action)))
+        return Explored(replace(here, steps=steps, observation=observation, actions=()), reward)
+
+
+class Explorable(Protocol):
+    """A goal whose start can be repeated.
+
+    Attributes
+    ----------
+    source
+        The source of trajectories towards it, such as ``household 17``.
+    """
+
+    source: str
+
+    def start(self) -> Explored:
+        """Return the first state; the same each time."""
+        ...
+
+    def act(self, state: Explored, action: Candidate) -> Explored:
+        """Return the state to which an action leads, the same each time; an error ends the path."""
+        ...
+
+    def close(self) -> None:
+        """Release its resources."""
+        ...
+
+
+class WorldExplorable:
+    """An episode of a one-player world, played again from its start for each path.
+
+    The path of the last action continues without that. Used by one thread.
+    """
+
+    def __init__(self, world: World, seed: int) -> None:
+        if world.players != (AGENT,):
+            raise UsageError(
+                f"'{world.name}' is played by {', '.join(world.players)}: a memory is refined in "
+                "worlds of one player, in which only acting shows what follows."
+            )
+        self.source = f"{world.name} {seed}"
+        self._world = world
+        self._seed = seed
+        self._episode: Episode | None = None
+        self._played: tuple[str, ...] = ()
+
+    def start(self) -> Explored:
+        """Return the beginning."""
+        return Explored(self._situation(self._begin()))
+
+    def act(self, state: Explored, action: Candidate) -> Explored:
+        """Return the result of an action; earlier actions are repeated if necessary."""
+        done = tuple(step.action for step in state.situation.steps)
+        if self._episode is None or self._played != done:
+            self._begin()
+            for one in done:
+                self._choose(one)
+        episode = self._choose(str(action))
+        if episode.next_move() is not None:
+            return Explored(self._situation(episode))
+        return state.ended(action, min(max(episode.returns()[AGENT], 0.0), 1.0))
+
+    def close(self) -> None:
+        """Close the episode."""
+        if self._episode is not None:
+            self._episode.close()
+            self._episode = None
+
+    def _begin(self) -> Episode:
+        self.close()
+        self._episode, self._played = self._world.start(self._seed), ()
+        return self._episode
+
+    def _choose(self, action: str) -> Episode:
+        """Carry out an action, which may be a number in the world."""
+        episode = self._episode
+        move = None if episode is None else episode.next_move()
+        if episode is None or move is None:
+            raise DataError(
+                f"{self.source} ended before '{action}', but not when it was played before: only "
+                "a world whose episodes follow from their seed can be explored."
+            )
+        named = (one for one in move.position.actions if str(one) == action)
+        try:
+            episode.choose(next(named, action))
+        except BaseException:
+            self.close()  # its state is unknown now
+            raise
+        self._played = (*self._played, action)
+        return episode
+
+    def _situation(self, episode: Episode) -> Situation:
+        move = episode.next_move()
+        if move is None or not isinstance(move.position, ObservedPosition):
+            raise UsageError(
+                f"{self.source} cannot be explored: its positions are not "
+                "dqa.worlds.observed.ObservedPosition."
+            )
+        position, target = move.position, move.question.target
+        beginning = position.events[0].detail
+        identity = QuestionIdentity.of_episode(
+            self._world.name, position.goal, beginning, target.get(EPISODE, "")
+        )
+        return Situation(
+            position.goal,
+            position.observation,
+            position.actions,
+            trajectory_of(position.goal, position.events, self.source).steps,
+            move.question.rules,
+            position.free_form,
+            sources=frozenset({self.source}),
+            identity=identity,
+            left=actions_left(move.question),
+        )

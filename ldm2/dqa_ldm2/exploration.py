@@ -1,0 +1,254 @@
+"""Tree exploration (section 3.3): the most confident paths, to their rewards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from dqa.core.errors import DqaError, UnparsableReplyError
+from dqa.core.question import Candidate
+from dqa.core.secrets import redact
+from dqa.core.trajectories import Trajectory
+from dqa.deciders.actions import choose_action
+from dqa.deciders.method import Asking
+from dqa_ldm2.explorable import Explorable, Explored
+from dqa_ldm2.memory import Memory
+from dqa_ldm2.records import Remembered
+from dqa_ldm2.replies import ExploredNode, ExploredTree
+from dqa_ldm2.retrieval import Find, Retriever, find_nearest
+from dqa_ldm2.settings import RefiningSettings
+from dqa_ldm2.situation import Situation
+from dqa_ldm2.steps import Known, explore, last_actions
+
+Shares: TypeAlias = tuple[tuple[Candidate, float], ...]
+_FEWEST: Final = 2
+"""Fewest retrieved tuples that can agree."""
+
+
+@dataclass(slots=True)
+class Path:
+    """A path through the tree.
+
+    Attributes
+    ----------
+    node
+        The number of its last node.
+    state
+        Its state, before its last action is taken.
+    confidence
+        The product of the confidences of its actions.
+    is_ground
+        Whether each action is the most confident one: the ground process.
+    action
+        Its last action, until it is taken.
+    problem
+        What ended it without an end of its own.
+    is_lost
+        Whether an error of the world ended it.
+    """
+
+    node: int
+    state: Explored
+    confidence: float = 1.0
+    is_ground: bool = True
+    action: Candidate | None = None
+    problem: str = ""
+    is_lost: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it continues."""
+        return self.state.reward is None and not self.problem
+
+    def trajectory(self, source: str) -> Trajectory:
+        """Return its steps."""
+        here = self.state.situation
+        return Trajectory(here.goal, here.steps, source, self.state.reward, here.observation)
+
+
+@dataclass(slots=True)
+class Found:
+    """The result of an exploration.
+
+    Attributes
+    ----------
+    paths
+        The paths that were kept.
+    nodes
+        Every node.
+    counts
+        How many states were ``asked`` about or ``repeated``, how many had a majority
+        (``majorities``), how many paths were ``pruned`` or ended with ``unusable`` replies, and how
+        many actions were ``dropped`` because they are not legal.
+    failed
+        The errors of the world, by action.
+    """
+
+    paths: list[Path] = field(default_factory=list)
+    nodes: list[ExploredNode] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    failed: list[str] = field(default_factory=list)
+
+    @property
+    def ground(self) -> Path:
+        """The ground process."""
+        return next(path for path in self.paths if path.is_ground)
+
+    @property
+    def best(self) -> Path:
+        """The path of the largest reward; of equals the ground process, then the most confident."""
+        return max(
+            self.paths, key=lambda path: (path.state.reward or 0.0, path.is_ground, path.confidence)
+        )
+
+    def tree(self, source: str) -> ExploredTree:
+        """Return the tree, with what ended its paths."""
+        ends = {
+            path.node: {"reward": path.state.reward, "problem": path.problem} for path in self.paths
+        }
+        nodes = [node.model_copy(update=ends.get(node.number)) for node in self.nodes]
+        return ExploredTree.of(source, nodes)
+
+
+class Exploration:
+    """Explores one goal by one batch memory.
+
+    It asks at most n times for each step: types are found by words, steps are shown without a
+    summary, and the ground process is the path of the most confident actions.
+    """
+
+    def __init__(
+        self, memory: Memory, batch: int, own: RefiningSettings, find: Find = find_nearest
+    ) -> None:
+        self._retriever = Retriever(memory, own.retrieved, find, asks=False)
+        self._batch = batch
+        self._own = own
+        self._known: dict[object, Shares | None] = {}
+
+    def explore(self, explorable: Explorable, asking: Asking) -> Found:
+        """Return the paths with their rewards.
+
+        Raises
+        ------
+        InfrastructureError, BudgetSpentError
+            The model or the memory fails. An error of the explorable ends a path.
+        """
+        found = Found([Path(0, explorable.start())], [ExploredNode(number=0, is_ground=True)])
+        for depth in range(1, self._own.depth + 1):
+            if not any(path.is_open for path in found.paths):
+                break
+            level: list[Path] = []
+            for path in found.paths:
+                level += self._split(path, found, asking) if path.is_open else [path]
+            found.paths = self._keep(level, found, depth)
+            for path in found.paths:
+                if path.action is not None:
+                    _act(path, explorable, found)
+            _drop_twins(found)
+        return found
+
+    def _split(self, path: Path, found: Found, asking: Asking) -> list[Path]:
+        """Return a path for each possible action at the end of one."""
+        key = path.state.key
+        if key in self._known:
+            found.counts["repeated"] += 1
+        else:
+            self._known[key] = self._shares(path.state.situation, found, asking)
+        shares = self._known[key]
+        if shares is None:
+            path.problem = "no reply could be used"
+            found.counts["unusable"] += 1
+            return [path]
+        return [
+            Path(
+                path.node,
+                path.state,
+                path.confidence * share,
+                path.is_ground and place == 0,
+                action,
+            )
+            for place, (action, share) in enumerate(shares)
+        ]
+
+    def _shares(self, situation: Situation, found: Found, asking: Asking) -> Shares | None:
+        """Return the possible actions with confidences; None if no reply could be used."""
+        own = self._own
+        if situation.only_action is not None:
+            return ((situation.only_action, 1.0),)
+        history = last_actions(situation.steps)
+        remembered = self._retriever.retrieve(asking, situation, self._batch, history)
+        agreed = majority_of(remembered, situation, own.majority)
+        if agreed is not None:
+            found.counts["majorities"] += 1
+            return ((agreed, 1.0),)
+        found.counts["asked"] += 1
+        try:
+            reply = explore(asking, situation, Known(remembered), own.paths, own.context)
+        except UnparsableReplyError:
+            return None
+        found.counts["dropped"] += len(reply.dropped)
+        return reply.shares(own.paths)
+
+    def _keep(self, level: Sequence[Path], found: Found, depth: int) -> list[Path]:
+        """Return the n most confident paths with the ground process, and number all of them."""
+        ranked = sorted(level, key=lambda path: (not path.is_ground, -path.confidence))
+        kept = ranked[: self._own.paths]
+        for path in level:
+            if path.action is None:
+                continue
+            node = ExploredNode(
+                number=len(found.nodes),
+                parent=path.node,
+                action=path.action,
+                confidence=path.confidence,
+                depth=depth,
+                is_kept=any(path is one for one in kept),
+                is_ground=path.is_ground,
+            )
+            found.nodes.append(node)
+            path.node = node.number
+        found.counts["pruned"] += len(level) - len(kept)
+        return kept
+
+
+def majority_of(
+    remembered: Sequence[Remembered], situation: Situation, share: float
+) -> Candidate | None:
+    """Return the legal action on which enough of the retrieved tuples agree; None for none."""
+    if len(remembered) < _FEWEST:
+        return None
+    (action, times), *_ = Counter(one.action for one in remembered).most_common(1)
+    if times / len(remembered) < share:
+        return None
+    options = situation.options
+    try:
+        return choose_action(action, options.actions, options.noun, options.form)
+    except UnparsableReplyError:
+        return None
+
+
+def _act(path: Path, explorable: Explorable, found: Found) -> None:
+    """Take the last action of a path; an error of the world ends the path."""
+    action, path.action = path.action, None
+    if action is None:
+        return
+    try:
+        path.state = explorable.act(path.state, action)
+    except Exception as error:  # noqa: BLE001  (one failing state ends one path)
+        kind = "" if isinstance(error, DqaError) else f"{type(error).__name__}: "
+        path.problem = f"{kind}{redact(' '.join(str(error).split()))}"
+        path.is_lost = True
+        step = len(path.state.situation.steps) + 1
+        found.failed.append(f"{str(action)!r} at step {step}: {path.problem}")
+
+
+def _drop_twins(found: Found) -> None:
+    """Drop paths that came to the state of a path before them."""
+    kept: dict[object, Path] = {}
+    for path in found.paths:
+        key = (path.state.key, path.problem, path.state.reward)
+        found.counts["repeated"] += key in kept
+        kept.setdefault(key, path)
+    found.paths = list(kept.values())

@@ -1,0 +1,392 @@
+"""Form a memory from trajectories (section 3.2), and add to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, TypeAlias
+
+from langchain_core.language_models import BaseChatModel
+
+from dqa.core.decision import Usage
+from dqa.core.errors import DataError, UnparsableReplyError, UsageError
+from dqa.core.recorder import Recorder
+from dqa.core.text import counted
+from dqa.core.trajectories import Trajectory
+from dqa.deciders.method import Asking
+from dqa.models.policy import DEFAULT_POLICY, CallPolicy
+from dqa_ldm2.likeness import nearest_type
+from dqa_ldm2.memory import Memory, stored_name
+from dqa_ldm2.records import OTHER, MemoryType, Origin, StateAction, Version
+from dqa_ldm2.replies import Subgoal
+from dqa_ldm2.situation import Situation
+from dqa_ldm2.steps import PACKAGE, History, Kind, cluster, described, evaluate, find_type
+
+BATCH_SIZE: Final = 50
+SCRIPTED: Final = "scripted:analyst"
+"""The model if none is named: a program."""
+_AT_ONCE, _CHARACTERS = 40, 24_000
+"""Most texts, and most characters, that are sorted in one request."""
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Is called with what is done, how much of it is done, and how much there is."""
+
+
+def no_progress(what: str, done: int, total: int) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """The model that forms or refines a memory.
+
+    Attributes
+    ----------
+    model
+        A chat model, or its name as commands have it.
+    name
+        The name that the memory stores; by default the model's own.
+    seed
+        The seed of a scripted model.
+    calls
+        Retries, limits and budget.
+    max_failures
+        Most replies to one prompt that may be unusable.
+    """
+
+    model: str | BaseChatModel = SCRIPTED
+    name: str = ""
+    seed: int = 0
+    calls: CallPolicy = DEFAULT_POLICY
+    max_failures: int = 3
+
+    @property
+    def stored_name(self) -> str:
+        """The name that the memory stores."""
+        own = self.model if isinstance(self.model, str) else self.model.get_name()
+        return self.name or own
+
+    def asking(self) -> Asking:
+        """Return a new record of requests."""
+        from dqa.models.registry import chat_model
+
+        model = self.model
+        if isinstance(model, str):
+            model = chat_model(model, seed=self.seed)
+        return Asking(PACKAGE, model, self.max_failures, self.calls, Recorder())
+
+
+class Indexer:
+    """Asks a model for the histories, subgoals and types of tuples. Used by one thread.
+
+    Parameters
+    ----------
+    use
+        The model.
+    evaluates
+        Whether subgoals are judged before each step (Table 6).
+
+    Attributes
+    ----------
+    requests, usage
+        The number of replies, and their tokens.
+    forgotten, unusable
+        The texts that no reply gave a type, and the histories that no reply gave.
+    """
+
+    def __init__(self, use: ModelUse, *, evaluates: bool = True) -> None:
+        self.use = use
+        self.requests = self.forgotten = self.unusable = 0
+        self.usage = Usage()
+        self._evaluates = evaluates
+
+    def tuples(self, trajectory: Trajectory, first: int = 1) -> list[dict[str, Any]]:
+        """Return the fields of the tuples from a step on, without their types."""
+        history, subgoals = History(), tuple[Subgoal, ...]()
+        found: list[dict[str, Any]] = []
+        for number, step in enumerate(trajectory.steps[first - 1 :], first):
+            before = trajectory.steps[: number - 1]
+            asking = self.use.asking()
+            try:
+                told = history.summarise(asking, trajectory.goal, before)
+                if self._evaluates and before:
+                    here = Situation(trajectory.goal, step.observation, (), before)
+                    subgoals = evaluate(asking, here, subgoals)
+            except UnparsableReplyError:
+                self.unusable += 1
+                told = "; ".join(one.action for one in before)
+            self._take(asking.recorder)
+            found.append(
+                {
+                    "goal": trajectory.goal,
+                    "history": told,
+                    "subgoals": described(subgoals),
+                    "observation": step.observation,
+                    "action": step.action,
+                    "source": trajectory.source,
+                    "number": number,
+                    "reward": trajectory.reward,
+                }
+            )
+        return found
+
+    def types(self, kind: Kind, texts: Sequence[str]) -> dict[str, str]:
+        """Return the type of each text (equations 7 and 8).
+
+        Long lists are sorted in parts, and later parts use the types of earlier ones. A text that
+        no reply gives a type gets the type that is nearest by its words.
+        """
+        found: dict[str, str] = {}
+        for part in _parts(list(dict.fromkeys(texts))):
+            found |= self._types_of_part(kind, part, list(dict.fromkeys(found.values())))
+        known = _memory_types(found)
+        for text in texts:
+            if text not in found:
+                self.forgotten += 1
+                found[text] = nearest_type(text, known) if known else OTHER
+        return found
+
+    def type_of(self, kind: Kind, text: str, types: Sequence[MemoryType]) -> str:
+        """Return which of some types a text has."""
+        asking = self.use.asking()
+        found = find_type(asking, kind, text, types)
+        self._take(asking.recorder)
+        return found or OTHER
+
+    def _types_of_part(self, kind: Kind, part: list[str], known: list[str]) -> dict[str, str]:
+        if len(part) == 1 and not known:
+            return {part[0]: stored_name(part[0][:60])}
+        asking = self.use.asking()
+        try:
+            types = cluster(asking, kind, part, known).types
+        except UnparsableReplyError:
+            types = {}
+        self._take(asking.recorder)
+        numbered = ((number, name) for name, numbers in types.items() for number in numbers)
+        return {part[number - 1]: stored_name(name) for number, name in numbered}
+
+    def _take(self, recorder: Recorder) -> None:
+        self.requests += recorder.steps
+        self.usage += recorder.usage + recorder.lost
+
+
+@dataclass(slots=True)
+class FormationReport:
+    """The result of forming a memory.
+
+    Attributes
+    ----------
+    batches
+        The new batches.
+    trajectories, tuples
+        How many were added; equal tuples of a batch count once.
+    there
+        The trajectories that the memory had already.
+    skipped
+        The sources that were left out, with the reason.
+    """
+
+    batches: tuple[int, ...] = ()
+    trajectories: int = 0
+    tuples: int = 0
+    there: int = 0
+    skipped: list[dict[str, str]] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """Return the report as lines."""
+        lines = ["Nothing new"]
+        if self.trajectories:
+            batches = counted(len(self.batches), "new batch", "new batches")
+            taken = counted(self.trajectories, "trajectory", "trajectories")
+            lines = [f"{counted(self.tuples, 'tuple')} of {taken} in {batches}"]
+        if self.there:
+            there = counted(self.there, "trajectory was", "trajectories were")
+            lines.append(f"{there} there already")
+        if self.skipped:
+            skipped = counted(len(self.skipped), "trajectory", "trajectories")
+            lines.append(f"Left out: {skipped}")
+            lines += [
+                f"  {one['source'] or 'without a source'}: {one['why']}" for one in self.skipped
+            ]
+        return lines
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON."""
+        return asdict(self)
+
+
+def form_memory(  # noqa: PLR0913  (each says something else)
+    memory: Memory,
+    trajectories: Iterable[Trajectory],
+    indexer: Indexer,
+    *,
+    source: str,
+    batch_size: int = BATCH_SIZE,
+    progress: Progress = no_progress,
+) -> FormationReport:
+    """Form a memory from trajectories, or add those that it does not have.
+
+    Parameters
+    ----------
+    memory
+        The memory.
+    trajectories
+        Whole ones; others are left out and reported.
+    indexer
+        Names histories, subgoals and types.
+    source
+        The origin of the trajectories, in words.
+    batch_size
+        B, the trajectories of a batch; the last one may have fewer.
+    progress
+        Is called for every trajectory.
+
+    Raises
+    ------
+    UsageError
+        `batch_size` is less than 1, or the memory may only be read.
+    DqaError
+        The model or the memory fails; whole batches before that stay.
+    """
+    if batch_size < 1:
+        raise UsageError(f"A batch has at least one trajectory, not {batch_size}.")
+    report = FormationReport()
+    whole = _whole(trajectories, memory.sources("formation"), report)
+    origin = Origin("formation", source, indexer.use.stored_name)
+    for start in range(0, len(whole), batch_size):
+        part = whole[start : start + batch_size]
+        tuples: list[dict[str, Any]] = []
+        for number, one in enumerate(part, start + 1):
+            tuples += indexer.tuples(one)
+            progress("Remembering", number, len(whole))
+        version = memory.add(_typed(indexer, tuples), origin)
+        report.trajectories += len(part)
+        report.tuples += version.added
+        report.batches += version.batches
+    return report
+
+
+def add_subtrajectory(  # noqa: PLR0913  (each says something else)
+    memory: Memory,
+    batch: int,
+    trajectory: Trajectory,
+    indexer: Indexer,
+    origin: Origin,
+    *,
+    first: int = 1,
+) -> Version:
+    """Add the tuples of a trajectory from a step on (section 3.3), into the types of the batch.
+
+    Parameters
+    ----------
+    memory, batch
+        The batch memory.
+    trajectory
+        All of it; the steps before the first one are history.
+    indexer
+        Names histories, subgoals and types.
+    origin
+        The origin of the addition.
+    first
+        The number of the key step, from 1.
+
+    Raises
+    ------
+    UsageError
+        There is no such batch or step.
+    DataError
+        The trajectory is not whole.
+    DqaError
+        The model or the memory fails; nothing was added.
+    """
+    if why := problem_of(trajectory):
+        raise DataError(f"The trajectory {trajectory.source or 'to add'} is not whole: {why}.")
+    count = len(trajectory.steps)
+    if not 1 <= first <= count:
+        raise UsageError(
+            f"The trajectory {trajectory.source} has no step {first}: name one from 1 to {count}."
+        )
+    goal_type = indexer.type_of("goal", trajectory.goal, memory.goal_types(batch))
+    types = memory.observation_types(batch, goal_type)
+    known: dict[str, str] = {}
+    tuples = []
+    for fields in indexer.tuples(trajectory, first):
+        seen = fields["observation"]
+        if seen not in known:
+            known[seen] = indexer.type_of("observation", seen, types)
+        one = StateAction(**fields, goal_type=goal_type, observation_type=known[seen])
+        tuples.append(one)
+    return memory.add(tuples, origin, batch)
+
+
+def problem_of(trajectory: Trajectory) -> str:
+    """Return why a trajectory cannot be remembered; "" if it can."""
+    if not trajectory.source.strip():
+        return "it has no source"
+    if not trajectory.goal.strip():
+        return "it has no goal"
+    if not trajectory.steps:
+        return "it has no steps"
+    for number, step in enumerate(trajectory.steps, 1):
+        for what, text in (("observation", step.observation), ("action", step.action)):
+            if not text.strip():
+                return f"step {number} of {len(trajectory.steps)} has no {what}"
+    if trajectory.reward is not None and not math.isfinite(trajectory.reward):
+        return f"its reward is {trajectory.reward}, not a number"
+    return ""
+
+
+def _whole(
+    trajectories: Iterable[Trajectory], known: frozenset[str], report: FormationReport
+) -> list[Trajectory]:
+    """Return the trajectories to add, and report the others."""
+    found: dict[str, Trajectory] = {}
+    for one in trajectories:
+        why = problem_of(one)
+        if not why and one.source in found:
+            why = "another trajectory before it has this source"
+        if why:
+            report.skipped.append({"source": one.source, "why": why})
+        elif one.source in known:
+            report.there += 1
+        else:
+            found[one.source] = one
+    return list(found.values())
+
+
+def _typed(indexer: Indexer, tuples: Sequence[dict[str, Any]]) -> list[StateAction]:
+    """Return the tuples of a batch with their types."""
+    goals = indexer.types("goal", [one["goal"] for one in tuples])
+    seen: dict[str, list[str]] = {}
+    for one in tuples:
+        seen.setdefault(goals[one["goal"]], []).append(one["observation"])
+    types = {goal: indexer.types("observation", texts) for goal, texts in seen.items()}
+    return [
+        StateAction(
+            **one,
+            goal_type=goals[one["goal"]],
+            observation_type=types[goals[one["goal"]]][one["observation"]],
+        )
+        for one in tuples
+    ]
+
+
+def _memory_types(found: dict[str, str]) -> list[MemoryType]:
+    texts: dict[str, list[str]] = {}
+    for text, name in found.items():
+        texts.setdefault(name, []).append(text)
+    return [MemoryType(name, len(own), tuple(own[:3])) for name, own in texts.items()]
+
+
+def _parts(texts: Sequence[str]) -> list[list[str]]:
+    """Return texts in parts that fit a request."""
+    parts: list[list[str]] = []
+    size = 0
+    for text in texts:
+        if not parts or len(parts[-1]) >= _AT_ONCE or size + len(text) > _CHARACTERS:
+            parts.append([])
+            size = 0
+        parts[-1].append(text)
+        size += len(text)
+    return parts

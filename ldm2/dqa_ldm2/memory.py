@@ -1,0 +1,569 @@
+"""A memory: state-action tuples in a SQL database, with batches, two indices and versions.
+
+A *batch* is made from B trajectories and is independent of the others. Every tuple of a batch has a
+goal type and, within it, an observation type. Every addition is a *version*, which can be undone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    distinct,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
+
+from dqa.core.errors import UsageError
+from dqa.core.files import require_new_file, require_room
+from dqa.core.text import well_formed
+from dqa.databases.servers import DRIVERS, has_scheme, parse_url
+from dqa.databases.store_locations import StoreLocation, open_store, translate_errors, write
+from dqa_ldm2.records import (
+    OTHER,
+    Difference,
+    Goal,
+    Making,
+    MemoryType,
+    Origin,
+    Remembered,
+    State,
+    StateAction,
+    Version,
+)
+from dqa_ldm2.search import DocumentIndex, VectorIndex, WordIndex
+from dqa_ldm2.tables import (
+    BOTH,
+    FIELDS,
+    LIVE,
+    LONGEST_NAME,
+    MEMORY,
+    TUPLES,
+    VERSIONS,
+    create_memory,
+    require_memory,
+)
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
+_Value = TypeVar("_Value")
+
+_EXAMPLES: Final = 3
+_PAGE: Final = 2_000
+_CACHED: Final = 1_000
+"""Most indices and lists of types that stay in RAM."""
+_HINT: Final = "Name a memory of 'dqa memory build'."
+_STAYS: Final = (
+    "What was added is stored: once the server answers, the same command adds what is missing."
+)
+
+Scope: TypeAlias = tuple[int | None, str | None, str | None]
+"""A batch, a goal type and an observation type; None for all."""
+
+
+class Memory:
+    """State-action tuples in a SQL database. Several threads and processes may use one.
+
+    Parameters
+    ----------
+    place
+        Where it is stored.
+    create
+        Whether an empty database becomes a memory.
+    may_write
+        Whether anything can be added.
+    embeddings
+        Finds tuples by the embeddings of their texts; None for BM25 over their words.
+
+    Attributes
+    ----------
+    location
+        Where it is stored, without a password.
+    """
+
+    def __init__(
+        self,
+        place: StoreLocation,
+        *,
+        create: bool = False,
+        may_write: bool = True,
+        embeddings: Embeddings | None = None,
+    ) -> None:
+        self.location = place.shown
+        self._place = place
+        self._may_write = may_write
+        self._embeddings = embeddings
+        self._revision: tuple[int, int] | None = None
+        self._cache: dict[Any, Any] = {}
+        with translate_errors(place):
+            self._engine = open_store(place, writing=may_write)
+            try:
+                if create:
+                    with write(self._engine) as connection:
+                        create_memory(connection, place)
+                with self._engine.connect() as connection:
+                    require_memory(connection, place)
+            except BaseException:
+                self._engine.dispose()
+                raise
+
+    # Read
+
+    def batches(self) -> tuple[int, ...]:
+        """Return the numbers of the batches, in order."""
+        return self._cached("batches", self._read_batches)
+
+    def goal_types(
+        self, batch: int, excluded: Collection[str] = frozenset()
+    ) -> tuple[MemoryType, ...]:
+        """Return the goal types of a batch, in the order of their first tuples.
+
+        Sources in `excluded` are neither counted nor examples.
+
+        Raises
+        ------
+        UsageError
+            The memory has no such batch.
+        """
+        return self._types((batch, None, None), frozenset(excluded))
+
+    def observation_types(
+        self, batch: int, goal_type: str, excluded: Collection[str] = frozenset()
+    ) -> tuple[MemoryType, ...]:
+        """Return the observation types of a goal type; see `goal_types`."""
+        return self._types((batch, goal_type, None), frozenset(excluded))
+
+    def find(
+        self, batch: int, goal_type: str, observation_type: str, state: State, most: int
+    ) -> tuple[Remembered, ...]:
+        """Return the tuples of a place that are most like a state, the most like first.
+
+        A place without any falls back to its goal type, and then to the batch. Equal tuples are in
+        the order of their ids.
+
+        Raises
+        ------
+        UsageError
+            The memory has no such batch, or fewer than one tuple is asked for.
+        """
+        self._require_batch(batch)
+        about = document(state.goal, state.history, state.observation)
+        for scope in ((batch, goal_type, observation_type), (batch, goal_type, None)):
+            if found := self._nearest(scope, about, most, state.excluded):
+                return found
+        return self._nearest((batch, None, None), about, most, state.excluded)
+
+    def search(
+        self, words: str, most: int, excluded: Collection[str] = frozenset()
+    ) -> tuple[Remembered, ...]:
+        """Return the tuples of all batches that are most like some words."""
+        found = self._nearest((None, None, None), words, most, excluded)
+        return tuple(one for one in found if one.likeness > 0.0)
+
+    def tuples(
+        self, *, version: int | None = None, sources: Collection[str] | None = None
+    ) -> Iterator[Remembered]:
+        """Yield tuples in the order of their ids.
+
+        Parameters
+        ----------
+        version
+            Yield those of the state after this version and before the next one; None for now.
+        sources
+            Yield all tuples of these sources; None to yield one of each group of equal ones.
+
+        Raises
+        ------
+        UsageError
+            The memory has no such version.
+        """
+        with self._reading() as connection:
+            which = LIVE if version is None else self._state(connection, version)
+        if sources is not None:
+            which = and_(which, TUPLES.c.source.in_(sorted(sources)))
+        return self._each(which, once=sources is None)
+
+    def goals(self) -> tuple[Goal, ...]:
+        """Return every goal with every source of its tuples, in the order of their first tuples."""
+        return self._cached("goals", self._read_goals)
+
+    def sources(self, making: Making | None = None) -> frozenset[str]:
+        """Return the sources of the tuples, or of those that came about in one way."""
+        if making is None:
+            return frozenset(goal.source for goal in self.goals())
+        with self._reading() as connection:
+            return _sources(connection, making)
+
+    def versions(self) -> tuple[Version, ...]:
+        """Return every addition, in order."""
+        with self._reading() as connection:
+            return _versions(connection)
+
+    def diff(self, before: int, after: int) -> Difference:
+        """Return how the states after two versions differ; version 0 is the empty memory."""
+        was, now = ({_key(one): one for one in self.tuples(version=n)} for n in (before, after))
+        added = tuple(one for key, one in now.items() if key not in was)
+        return Difference(added, tuple(one for key, one in was.items() if key not in now))
+
+    # Write
+
+    def add(
+        self, tuples: Sequence[StateAction], origin: Origin, batch: int | None = None
+    ) -> Version:
+        """Add tuples to a batch, or as a new one, in one transaction.
+
+        A new batch of a formation leaves out sources that another formation brought, so two
+        processes that form the same memory add everything once. An empty batch is not made.
+
+        Raises
+        ------
+        UsageError
+            There is no such batch, a tuple lacks a source, or the memory may only be read.
+        DatabaseUnavailableError
+            The server cannot be reached.
+        """
+        if batch is not None:
+            self._require_batch(batch)
+        return self._add([(batch, tuples)], origin)
+
+    def add_batches(self, batches: Sequence[Sequence[StateAction]], origin: Origin) -> Version:
+        """Add each sequence of tuples as a new batch, all as one version."""
+        return self._add([(None, tuples) for tuples in batches], origin)
+
+    def undo(self, version: int) -> Version:
+        """Undo an addition: its tuples are not found any more.
+
+        Tuples that another addition brought as well stay. Nothing is deleted.
+
+        Raises
+        ------
+        UsageError
+            There is no such version, or it was undone already.
+        """
+        with self._writing() as connection:
+            newest = self._require_version(connection, version, least=1)
+            undone = _versions(connection)[version - 1]
+            if undone.is_undone:
+                raise UsageError(
+                    f"Version {version} of the memory {self.location} was undone already; nothing "
+                    "changed."
+                )
+            which = VERSIONS.c.number == version
+            connection.execute(update(VERSIONS).where(which).values(undone_after=newest))
+        return replace(undone, is_undone=True)
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Parts
+
+    def _cached(self, key: Hashable, read: Callable[[], _Value]) -> _Value:
+        """Return a value that was read since the last change by any process."""
+        with self._reading() as connection:
+            counts = select(func.count(VERSIONS.c.number), func.count(VERSIONS.c.undone_after))
+            number, undone = connection.execute(counts).one()
+        revision = (int(number), int(undone))
+        if revision != self._revision or len(self._cache) > _CACHED:
+            self._cache, self._revision = {}, revision
+        cache = self._cache  # a value that was read before a change belongs to the old cache
+        if key not in cache:
+            cache[key] = read()
+        value: _Value = cache[key]
+        return value
+
+    def _read_batches(self) -> tuple[int, ...]:
+        found = select(TUPLES.c.batch).distinct().select_from(BOTH).where(LIVE)
+        with self._reading() as connection:
+            return tuple(sorted(int(number) for number in connection.execute(found).scalars()))
+
+    def _read_goals(self) -> tuple[Goal, ...]:
+        columns = (TUPLES.c.goal, TUPLES.c.source)
+        found = select(*columns, func.max(TUPLES.c.reward)).select_from(BOTH).where(LIVE)
+        found = found.group_by(*columns).order_by(func.min(TUPLES.c.id))
+        with self._reading() as connection:
+            return tuple(Goal(*row) for row in connection.execute(found))
+
+    def _require_batch(self, batch: int) -> None:
+        known = self.batches()
+        if batch not in known:
+            there = ", ".join(map(str, known)) or "none yet: 'dqa memory build' forms them"
+            raise UsageError(
+                f"The memory {self.location} has no batch {batch}. There are: {there}."
+            )
+
+    def _types(self, scope: Scope, excluded: frozenset[str]) -> tuple[MemoryType, ...]:
+        self._require_batch(scope[0] or 0)
+        key = ("types", scope, excluded)
+        return self._cached(key, lambda: self._read_types(scope, excluded))
+
+    def _read_types(self, scope: Scope, excluded: frozenset[str]) -> tuple[MemoryType, ...]:
+        of_goals = scope[1] is None
+        name = TUPLES.c.goal_type if of_goals else TUPLES.c.observation_type
+        text = TUPLES.c.goal if of_goals else TUPLES.c.observation
+        which = and_(LIVE, _within(scope), TUPLES.c.source.not_in(sorted(excluded)))
+        found = select(name, text, func.count(distinct(TUPLES.c.digest)))
+        found = found.select_from(BOTH).where(which).group_by(name, text)
+        sizes: dict[str, int] = {}
+        examples: dict[str, list[str]] = {}
+        with self._reading() as connection:
+            for type_, example, count in connection.execute(found.order_by(func.min(TUPLES.c.id))):
+                sizes[type_] = sizes.get(type_, 0) + int(count)
+                examples.setdefault(type_, []).append(example)
+        return tuple(
+            MemoryType(one, size, tuple(examples[one][:_EXAMPLES])) for one, size in sizes.items()
+        )
+
+    def _nearest(
+        self, scope: Scope, about: str, most: int, excluded: Collection[str]
+    ) -> tuple[Remembered, ...]:
+        if most < 1:
+            raise UsageError(f"Ask a memory for at least one tuple, not {most}.")
+        index = self._cached(("index", scope), lambda: self._read_index(scope))
+        best = index.best(about, most, excluded)
+        found: dict[int, Remembered] = {}
+        if best:
+            which = and_(LIVE, TUPLES.c.id.in_([number for number, _ in best]))
+            found = {one.id: one for one in self._each(which, once=False)}
+        # What was undone in the meantime is not among them.
+        return tuple(replace(found[one], likeness=like) for one, like in best if one in found)
+
+    def _read_index(self, scope: Scope) -> DocumentIndex:
+        names = ("id", "source", "digest", "batch", "goal", "history", "observation")
+        found = select(*(TUPLES.c[name] for name in names)).select_from(BOTH)
+        found = found.where(LIVE, _within(scope)).order_by(TUPLES.c.id)
+        with self._reading() as connection:
+            documents = [
+                (int(row.id), row.source, (row.batch, row.digest), document(*row[4:]))
+                for row in connection.execute(found)
+            ]
+        return (
+            VectorIndex(documents, self._embeddings) if self._embeddings else WordIndex(documents)
+        )
+
+    def _each(self, which: ColumnElement[bool], *, once: bool) -> Iterator[Remembered]:
+        """Yield tuples page by page, so that no transaction waits for the caller."""
+        last, seen = 0, set[tuple[int, str]]()
+        while True:
+            page = select(*FIELDS, TUPLES.c.digest).select_from(BOTH)
+            page = page.where(which, TUPLES.c.id > last).order_by(TUPLES.c.id).limit(_PAGE)
+            with self._reading() as connection:
+                rows = connection.execute(page).mappings().all()
+            for row in rows:
+                if not once or (row["batch"], row["digest"]) not in seen:
+                    seen.add((row["batch"], row["digest"]))
+                    yield Remembered(**{column.name: row[column.name] for column in FIELDS})
+            if len(rows) < _PAGE:
+                return
+            last = rows[-1]["id"]
+
+    def _state(self, connection: Connection, version: int) -> ColumnElement[bool]:
+        self._require_version(connection, version)
+        left = or_(VERSIONS.c.undone_after.is_(None), VERSIONS.c.undone_after > version)
+        return and_(VERSIONS.c.number <= version, left)
+
+    def _require_version(self, connection: Connection, version: int, least: int = 0) -> int:
+        newest = len(_versions(connection))
+        if not least <= version <= newest:
+            there = f"versions 1 to {newest}" if newest else "no version yet"
+            raise UsageError(
+                f"The memory {self.location} has no version {version}. It has {there}."
+            )
+        return newest
+
+    def _add(
+        self, parts: Sequence[tuple[int | None, Sequence[StateAction]]], origin: Origin
+    ) -> Version:
+        prepared = [(batch, [_stored(one) for one in tuples]) for batch, tuples in parts]
+        with self._writing() as connection:
+            number = len(_versions(connection)) + 1
+            next_batch = 1 + (connection.execute(select(func.max(TUPLES.c.batch))).scalar() or 0)
+            added, batches = 0, list[int]()
+            for batch, tuples in prepared:
+                rows = tuples
+                if batch is None and origin.making == "formation":
+                    taken = _sources(connection, "formation")
+                    rows = [row for row in tuples if row["source"] not in taken]
+                if batch is None:
+                    if not rows:
+                        continue
+                    batch, next_batch = next_batch, next_batch + 1  # noqa: PLW2901
+                added += _count_new(connection, batch, rows)
+                batches.append(batch)
+                of_batch = {"batch": batch, "version": number}
+                connection.execute(insert(TUPLES), [row | of_batch for row in rows])
+            made = Version(number, origin, added, tuple(batches))
+            texts = {name: _stored_text(text) for name, text in asdict(origin).items()}
+            row = {"number": number, "added": added, "batches": json.dumps(batches)}
+            connection.execute(insert(VERSIONS).values(**row, **texts))
+        return made
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with translate_errors(self._place), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """Give a transaction while no other process writes."""
+        if not self._may_write:
+            raise UsageError(
+                f"{self.location} may not be written by this user: ask for the right, or name "
+                "another memory."
+            )
+        with translate_errors(self._place, under_way=True), write(self._engine) as connection:
+            connection.execute(select(MEMORY.c.id).with_for_update())
+            yield connection
+
+
+def open_memory(
+    location: str | Path, *, create: bool = False, embeddings: Embeddings | None = None
+) -> Memory:
+    """Open a memory.
+
+    Parameters
+    ----------
+    location
+        A SQLite file, or the URL of a database for which SQLAlchemy has a dialect.
+    create
+        Whether a missing file, or an empty database, becomes a memory.
+    embeddings
+        Finds tuples by the embeddings of their texts; None for BM25 over their words.
+
+    Raises
+    ------
+    UsageError
+        There is no memory, or one of another version; or the location cannot be used.
+    DataError
+        The file is damaged, or not a database.
+    MissingKeyError
+        The database's driver is not installed.
+    DatabaseUnavailableError
+        The server cannot be reached.
+    """
+    place = os.fspath(location)
+    if has_scheme(place, ("bolt", "neo4j")):
+        raise UsageError(
+            "A memory is stored in a SQL database: name a file or the URL of one. Export a memory "
+            "in Neo4j with the dqa that wrote it, and import it ('dqa memory import')."
+        )
+    if "://" not in place:
+        return _open_file(Path(place), create=create, embeddings=embeddings)
+    url = parse_url(place)
+    if url.get_backend_name() == "sqlite":
+        if not url.database or url.database == ":memory:":
+            raise UsageError("A memory in RAM would be lost: name a file, for example memory.db.")
+        return _open_file(Path(url.database), create=create, embeddings=embeddings)
+    if "+" not in url.drivername:
+        url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
+    server = url.render_as_string(hide_password=False)
+    store = StoreLocation(server, None, "memory", _HINT, _STAYS)
+    return Memory(store, create=create, embeddings=embeddings)
+
+
+def require_place(location: str | Path) -> None:
+    """Raise what `open_memory` would raise, before anything is played; create no new file."""
+    file = Path(os.fspath(location))
+    if "://" in str(location) or file.exists():
+        open_memory(location, create=True).close()
+    else:
+        require_new_file(file)
+
+
+def document(goal: str, history: str, observation: str) -> str:
+    """Return the text by which states are compared."""
+    return f"{observation}\n{history}\n{goal}"
+
+
+def stored_name(name: str) -> str:
+    """Return the name of a type as it is stored: on one line, not too long, never empty."""
+    return " ".join(_stored_text(name).split())[:LONGEST_NAME].rstrip() or OTHER
+
+
+def _open_file(file: Path, *, create: bool, embeddings: Embeddings | None) -> Memory:
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder: name a file in it, e.g. {file / 'memory.db'}.")
+    may_write = True
+    if file.exists():
+        may_write = os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
+    elif create:
+        require_room(file)
+    else:
+        raise UsageError(
+            f"There is no memory {file}: 'dqa memory build --world WORLD --games N --memory FILE' "
+            "makes one, or name another (--set ldm2.memory=FILE)."
+        )
+    place = StoreLocation(f"sqlite:///{file.absolute()}", file, "memory", _HINT, _STAYS)
+    return Memory(place, create=create, may_write=may_write or create, embeddings=embeddings)
+
+
+def _versions(connection: Connection) -> tuple[Version, ...]:
+    return tuple(
+        Version(
+            row.number,
+            Origin(row.making, row.source, row.model),
+            row.added,
+            tuple(json.loads(row.batches)),
+            row.undone_after is not None,
+        )
+        for row in connection.execute(select(VERSIONS).order_by(VERSIONS.c.number))
+    )
+
+
+def _sources(connection: Connection, making: Making) -> frozenset[str]:
+    found = select(TUPLES.c.source).distinct().select_from(BOTH)
+    which = and_(LIVE, VERSIONS.c.making == making)
+    return frozenset(connection.execute(found.where(which)).scalars())
+
+
+def _count_new(connection: Connection, batch: int, rows: Iterable[dict[str, Any]]) -> int:
+    found = select(TUPLES.c.digest).select_from(BOTH).where(LIVE, TUPLES.c.batch == batch)
+    return len({row["digest"] for row in rows} - set(connection.execute(found).scalars()))
+
+
+def _within(scope: Scope) -> ColumnElement[bool]:
+    columns = (TUPLES.c.batch, TUPLES.c.goal_type, TUPLES.c.observation_type)
+    pairs = zip(columns, scope, strict=True)
+    return and_(true(), *(column == value for column, value in pairs if value is not None))
+
+
+def _stored(one: StateAction) -> dict[str, Any]:
+    """Return a tuple as a row, with what is the same for the same state and action."""
+    if not one.source.strip():
+        raise UsageError("A tuple has no source: name the trajectory of its step.")
+    row = {name: getattr(one, name) for name in StateAction.__dataclass_fields__}
+    row |= {name: _stored_text(text) for name, text in row.items() if isinstance(text, str)}
+    row |= {name: stored_name(row[name]) for name in ("goal_type", "observation_type")}
+    parts = [row[name] for name in ("goal", "history", "observation", "action")]
+    row["source"] = row["source"].strip()
+    return row | {"digest": sha256(json.dumps(parts).encode()).hexdigest()}
+
+
+def _stored_text(text: str) -> str:
+    """Return a text as every database stores it: without NUL and halves of characters."""
+    return well_formed(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def _key(one: Remembered) -> tuple[int, str, str, str, str]:
+    return one.batch, one.goal, one.history, one.observation, one.action

@@ -1,1 +1,0 @@
-"""The memory of LDM2: state-action tuples in a database, found by their types and by likeness."""

@@ -1,0 +1,211 @@
+"""Memory refinement (section 3.3): explore, compare, and add what was better from the key step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from dqa.core.errors import UsageError
+from dqa_ldm2.explorable import Explorable
+from dqa_ldm2.exploration import Exploration, Found
+from dqa_ldm2.formation import Indexer, ModelUse, add_subtrajectory
+from dqa_ldm2.identity import QuestionIdentity
+from dqa_ldm2.memory import Memory
+from dqa_ldm2.records import Origin
+from dqa_ldm2.replies import ExploredTree
+from dqa_ldm2.retrieval import Find, find_nearest
+from dqa_ldm2.settings import RefiningSettings
+from dqa_ldm2.steps import compare
+
+
+@dataclass(frozen=True, slots=True)
+class RefinedGoal:
+    """The result of exploring one goal.
+
+    Attributes
+    ----------
+    source, goal
+        The goal.
+    batch
+        The batch memory that was used, and refined.
+    ground_reward, best_reward
+        The rewards of the ground process and of the best one; None without an end.
+    tree
+        All that was explored.
+    key_step
+        The first step of the best process that was added; None if it is not better.
+    version, added
+        The addition, and the number of its new tuples.
+    calls
+        The replies for ``exploring``, ``comparing`` and ``adding``.
+    counts
+        As in `Found`.
+    failed
+        The errors of the world.
+    is_ground_lost
+        Whether one of them ended the ground process.
+    """
+
+    source: str
+    goal: str
+    batch: int
+    ground_reward: float | None
+    best_reward: float | None
+    tree: ExploredTree
+    key_step: int | None = None
+    version: int | None = None
+    added: int = 0
+    calls: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    failed: tuple[str, ...] = ()
+    is_ground_lost: bool = False
+
+    @property
+    def is_improved(self) -> bool:
+        """Whether the best process has the larger reward; never if the ground process was lost."""
+        better = (self.best_reward or 0.0) > (self.ground_reward or 0.0)
+        return better and not self.is_ground_lost
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as JSON, without the tree."""
+        return {name: value for name, value in asdict(self).items() if name != "tree"}
+
+
+@dataclass(frozen=True, slots=True)
+class RefinementReport:
+    """The result of refining a memory, goal by goal."""
+
+    goals: tuple[RefinedGoal, ...]
+    memory: str
+    model: str
+
+    @property
+    def improved(self) -> int:
+        """The number of goals with a better process than the memory leads to."""
+        return sum(goal.is_improved for goal in self.goals)
+
+    @property
+    def added(self) -> int:
+        """The number of tuples that were added."""
+        return sum(goal.added for goal in self.goals)
+
+    @property
+    def failed(self) -> int:
+        """The number of paths that an error of the world ended."""
+        return sum(len(goal.failed) for goal in self.goals)
+
+    @property
+    def calls(self) -> Counter[str]:
+        """The replies, by what they were for."""
+        return sum((Counter(goal.calls) for goal in self.goals), Counter())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON."""
+        totals = {name: getattr(self, name) for name in ("improved", "added", "failed")}
+        goals = [goal.to_json() for goal in self.goals]
+        return {"memory": self.memory, "model": self.model, **totals, "goals": goals}
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """Refines a memory by exploring goals.
+
+    Attributes
+    ----------
+    memory
+        The memory.
+    use
+        The model.
+    own
+        The bounds of the exploration.
+    find
+        Finds the tuples that prompts show.
+    evaluates
+        Whether subgoals are judged for the tuples that are added.
+    """
+
+    memory: Memory
+    use: ModelUse
+    own: RefiningSettings = field(default_factory=RefiningSettings)
+    find: Find = find_nearest
+    evaluates: bool = True
+
+    def refine(
+        self,
+        explorables: Iterable[Explorable],
+        done: Callable[[RefinedGoal], None] = lambda _: None,
+    ) -> RefinementReport:
+        """Explore each goal by the next batch memory, and add to it what was better.
+
+        Every addition stays, whatever fails later.
+
+        Parameters
+        ----------
+        explorables
+            The goals; each is closed after its exploration.
+        done
+            Is called after every goal.
+
+        Raises
+        ------
+        UsageError
+            The memory is empty.
+        InfrastructureError, BudgetSpentError
+            The model or the memory fails.
+        """
+        batches = self.memory.batches()
+        if not batches:
+            raise UsageError(
+                f"The memory {self.memory.location} is empty: build it before you refine it ('dqa "
+                "memory build')."
+            )
+        goals: list[RefinedGoal] = []
+        for number, explorable in enumerate(explorables):
+            try:
+                goals.append(self.refine_goal(explorable, batches[number % len(batches)]))
+            finally:
+                explorable.close()
+            done(goals[-1])
+        return RefinementReport(tuple(goals), self.memory.location, self.use.stored_name)
+
+    def refine_goal(self, explorable: Explorable, batch: int) -> RefinedGoal:
+        """Explore one goal by one batch memory, and add to it what was better."""
+        asking = self.use.asking()
+        found = Exploration(self.memory, batch, self.own, self.find).explore(explorable, asking)
+        ground, best = found.ground, found.best
+        refined = RefinedGoal(
+            source=explorable.source,
+            goal=ground.state.situation.goal,
+            batch=batch,
+            ground_reward=ground.state.reward,
+            best_reward=best.state.reward,
+            tree=found.tree(explorable.source),
+            calls={"exploring": asking.recorder.steps},
+            counts=dict(found.counts),
+            failed=tuple(found.failed),
+            is_ground_lost=ground.is_lost,
+        )
+        return self._add(refined, found) if refined.is_improved else refined
+
+    def _add(self, refined: RefinedGoal, found: Found) -> RefinedGoal:
+        """Find the key step, and add the best process from there on (equation 10)."""
+        source, identity = refined.source, found.best.state.situation.identity
+        name = source
+        if identity is not None and QuestionIdentity.in_source(source) is None:
+            name = identity.source(source)
+        best = found.best.trajectory(name)
+        asking = self.use.asking()
+        key = compare(asking, best, found.ground.trajectory(source), self.own.context)
+        origin = Origin("refinement", f"{source}, from step {key}", self.use.stored_name)
+        indexer = Indexer(self.use, evaluates=self.evaluates)
+        version = add_subtrajectory(self.memory, refined.batch, best, indexer, origin, first=key)
+        calls = {"comparing": asking.recorder.steps, "adding": indexer.requests}
+        return replace(
+            refined,
+            key_step=key,
+            version=version.number,
+            added=version.added,
+            calls={**refined.calls, **calls},
+        )

@@ -1,0 +1,1 @@
+"""Scripted replies to the prompts of LDM2 and its baselines."""

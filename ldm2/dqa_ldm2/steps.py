@@ -1,0 +1,354 @@
+"""The operations of LDM2 and its baselines (Table 4): each is a prompt and a typed reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
+
+from dqa.core.errors import UnparsableReplyError
+from dqa.core.events import WarningEvent
+from dqa.core.trajectories import Step, Trajectory
+from dqa.deciders.method import Asking, Choice
+from dqa_ldm2.likeness import nearest_tuple, nearest_type
+from dqa_ldm2.records import MemoryType, Remembered
+from dqa_ldm2.replies import (
+    BestProcess,
+    Clusters,
+    Evaluation,
+    Exploration,
+    Imitation,
+    Indexed,
+    KeyStep,
+    Reflection,
+    Subgoal,
+    Summary,
+    Thoughts,
+    TypeNumber,
+)
+from dqa_ldm2.situation import Situation
+
+PACKAGE: Final = "dqa_ldm2"
+Kind: TypeAlias = Literal["goal", "observation"]
+"""The two indices."""
+
+MOST: Final = 40_000
+"""Most characters of past observations in a prompt, by default."""
+_LONGEST, _EXAMPLE, _OLD, _MARK = 1_500, 2_000, 120, 40
+"""Most characters of a text that is sorted, of a remembered text, and of an old observation; and
+the characters that are not worth a mark."""
+_SHOWN, _SHORT = 3, 400
+"""Most examples of a type, and most characters of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What LDM2 knows besides the situation.
+
+    Attributes
+    ----------
+    remembered
+        The retrieved tuples (equation 3), the most like first.
+    history
+        The summary of the steps so far; None to show the steps.
+    subgoals
+        The judged subgoals; () for none.
+    """
+
+    remembered: Sequence[Remembered] = ()
+    history: str | None = None
+    subgoals: Sequence[Subgoal] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """What a baseline shows instead of remembered tuples.
+
+    Attributes
+    ----------
+    processes
+        Whole decision processes.
+    thoughts
+        The thoughts before their steps; () for none.
+    own
+        The thoughts before the steps of this process.
+    reflections
+        Lessons of earlier trials.
+    thinks
+        Whether the model thinks before it acts.
+    """
+
+    processes: Sequence[Trajectory] = ()
+    thoughts: Sequence[Sequence[str]] = ()
+    own: Sequence[str] = ()
+    reflections: Sequence[str] = ()
+    thinks: bool = False
+
+
+def evaluate(
+    asking: Asking, situation: Situation, before: Sequence[Subgoal], most: int = MOST
+) -> tuple[Subgoal, ...]:
+    """Return the subgoals, each with whether the steps complete it; `before` judged them last."""
+    values = _values(situation, most)
+    return asking.ask("evaluation", Evaluation, before=before, **values).subgoals
+
+
+@dataclass(slots=True)
+class History:
+    """Summarises the steps of one process (equation 6), each step once. Used by one thread."""
+
+    _goal: str = ""
+    _steps: tuple[Step, ...] = ()
+    _summary: str = ""
+
+    def summarise(self, asking: Asking, goal: str, steps: Sequence[Step], most: int = MOST) -> str:
+        """Return the summary of some steps, from that of the steps before; "" for no steps."""
+        steps = tuple(steps)
+        known = len(self._steps)
+        if goal != self._goal or steps[:known] != self._steps:
+            known = 0
+        if known < len(steps):
+            shown = cut_steps(steps[known:], most)
+            before = self._summary if known else ""
+            values: dict[str, Any] = {"goal": goal, "rules": "", "first": known + 1}
+            summary = asking.ask("summary", Summary, before=before, steps=shown, **values).summary
+            self._goal, self._steps, self._summary = goal, steps, summary
+        return self._summary if steps else ""
+
+
+def cluster(asking: Asking, kind: Kind, texts: Sequence[str], known: Sequence[str]) -> Clusters:
+    """Return the types of goals (equation 7) or observations (equation 8).
+
+    Types in `known` are used where they fit.
+    """
+    shown = [cut(text, _LONGEST) for text in texts]
+    return asking.ask(
+        *("cluster", Clusters),
+        context=len(texts),
+        label=f"types of {kind}s",
+        kind_of=kind,
+        texts=shown,
+        known=list(known),
+    )
+
+
+def find_type(  # noqa: PLR0913  (each is a question of its own to the caller)
+    asking: Asking,
+    kind: Kind,
+    text: str,
+    types: Sequence[MemoryType],
+    batch: int = 0,
+    *,
+    asks: bool = True,
+) -> str:
+    """Return the type of a new text; "" if there are no types.
+
+    No request is needed for a single type, or for an example of one type alone. If `asks` is false
+    or no reply can be used, the type with most of the words is returned.
+    """
+    exact = [one.name for one in types if text in (one.name, *one.examples)]
+    found, how = exact[0] if exact else "", "known text"
+    if len(types) == 1:
+        found, how = types[0].name, "only type"
+    elif len(exact) != 1 and types:
+        found, how = nearest_type(text, types), "words"
+        if asks:
+            try:
+                found, how = _ask_type(asking, kind, text, types), "model"
+            except UnparsableReplyError:
+                how = "words, as no reply could be used"
+    if asks:
+        asking.note("index", Indexed(of=kind, type=found, batch=batch, how=how))
+    return found
+
+
+def _ask_type(asking: Asking, kind: Kind, text: str, types: Sequence[MemoryType]) -> str:
+    shown = [
+        MemoryType(one.name, one.size, tuple(cut(e, _SHORT) for e in one.examples[:_SHOWN]))
+        for one in types
+    ]
+    number = asking.ask(
+        *("index", TypeNumber),
+        context=len(types),
+        label=f"{kind} type",
+        kind_of=kind,
+        types=shown,
+        text=cut(text, _LONGEST),
+    ).type
+    return types[number - 1].name
+
+
+def act(asking: Asking, situation: Situation, known: Known, most: int = MOST) -> Choice:
+    """Return the action (equation 2), and record the remembered tuple from which it comes.
+
+    Raises
+    ------
+    UnparsableReplyError
+        No reply names a legal action.
+    """
+    values = _values(situation, most) | _remembered(known)
+    choice = asking.ask("action", Choice, context=situation.options, **values)
+    note_imitation(asking, choice, known.remembered)
+    return choice
+
+
+def note_imitation(asking: Asking, choice: Choice, remembered: Sequence[Remembered]) -> None:
+    """Record the remembered tuple from which an action comes."""
+    nearest, is_same = nearest_tuple(str(choice.action), remembered)
+    imitation = Imitation(
+        action=choice.action,
+        tuple_id=None if nearest is None else nearest.id,
+        source="" if nearest is None else nearest.source,
+        is_same=is_same,
+    )
+    asking.note("imitation", imitation)
+
+
+def explore(
+    asking: Asking, situation: Situation, known: Known, paths: int, most: int = MOST
+) -> Exploration:
+    """Return at most `paths` possible actions with confidences (equation 9); see `act`."""
+    values = _values(situation, most) | _remembered(known)
+    return asking.ask("exploration", Exploration, context=situation.options, most=paths, **values)
+
+
+def act_as_shown(
+    asking: Asking, situation: Situation, examples: Examples, most: int = MOST
+) -> Choice:
+    """Return the action of a baseline that shows whole examples (section 4.2)."""
+    values = _values(situation, most)
+    processes = cut_trajectories(examples.processes, most)
+    shown = replace(examples, processes=processes)
+    return asking.ask("whole", Choice, context=situation.options, shown=shown, **values)
+
+
+def think(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) -> Thoughts:
+    """Return the thoughts that lead to each step of some examples, as ReAct shows them."""
+    counts = [len(one.steps) for one in processes]
+    return asking.ask(
+        "thoughts", Thoughts, context=counts, processes=cut_trajectories(processes, most), first=1
+    )
+
+
+def choose(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) -> int:
+    """Return the number of the best process, from 1 (equation 5); no prompt shows a reward.
+
+    The first one counts if no reply can be used; a warning says so.
+    """
+    if len(processes) == 1:
+        return 1
+    try:
+        return asking.ask(
+            "choice", BestProcess, context=len(processes), **_processes(processes, most)
+        ).best
+    except UnparsableReplyError:
+        text = f"No reply says which of {len(processes)} decision processes is the best: the first "
+        warn(asking, f"{text}one counts.", 1, len(processes))
+        return 1
+
+
+def compare(asking: Asking, best: Trajectory, ground: Trajectory, most: int = MOST) -> int:
+    """Return the key step of the better process, from 1 (equation 10).
+
+    It is the first step that differs if no reply can be used; a warning says so.
+    """
+    values = _processes((best, ground), most)
+    try:
+        return asking.ask("comparison", KeyStep, context=len(best.steps), **values).step
+    except UnparsableReplyError:
+        first = min(first_difference(best.steps, ground.steps), len(best.steps))
+        warn(asking, f"No reply names the key step: step {first}, the first that differs, counts.")
+        return first
+
+
+def first_difference(best: Sequence[Step], ground: Sequence[Step]) -> int:
+    """Return the first step, from 1, in which two processes differ."""
+    pairs = zip(best, ground, strict=False)
+    differ = (number for number, (one, other) in enumerate(pairs, 1) if one != other)
+    return next(differ, min(len(best), len(ground)) + 1)
+
+
+def reflect(asking: Asking, trials: Sequence[Trajectory], rules: str, most: int = MOST) -> str:
+    """Return what the next trial should do differently (Reflexion)."""
+    values = _processes(trials, most) | {"rules": rules}
+    return asking.ask("reflection", Reflection, **values).reflection
+
+
+def warn(asking: Asking, text: str, considered: int = 0, total: int = 0) -> None:
+    """Record a warning about the memory or what was shown of it, once."""
+    record = asking.recorder
+    record.warn_once(
+        WarningEvent(
+            step=record.steps, about="memory", text=text, considered=considered, total=total
+        )
+    )
+
+
+def described(subgoals: Iterable[Subgoal]) -> str:
+    """Return judged subgoals as tuples store them, a line each."""
+    return "\n".join(
+        f"{one.goal}: {'complete' if one.complete else 'not complete'}" for one in subgoals
+    )
+
+
+def last_actions(steps: Sequence[Step]) -> str:
+    """Return the last actions, by which histories without a summary are compared."""
+    return "; ".join(step.action for step in steps[-8:])
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text, or its beginning and the number of characters that are left out."""
+    if len(text) <= most + _MARK:
+        return text
+    return f"{text[:most].rstrip()} [... {len(text) - most} more characters]"
+
+
+def cut_steps(steps: Sequence[Step], most: int) -> list[Step]:
+    """Return all steps, with at most so many characters of observations: the last ones first."""
+    shown: list[Step] = []
+    for step in reversed(steps):
+        seen = cut(step.observation, max(most, _OLD))
+        most -= len(seen)
+        shown.append(replace(step, observation=seen))
+    return shown[::-1]
+
+
+def cut_trajectories(processes: Iterable[Trajectory], most: int) -> list[Trajectory]:
+    """Return processes that share so many characters of observations."""
+    listed = list(processes)
+    share = most // max(len(listed), 1)
+    return [
+        replace(one, steps=tuple(cut_steps(one.steps, share)), end=cut(one.end, _EXAMPLE))
+        for one in listed
+    ]
+
+
+def _values(situation: Situation, most: int) -> dict[str, Any]:
+    """Return the values of a prompt that describe a situation."""
+    return {
+        "goal": situation.goal,
+        "rules": situation.rules,
+        "steps": cut_steps(situation.steps, most),
+        "first": 1,
+        "observation": cut(situation.observation, most),
+        "left": situation.left,
+        "legal": [str(action) for action in situation.actions],
+        "free_form": situation.free_form,
+    }
+
+
+def _remembered(known: Known) -> dict[str, Any]:
+    shown = [
+        replace(
+            one,
+            observation=cut(one.observation, _EXAMPLE),
+            history=cut(one.history, _EXAMPLE),
+        )
+        for one in known.remembered
+    ]
+    return {"remembered": shown, "history": known.history, "subgoals": known.subgoals}
+
+
+def _processes(processes: Sequence[Trajectory], most: int) -> dict[str, Any]:
+    shown = cut_trajectories(processes, most)
+    return {"goal": processes[0].goal, "rules": "", "processes": shown, "first": 1}

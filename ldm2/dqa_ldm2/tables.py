@@ -1,0 +1,123 @@
+"""The tables of a memory, and the version of their schema."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Double,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    insert,
+    inspect,
+    select,
+)
+
+from dqa.core.distribution import own_version
+from dqa.core.errors import DataError, UsageError
+from dqa.core.run_stores import MEMORY_TABLE, is_store_table
+from dqa.databases.store_locations import (
+    LONG_TEXT,
+    NUMBER,
+    TABLE_OPTIONS,
+    StoreLocation,
+    lock_schema,
+)
+
+SCHEMA_VERSION: Final = 3
+LONGEST_NAME: Final = 200
+"""Most characters of the name of a type."""
+_LOCK: Final = 7_136_453
+
+METADATA: Final = MetaData()
+MEMORY: Final = Table(
+    MEMORY_TABLE,
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("schema_version", Integer, nullable=False),
+    Column("written_by", String(60), nullable=False),
+    **TABLE_OPTIONS,
+)
+"""One row, which every writer locks."""
+VERSIONS: Final = Table(
+    f"{MEMORY_TABLE}_versions",
+    METADATA,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("making", String(20), nullable=False),
+    Column("source", LONG_TEXT, nullable=False),
+    Column("model", LONG_TEXT, nullable=False),
+    Column("added", BigInteger, nullable=False),
+    Column("batches", LONG_TEXT, nullable=False),  # a JSON list
+    Column("undone_after", BigInteger),  # the newest version when it was undone
+    **TABLE_OPTIONS,
+)
+TUPLES: Final = Table(
+    f"{MEMORY_TABLE}_tuples",
+    METADATA,
+    Column("id", NUMBER, primary_key=True),
+    Column("batch", BigInteger, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+    Column("goal_type", String(LONGEST_NAME), nullable=False),
+    Column("observation_type", String(LONGEST_NAME), nullable=False),
+    Column("goal", LONG_TEXT, nullable=False),
+    Column("history", LONG_TEXT, nullable=False),
+    Column("subgoals", LONG_TEXT, nullable=False),
+    Column("observation", LONG_TEXT, nullable=False),
+    Column("action", LONG_TEXT, nullable=False),
+    Column("source", LONG_TEXT, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("reward", Double),
+    Column("digest", String(64), nullable=False, index=True),  # of state and action
+    Index(f"{MEMORY_TABLE}_by_type", "batch", "goal_type", "observation_type"),
+    **TABLE_OPTIONS,
+)
+"""Every tuple of every addition; equal ones of a batch are read as one."""
+BOTH: Final = TUPLES.join(VERSIONS, VERSIONS.c.number == TUPLES.c.version)
+LIVE: Final = VERSIONS.c.undone_after.is_(None)
+FIELDS: Final = tuple(column for column in TUPLES.c if column.name != "digest")
+
+
+def create_memory(connection: Connection, place: StoreLocation) -> None:
+    """Create the tables in an empty database; `UsageError` if it has tables of its own."""
+    if inspect(connection).has_table(MEMORY.name):
+        return
+    with lock_schema(connection, _LOCK, MEMORY_TABLE):
+        names = inspect(connection).get_table_names()
+        others = sorted(name for name in names if not is_store_table(name))
+        if others:
+            raise UsageError(
+                f"{place.shown} is a database with tables of its own ({', '.join(others[:3])}), "
+                "not a memory: name a new file such as memory.db, or an empty database."
+            )
+        METADATA.create_all(connection)
+        if connection.execute(select(MEMORY.c.id)).first() is None:
+            row = {"id": 1, "schema_version": SCHEMA_VERSION, "written_by": own_version()}
+            connection.execute(insert(MEMORY).values(**row))
+
+
+def require_memory(connection: Connection, place: StoreLocation) -> None:
+    """Raise `UsageError` for no memory or one of another version, `DataError` for a damaged one."""
+    names = set(inspect(connection).get_table_names())
+    if MEMORY.name not in names:
+        raise UsageError(
+            f"{place.shown} holds no memory: 'dqa memory build' makes one. {place.hint}"
+        )
+    row = connection.execute(select(MEMORY.c.schema_version, MEMORY.c.written_by)).first()
+    if row is not None and row.schema_version != SCHEMA_VERSION:
+        raise UsageError(
+            f"{place.shown} is a memory of version {row.schema_version}, written by dqa "
+            f"{row.written_by}; this dqa {own_version()} reads version {SCHEMA_VERSION}: build it "
+            "again, or use 'dqa memory export' of that one and 'dqa memory import' here."
+        )
+    missing = [table.name for table in METADATA.sorted_tables if table.name not in names]
+    if row is None or missing:
+        raise DataError(
+            f"The memory {place.shown} is damaged: it lacks {', '.join(missing) or 'its version'}. "
+            "Restore a copy, or import an export of it into a new one ('dqa memory import')."
+        )

@@ -12,7 +12,7 @@ from typing import get_args
 
 import numpy as np
 
-from dqa_dellma.events import RankingEvent
+from dqa_dellma.findings import Ranking
 from dqa_dellma.settings import DellmaSettings, Draws
 from dqa_dellma.utilities.beliefs import WEIGHTS, Beliefs, judge, sample_states
 from dqa_dellma.utilities.bradley_terry import Floats, Ints
@@ -94,7 +94,7 @@ class Shape:
         effects = rng.normal(0.0, self.spread / np.sqrt(self.factors), size)
         return World(beliefs, rng.normal(0.0, self.levels, self.actions), effects)
 
-    def rank(self, world: World, rng: np.random.Generator) -> tuple[Pairs, list[RankingEvent]]:
+    def rank(self, world: World, rng: np.random.Generator) -> tuple[Pairs, list[Ranking]]:
         """Draw states, pair them, and rank the minibatches with Gumbel noise."""
         if self.shared:
             states = sample_states(world.beliefs, self.samples, rng, self.draws)
@@ -107,7 +107,7 @@ class Shape:
         for batch in cut_minibatches(len(pairs), 32, self.overlap):
             seen = utilities[batch.start : batch.stop] + self.noise * rng.gumbel(size=len(batch))
             order = tuple((np.argsort(-seen) + batch.start).tolist())
-            rankings.append(RankingEvent(shown=order, items=order))
+            rankings.append(Ranking(shown=order, items=order))
         return pairs, rankings
 
     @property

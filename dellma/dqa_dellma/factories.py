@@ -1,16 +1,14 @@
 """The factories that the entry points name.
 
-They import the steps when a decider is made, so whoever only lists them does not wait for these.
+They import a decider when it is made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
 
-from dqa.deciders.base import DeciderFactory, Settings
+from dqa.deciders.method import method
 from dqa_dellma.settings import (
-    FAMILY,
     DellmaSettings,
     DirectSettings,
     NaiveSettings,
@@ -18,121 +16,46 @@ from dqa_dellma.settings import (
     VotingSettings,
 )
 
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+_member = partial(method, family="dellma")
+_DELLMA = "dqa_dellma.steps.dellma:Dellma"
 
-    from dqa_dellma.deciders import ProblemDecider
-    from dqa_dellma.steps.choosing import Chooser
-
-_Settings = TypeVar("_Settings", bound=DirectSettings)
-
-
-def problem_decider(  # noqa: PLR0913  (one parameter a fact)
-    name: str,
-    description: str,
-    chooser: Callable[[_Settings], Chooser],
-    kind: type[_Settings],
-    *,
-    fixed: tuple[str, ...] = ("shared",),
-    apart: tuple[str, ...] = (),
-) -> DeciderFactory:
-    """Return the factory of a decider that has problems decided.
-
-    Parameters
-    ----------
-    name, description
-        For lists and results.
-    chooser
-        Makes what decides from its settings, e.g. `Dellma`.
-    kind
-        These settings, with the decider's own defaults.
-    fixed, apart
-        As in `dqa.deciders.base.DeciderFactory`.
-    """
-
-    def make(model: BaseChatModel, settings: Settings) -> ProblemDecider:
-        from dqa_dellma.deciders import ProblemDecider
-
-        own = settings.own_as(kind)
-        if "seed" in kind.model_fields:
-            own = own.model_copy(update={"seed": getattr(own, "seed") + settings.epoch - 1})  # noqa: B009
-        return ProblemDecider(name, model, settings, chooser(own), own.context)
-
-    return DeciderFactory(
-        name,
-        description,
-        make,
-        protocols=("react",),
-        settings=kind,
-        family=FAMILY,
-        fixed=fixed,
-        apart=apart,
-    )
-
-
-def _dellma(own: DellmaSettings) -> Chooser:
-    from dqa_dellma.steps.dellma import Dellma
-
-    return Dellma(own)
-
-
-def _zero_shot(own: DirectSettings) -> Chooser:
-    from dqa_dellma.steps.direct import ZeroShot
-
-    del own
-    return ZeroShot()
-
-
-def _self_consistency(own: VotingSettings) -> Chooser:
-    from dqa_dellma.steps.direct import SelfConsistency
-
-    return SelfConsistency(own.votes, own.temperature)
-
-
-def _chain_of_thought(own: DirectSettings) -> Chooser:
-    from dqa_dellma.steps.direct import ChainOfThought
-
-    del own
-    return ChainOfThought()
-
-
-DELLMA_PAIRS = problem_decider(
+DELLMA_PAIRS = _member(
     "dellma-pairs",
     "beliefs, ranked states, expected utility (DeLLMa-Pairs)",
-    _dellma,
+    _DELLMA,
     DellmaSettings,
     fixed=("shared", "elicitation"),
 )
-DELLMA_TOP1 = problem_decider(
+DELLMA_TOP1 = _member(
     "dellma-top1",
     "as dellma-pairs, with each ranking's first against the rest (DeLLMa-Top1)",
-    _dellma,
+    _DELLMA,
     Top1Settings,
     fixed=("shared", "elicitation"),
 )
-DELLMA_NAIVE = problem_decider(
+DELLMA_NAIVE = _member(
     "dellma-naive",
     "one batch of 50 states, different ones for each action (DeLLMa-Naive)",
-    _dellma,
+    _DELLMA,
     NaiveSettings,
     fixed=("shared", "batch", "overlap", "confidence"),
 )
-ZERO_SHOT = problem_decider(
+ZERO_SHOT = _member(
     "zero-shot",
     "asks for the decision once (DeLLMa, section 4)",
-    _zero_shot,
+    "dqa_dellma.steps.direct:ZeroShot",
     DirectSettings,
 )
-SELF_CONSISTENCY = problem_decider(
+SELF_CONSISTENCY = _member(
     "self-consistency",
     "the majority of five answers (DeLLMa, section 4)",
-    _self_consistency,
+    "dqa_dellma.steps.direct:SelfConsistency",
     VotingSettings,
     apart=("votes", "temperature"),
 )
-CHAIN_OF_THOUGHT = problem_decider(
+CHAIN_OF_THOUGHT = _member(
     "chain-of-thought",
     "factors, chances and decision in three prompts (DeLLMa, section 4)",
-    _chain_of_thought,
+    "dqa_dellma.steps.direct:ChainOfThought",
     DirectSettings,
 )

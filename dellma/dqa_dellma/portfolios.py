@@ -20,7 +20,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Candidate
-from dqa_dellma.events import Method
+from dqa_dellma.findings import Method
 from dqa_dellma.settings import Attitude
 from dqa_dellma.tree.decision_tree import DecisionTree
 from dqa_dellma.utilities.bradley_terry import Floats

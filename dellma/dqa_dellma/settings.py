@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-FAMILY = "dellma"
-"""What all of these deciders are called together, where their settings are given."""
+from dqa.deciders.method import MethodSettings
 
 Elicitation: TypeAlias = Literal["pairs", "top1"]
 """How a ranking becomes preferences: every pair of it (Rank2Pairs), or its first (One-vs-All)."""
@@ -31,10 +30,8 @@ _Alpha = Annotated[
 ]
 
 
-class DirectSettings(BaseModel):
+class DirectSettings(MethodSettings):
     """What every decider of the family can be told."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     context: int = Field(
         default=40_000,

@@ -167,7 +167,7 @@ class StepEvent(Event):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The fields that have a title and a value, a line or a block of lines each."""
+        """The fields with a title and a value other than zero, a line or a block of lines each."""
         return tuple(
             line
             for name, title in self.titles.items()
@@ -177,7 +177,7 @@ class StepEvent(Event):
 
 def _lines_of(title: str, value: Any) -> Iterator[str]:  # noqa: ANN401  (any JSON value)
     """Yield a value with its title: short ones on one line, others below it."""
-    if value in (None, "", [], {}):
+    if value in (None, False, 0, "", [], {}):
         return
     if isinstance(value, Mapping) or (
         isinstance(value, list) and any(isinstance(one, dict | list) for one in value)

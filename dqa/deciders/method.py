@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
-_Kind = TypeVar("_Kind", bound="Reply")
+_Kind = TypeVar("_Kind", bound="Finding")
 _Found = TypeVar("_Found", bound=BaseModel)
 _SHOWN = 10
 """Most problems of a reply that a model is told."""
@@ -87,19 +87,17 @@ class MethodSettings(BaseModel):
 
 
 class Finding(BaseModel):
-    """Base class of what a step calculates; titles as in the docstring of this module."""
+    """Base class of the result of a step; titles as in the docstring of this module."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
+    @property
+    def flaws(self) -> Sequence[str]:
+        """What is wrong with a reply that can be used all the same.
 
-class Reply(BaseModel):
-    """Base class of a model's reply: a JSON object, whatever else it says and contains.
-
-    A validator may use ``info.context``, which is what `Asking.ask` was given, and raises
-    `ValueError` or `UnparsableReplyError` with what the model should write instead.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+        The model is asked again because of them. If they stay, the reply with the fewest is used.
+        """
+        return ()
 
     @classmethod
     def read(cls, text: str, context: Any = None) -> Self:  # noqa: ANN401  (each class has its own)
@@ -117,13 +115,15 @@ class Reply(BaseModel):
             problems = [_problem(one) for one in error.errors(include_url=False)]
         raise UnparsableReplyError(listed(problems))
 
-    @property
-    def flaws(self) -> Sequence[str]:
-        """What is wrong with a reply that can be used all the same.
 
-        The model is asked again because of them. If they stay, the reply with the fewest is used.
-        """
-        return ()
+class Reply(Finding):
+    """Base class of a model's reply: a JSON object, whatever else it says and contains.
+
+    A validator may use ``info.context``, which is what `Asking.ask` was given, and raises
+    `ValueError` or `UnparsableReplyError` with what the model should write instead.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +259,8 @@ class Asking:
         label: str = "",
         model: ChatRunnable | None = None,
         role: Role = "agent",
+        read: Callable[[str], _Kind] | None = None,
+        note: bool = True,
         **values: Any,  # noqa: ANN401  (what the template names)
     ) -> _Kind:
         """Ask for a reply, and ask again with its problem, up to `tries` times.
@@ -275,6 +277,10 @@ class Asking:
             What the trace calls the prompt; else the title of the reply, or the purpose.
         model, role
             Another model than the usual one, and what the trace calls it.
+        read
+            Reads the text of a reply instead of `Finding.read`.
+        note
+            Whether the result is recorded; False if the caller records it.
         values
             The values of the template.
 
@@ -307,7 +313,7 @@ class Asking:
             record.note(turn.event(record.steps, turn.text, turn.thought, role=role))
             try:
                 turn.check()
-                reply = kind.read(turn.text, context)
+                reply = kind.read(turn.text, context) if read is None else read(turn.text)
                 if best is None or len(reply.flaws) <= len(best.flaws):
                     best = reply
                 if not reply.flaws:
@@ -319,7 +325,8 @@ class Asking:
             messages += [AIMessage(turn.text or EMPTY_REPLY), correction(problem)]
         if best is None:
             raise given_up(self.tries, problem)
-        self.note(purpose, best)
+        if note:
+            self.note(purpose, best)
         return best
 
     @property

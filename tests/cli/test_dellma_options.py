@@ -86,7 +86,11 @@ def test_a_setting_reaches_all_chosen_deciders_or_the_one_it_names(
     lines = (tmp_path / "run" / "traces.jsonl").read_text("utf-8").splitlines()
     traces = {trace["decider"]: trace for trace in map(json.loads, lines)}
     shown = {
-        name: [len(e["shown"]) for e in trace["trace"] if e["kind"] == "ranking"]
+        name: [
+            len(e["result"]["shown"])
+            for e in trace["trace"]
+            if e["kind"] == "step" and e["purpose"] == "elicitation"
+        ]
         for name, trace in traces.items()
     }
     assert shown["dellma-naive"] == [64]

@@ -6,16 +6,41 @@ from typing import Any
 
 from dqa import plugins
 from dqa.core.decision import Ending, Usage
-from dqa.core.events import Event, event_from_json
+from dqa.core.events import Event, StepEvent, event_from_json
 from dqa.evaluation.traces import Trace
 
 ACTIONS: tuple[str | int, ...] = ("fig", "plum", 7)
 STATES = [[rain, demand] for rain in (0, 1) for demand in (0, 1)] * 2
 
 
+STEPS = {
+    "context": "context",
+    "factors": "enumeration",
+    "forecast": "forecasting",
+    "pairs": "pairs",
+    "ranking": "elicitation",
+    "confidence": "confidence",
+    "utilities": "utilities",
+    "only_action": "only_action",
+}
+"""The step of each kind of event."""
+
+
 def told_of(kind: str, step: int, data: Any) -> Event:
-    """Return an event as it is read from a trace: of its own class where it has its fields."""
-    flat = {**data, "kind": kind, "step": step} if isinstance(data, dict) else {"kind": kind}
+    """Return an event as it is read from a trace: that of a step, or of another kind."""
+    if kind in STEPS:
+        flat = {"kind": "step", "purpose": STEPS[kind], "title": kind, "result": data, "titles": {}}
+    else:
+        flat = {**data, "kind": kind} if isinstance(data, dict) else {"kind": kind}
+    return event_from_json({**flat, "step": step}, plugins.events())
+
+
+def of_earlier_version(event: Event) -> Event:
+    """Return a step's event as versions up to 0.4 wrote it: a kind for each step."""
+    kinds = {purpose: kind for kind, purpose in STEPS.items()}
+    if not isinstance(event, StepEvent):
+        return event
+    flat = {**event.result, "kind": kinds[event.purpose], "step": event.step}
     return event_from_json(flat, plugins.events())
 
 
@@ -116,6 +141,12 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
     }
 
 
+def result_of(event: Event) -> dict[str, Any]:
+    """Return the result of a step's event."""
+    assert isinstance(event, StepEvent)
+    return event.result
+
+
 def odd_events(name: str = "odd") -> dict[str, list[Event]]:
     """Return `events` where something of every step is not as it was asked for.
 
@@ -140,7 +171,7 @@ def odd_events(name: str = "odd") -> dict[str, list[Event]]:
     }
     for kind, data in changes.items():
         first = told[kind][0]
-        told[kind][0] = told_of(kind, first.step, {**first.data, **data})
+        told[kind][0] = told_of(kind, first.step, {**result_of(first), **data})
     return told
 
 
@@ -162,11 +193,12 @@ def by_posterior() -> dict[str, list[Event]]:
     """Return `events` of version 0.4, where the posterior decided for another action."""
     told = events()
     event = told["utilities"][0]
+    data = result_of(event)
     estimates = {"fig": 0.02, "plum": 0.03, 7: 0.025}
-    figures = [one | {"estimate": estimates[one["action"]]} for one in event.data["actions"]]
+    figures = [one | {"estimate": estimates[one["action"]]} for one in data["actions"]]
     decided = {"rule": "posterior", "chosen": "plum", "actions": figures}
     of_old = {"state_spread": 1.5, "factor_effects": False}
-    told["utilities"] = [told_of("utilities", event.step, {**event.data, **decided, **of_old})]
+    told["utilities"] = [told_of("utilities", event.step, {**data, **decided, **of_old})]
     return told
 
 

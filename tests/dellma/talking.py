@@ -11,18 +11,21 @@ from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision
-from dqa.core.events import Event
+from dqa.core.events import Event, StepEvent
 from dqa.core.question import Question
 from dqa.deciders.base import Settings
-from dqa.models.conversation import Conversation
+from dqa.deciders.method import Asking
 from dqa_dellma.context.problem import Problem
-from dqa_dellma.events import RankingEvent
-from dqa_dellma.scripted.analyst import reply_to_step
+from dqa_dellma.deciders import ProblemDecider
+from dqa_dellma.findings import Ranking
+from dqa_dellma.scripted.analyst import RESPONDER
+from dqa_dellma.settings import DellmaSettings
+from dqa_dellma.steps.dellma import Dellma
 from dqa_dellma.utilities.beliefs import judge
 from tests.scenarios.worlds import questions
 
@@ -33,6 +36,14 @@ BELIEFS = judge(
         "Demand": {"low": "very likely", "high": "very unlikely"},
     }
 )
+
+
+_latest: list[BaseMessage] = []
+
+
+def analyst_reply(script: str = "analyst") -> str:
+    """Return what a script says to the latest request of a `Talking` model."""
+    return RESPONDER.reply(_latest, (), script, 0).text
 
 
 class Talking(BaseChatModel):
@@ -64,6 +75,7 @@ class Talking(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         self.prompts.append(messages[-1].text)
+        _latest[:] = messages
         self.temperatures.append(kwargs.get("temperature"))
         texts = [message.text for message in messages]
         task = next((text for text in reversed(texts) if "\n# Step: " in text), texts[-1])
@@ -88,24 +100,38 @@ def analyst_but(**replies: Callable[[str], object]) -> Talking:
         del number
         step = text.rpartition("\n# Step: ")[2]
         other = next((reply for word, reply in replies.items() if step.startswith(word)), None)
-        return reply_to_step(text, "analyst", 0) if other is None else other(text)
+        return analyst_reply() if other is None else other(text)
 
     return Talking(program=program)
 
 
-def conversation(*replies: object) -> Conversation:
-    """Ask somebody who says the replies."""
-    return Conversation(saying(*replies))
+def conversation(*replies: object, model: Any = None) -> Asking:
+    """Ask a model that says the replies."""
+    return Asking("dqa_dellma", model or saying(*replies))
 
 
-def said_to(found: Conversation) -> list[str]:
+def decider(kind: type[ProblemDecider], own: BaseModel | None = None) -> Any:
+    """Return a decider with settings of its own."""
+    return kind("mine", saying("never asked"), Settings(own=own))
+
+
+def dellma(**own: Any) -> Dellma:
+    """Return DeLLMa with its settings."""
+    made: Dellma = decider(Dellma, DellmaSettings(**own))
+    return made
+
+
+def said_to(found: Asking) -> list[str]:
     """Return the prompts that a conversation's model got."""
     assert isinstance(found.model, Talking)
     return found.model.prompts
 
 
 def noted(events: Sequence[Event], kind: str) -> list[Mapping[str, Any]]:
-    """Return the data of the events of a kind, as a trace holds it."""
+    """Return the data of the events of a kind, or the results of a step, as a trace holds it."""
+    steps = [event for event in events if isinstance(event, StepEvent) and event.purpose == kind]
+    if steps:
+        return [step.result for step in steps]
     return [
         event.model_dump(mode="json", exclude={"kind", "step"})
         for event in events
@@ -113,11 +139,9 @@ def noted(events: Sequence[Event], kind: str) -> list[Mapping[str, Any]]:
     ]
 
 
-def ranking(
-    items: Sequence[int], shown: Sequence[int] | None = None, **counts: Any
-) -> RankingEvent:
+def ranking(items: Sequence[int], shown: Sequence[int] | None = None, **counts: Any) -> Ranking:
     """Return a ranking of items, best first, that were all there was unless `shown` says more."""
-    return RankingEvent(items=tuple(items), shown=tuple(shown or items), **counts)
+    return Ranking(items=tuple(items), shown=tuple(shown or items), **counts)
 
 
 def world(scenario: str = "agriculture", backend: str = "sqlite") -> tuple[Question, Database]:

@@ -10,8 +10,7 @@ import pytest
 
 from dqa.core.decision import Decision, Ending
 from dqa.models.scripted import scripted_model
-from dqa_dellma.scripted.analyst import reply_to_step
-from tests.dellma.talking import analyst_but, decide, noted, world
+from tests.dellma.talking import analyst_but, analyst_reply, decide, noted, world
 
 Words = Callable[[str], object]
 
@@ -39,7 +38,7 @@ def test_a_step_that_stays_unreadable_ends_the_run_unparsable(step: str, reply: 
     """After a bounded number of replies, without an answer."""
     decision = decided(replies={step: saying(reply)})
     assert (decision.ending, decision.choice, decision.answer) == (Ending.UNPARSABLE, None, "")
-    rankings = len(noted(decision.trace, "ranking"))
+    rankings = len(noted(decision.trace, "elicitation"))
     assert decision.steps == {"name": 3, "judge": 4, "rank": 2 + 3 * rankings}[step]
     assert decision.trace[-1].kind == "unparsable"
     assert not noted(decision.trace, "utilities")
@@ -68,11 +67,11 @@ def test_one_unreadable_minibatch_leaves_the_others() -> None:
 
     def once(text: str) -> object:
         first.append(text)
-        return "no" if text == first[0] else reply_to_step(text, "analyst", 0)
+        return "no" if text == first[0] else analyst_reply()
 
     decision = decided(replies={"rank": once})
     assert decision.ending is Ending.ANSWERED
-    rankings = noted(decision.trace, "ranking")
+    rankings = noted(decision.trace, "elicitation")
     assert [bool(event["problem"]) for event in rankings] == [True] + [False] * (len(rankings) - 1)
     assert rankings[0]["items"] == []
     assert rankings[0]["omitted"] == 32
@@ -83,12 +82,12 @@ def test_rankings_that_omit_repeat_and_invent_still_decide() -> None:
     """Every fault is counted in the trace."""
 
     def faulty(text: str) -> object:
-        rank = json.loads(reply_to_step(text, "analyst", 0))["rank"]
+        rank = json.loads(analyst_reply())["rank"]
         return json.dumps({"rank": [f"Item {rank[0]}", *rank[:-3], 99, "nobody"]})
 
     decision = decided(replies={"rank": faulty})
     assert decision.ending is Ending.ANSWERED
-    for event in noted(decision.trace, "ranking"):
+    for event in noted(decision.trace, "elicitation"):
         assert (event["omitted"], event["repeated"], event["invented"]) == (3, 1, 2)
         assert len(event["items"]) == len(event["shown"]) - 3
 

@@ -15,11 +15,11 @@ from dqa.core.database import Database, Limits
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
 from dqa.deciders.context import list_actions
-from dqa.models.conversation import Conversation
+from dqa.deciders.method import Asking
+from dqa.deciders.prompting import fill_in
 from dqa.models.scripted import scripted_model
 from dqa_dellma.context.briefing import METHOD, Briefing
 from dqa_dellma.context.problem import Problem
-from dqa_dellma.prompting import prompt
 from tests.dellma.talking import Talking, conversation, noted, world
 from tests.scenarios.worlds import questions
 
@@ -53,7 +53,7 @@ def read_problem(
     question: Question,
     actions: tuple[Candidate, ...],
     database: Database,
-    found: Conversation,
+    found: Asking,
     most: int = 40_000,
     *,
     rows: int = 200,
@@ -63,7 +63,7 @@ def read_problem(
     return briefing.problem(found, most)
 
 
-def read(question: Question, database: Database, found: Conversation, most: int = 40_000) -> str:
+def read(question: Question, database: Database, found: Asking, most: int = 40_000) -> str:
     """Return the context that prompts hold."""
     return read_problem(question, (1, 2), database, found, most).context
 
@@ -121,7 +121,7 @@ def test_what_is_too_long_is_summarised_piece_by_piece(database: Database) -> No
         return summarised(text.partition("# Rows\n")[2].partition("\n\n# Step")[0])
 
     model = Talking(program=program)
-    found = Conversation(model)
+    found = conversation(model=model)
     text = read(asked(FRUIT), database, found, 1_500)
     assert len(model.prompts) > 1
     assert all('# Rows\n["id", "name", "note"]\n[' in prompt for prompt in model.prompts)
@@ -173,10 +173,10 @@ def test_actions_without_a_row_are_left_out_and_named(database: Database) -> Non
 def test_no_task_is_longer_than_allowed_whatever_is_long(database: Database, most: int) -> None:
     """Rules and rows that are both too long share what goal and actions leave."""
     question = asked(FRUIT, rules="A rule.\n" * 2_000, text="Which of them? " * 20)
-    found = Conversation(scripted_model("analyst"))
+    found = conversation(model=scripted_model("analyst"))
     actions = tuple(range(1, 21))
     problem = read_problem(question, actions, database, found, most)
-    task = prompt("task", problem=problem)
+    task = fill_in("dqa_dellma", "task", problem=problem)
     assert len(task) <= most
     assert "> A rule." in task
     assert problem.actions == actions

@@ -15,8 +15,7 @@ from dqa.deciders.base import Settings
 from dqa.models.budget import Budget
 from dqa.models.policy import CallPolicy
 from dqa.models.scripted import scripted_model
-from dqa_dellma.scripted.analyst import reply_to_step
-from tests.dellma.talking import Talking, analyst_but, decide, noted, saying, world
+from tests.dellma.talking import Talking, analyst_but, analyst_reply, decide, noted, saying, world
 
 NAMES = (
     "dellma-pairs",
@@ -26,7 +25,10 @@ NAMES = (
     "self-consistency",
     "chain-of-thought",
 )
-STEPS = ("prompt", "reply", "factors", "forecast", "pairs", "ranking", "utilities", "answer")
+STEPS = {
+    *("prompt", "reply", "enumeration", "forecasting", "pairs", "elicitation", "utilities"),
+    "answer",
+}
 
 
 def on(scenario: str, backend: str, name: str, options: Mapping[str, object]) -> Decision:
@@ -63,6 +65,7 @@ def test_every_method_decides_and_counts(name: str) -> None:
     assert decision.steps == decision.usage.calls == len(noted(decision.trace, "reply"))
     assert len(decision.evidence) == len(noted(decision.trace, "retrieval")) == 2
     kinds = {event.kind for event in decision.trace}
+    kinds |= {getattr(event, "purpose", "") for event in decision.trace}
     if name.startswith("dellma"):
         assert kinds.issuperset(STEPS)
         why = noted(decision.trace, "utilities")[0]["why"]
@@ -78,7 +81,9 @@ def test_one_action_is_chosen_without_asking(name: str) -> None:
     decision = decide(name, saying(RuntimeError("asked")), one, database)
     assert (decision.ending, decision.choice) == (Ending.ANSWERED, (one.candidates or ())[0])
     assert decision.steps == 0
-    assert [event.kind for event in decision.trace] == ["context", "only_action", "answer"]
+    assert [getattr(event, "purpose", event.kind) for event in decision.trace] == [
+        *("context", "only_action", "answer")
+    ]
 
 
 def failing_at(step: str, error: Exception) -> Talking:
@@ -87,7 +92,7 @@ def failing_at(step: str, error: Exception) -> Talking:
     def program(text: str, number: int) -> object:
         del number
         here = text.rpartition("\n# Step: ")[2].startswith(step)
-        return error if here else reply_to_step(text, "analyst", 0)
+        return error if here else analyst_reply()
 
     return Talking(program=program)
 

@@ -10,9 +10,10 @@ from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
 from dqa.core.question import Candidate
 from dqa.deciders.actions import Chosen
 from dqa.deciders.replies import read_action
-from dqa_dellma.steps.choosing import Chooser
+from dqa_dellma.deciders import ProblemDecider
+from dqa_dellma.settings import VotingSettings
 from dqa_dellma.steps.direct import ChainOfThought, SelfConsistency, ZeroShot
-from tests.dellma.talking import PROBLEM, Talking, conversation, noted, said_to
+from tests.dellma.talking import PROBLEM, Talking, conversation, decider, noted, said_to
 
 FRUIT = ("apple", "pear", "grape", "grapefruit")
 IDS = (12, 417, 3, 2)
@@ -75,6 +76,12 @@ def test_a_decision_that_names_no_one_action_is_refused(
         read_action(said, actions)
 
 
+def voting() -> ProblemDecider:
+    """Return self-consistency with the paper's settings."""
+    made: ProblemDecider = decider(SelfConsistency, VotingSettings())
+    return made
+
+
 def decision(words: object) -> str:
     """A reply that decides."""
     return json.dumps({"decision": words, "explanation": "It is best."})
@@ -84,7 +91,7 @@ def decision(words: object) -> str:
 def test_what_decides_nothing_is_asked_again(words: object) -> None:
     """And is an answer once it says something; a number is an answer."""
     found = conversation(decision(words), decision(2))
-    assert ZeroShot().choose(PROBLEM, "q/1", found) == Chosen("2", "pear")
+    assert decider(ZeroShot).solve(PROBLEM, "q/1", found) == Chosen("2", "pear")
     assert "decides nothing" in said_to(found)[1]
 
 
@@ -92,11 +99,13 @@ def test_self_consistency_takes_the_majority_of_five_at_one_half() -> None:
     """However the votes are worded; the prompt is zero-shot's."""
     votes = ["apple", "Action 2. pear", "Action 1. apple", "pear, 10 acres", "2"]
     found = conversation(*map(decision, votes))
-    assert SelfConsistency().choose(PROBLEM, "q/1", found) == Chosen("pear", "pear")
+    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Chosen(
+        "pear", "pear"
+    )
     assert isinstance(found.model, Talking)
     assert found.model.temperatures == [0.5] * 5
     other = conversation(decision("pear"))
-    ZeroShot().choose(PROBLEM, "q/1", other)
+    decider(ZeroShot).solve(PROBLEM, "q/1", other)
     assert set(said_to(found)) == set(said_to(other))
     (event,) = noted(found.recorder.events, "votes")
     assert (event["votes"], event["asked"]) == ({"apple": 2, "pear": 3}, 5)
@@ -108,7 +117,9 @@ def test_of_equal_votes_the_first_counts() -> None:
     found = conversation(
         *map(decision, ("pear", "apple")), "", "", "", *map(decision, ("apple", "pear"))
     )
-    assert SelfConsistency().choose(PROBLEM, "q/1", found) == Chosen("pear", "pear")
+    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Chosen(
+        "pear", "pear"
+    )
     (event,) = noted(found.recorder.events, "votes")
     assert event["votes"] == {"pear": 2, "apple": 2}
     assert (event["unreadable"], event["tied"]) == (1, ["pear", "apple"])
@@ -119,24 +130,26 @@ def test_a_vote_that_names_no_one_action_is_asked_for_again_and_then_does_not_co
     """The model is told what it may say; whoever keeps saying none has no vote."""
     votes = ("none", "none", "none", "pear", "apple or pear", "apple", "pear", "pear")
     found = conversation(*map(decision, votes))
-    assert SelfConsistency().choose(PROBLEM, "q/1", found) == Chosen("pear", "pear")
+    assert decider(SelfConsistency, VotingSettings()).solve(PROBLEM, "q/1", found) == Chosen(
+        "pear", "pear"
+    )
     (event,) = noted(found.recorder.events, "votes")
     assert event["votes"] == {"pear": 3, "apple": 1}
     assert (event["tied"], event["unreadable"]) == ([], 1)
     assert "'none' names no action" in said_to(found)[1]
 
 
-@pytest.mark.parametrize("method", [ZeroShot(), SelfConsistency(), ChainOfThought()])
-def test_where_no_reply_names_an_action_nothing_is_decided(method: Chooser) -> None:
+@pytest.mark.parametrize("method", [ZeroShot, SelfConsistency, ChainOfThought])
+def test_where_no_reply_names_an_action_nothing_is_decided(method: type[ProblemDecider]) -> None:
     """Nothing is made up of a decision for something else."""
     with pytest.raises(UnparsableReplyError, match="'buy gold' names no action"):
-        method.choose(PROBLEM, "q/1", conversation(decision("buy gold")))
+        decider(method, VotingSettings()).solve(PROBLEM, "q/1", conversation(decision("buy gold")))
 
 
 def test_chain_of_thought_asks_three_times() -> None:
     """Each prompt holds what was said to those before it; empty words are asked for again."""
     found = conversation("", "Frost matters.", "Frost is likely.", decision("pear"))
-    assert ChainOfThought().choose(PROBLEM, "q/1", found) == Chosen("pear", "pear")
+    assert decider(ChainOfThought).solve(PROBLEM, "q/1", found) == Chosen("pear", "pear")
     _, again, chances, decide = said_to(found)
     assert again == "The reply could not be used. The reply is empty."
     assert "Frost matters." in chances

@@ -42,6 +42,6 @@ def test_a_step_is_replaced_as_it_says() -> None:
     decision = mine(scripted_model("analyst"), settings).decide(question, database)
     database.close()
     assert decision.choice is not None
-    shown = [event["shown"] == event["items"] for event in noted(decision.trace, "ranking")]
+    shown = [event["shown"] == event["items"] for event in noted(decision.trace, "elicitation")]
     assert shown
     assert all(shown)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from dqa.core.errors import UnparsableReplyError
-from dqa_dellma.steps.enumeration import AskedEnumeration
-from tests.dellma.talking import PROBLEM, conversation
+from tests.dellma.talking import PROBLEM, conversation, dellma
 
 
 def named(factors: Any) -> str:
@@ -36,7 +35,7 @@ RAIN = {"name": "Rain", "values": ["little", "usual", "much"]}
 def test_a_factor_says_which_actions_it_bears_on(told: Any, about: tuple[str, ...]) -> None:
     """By number or by name; one that bears on all is not kept as anybody's."""
     found = conversation(named([RAIN | {"actions": told}]))
-    event = AskedEnumeration().enumerate(PROBLEM, found)
+    event = dellma().enumerate(PROBLEM, found)
     assert event.about == ({"Rain": about} if about else {})
     assert event.unplaced == 0
 
@@ -45,7 +44,7 @@ def test_a_factor_says_which_actions_it_bears_on(told: Any, about: tuple[str, ..
 def test_a_factor_that_does_not_say_it_bears_on_all_and_is_counted(told: Any) -> None:
     """So that no item lacks what might matter to it."""
     found = conversation(named([RAIN | {"actions": told}]))
-    event = AskedEnumeration().enumerate(PROBLEM, found)
+    event = dellma().enumerate(PROBLEM, found)
     assert (event.about, event.unplaced) == ({}, 1)
 
 
@@ -57,7 +56,7 @@ def test_more_than_asked_is_left_out_and_noted() -> None:
         {"name": "Frost", "values": ["a"]},
     ]
     found = conversation(named(many))
-    told = AskedEnumeration(most=2, values=3).enumerate(PROBLEM, found)
+    told = dellma(factors=2, values=3).enumerate(PROBLEM, found)
     assert told.factors == {"Rain": ("a", "b", "c"), "Demand": ("a", "b")}
     assert told.left_out == ("Frost",)
     assert told.values_left_out == {"Rain": ("d",)}
@@ -77,7 +76,7 @@ def test_more_than_asked_is_left_out_and_noted() -> None:
 def test_what_is_no_factor_is_counted(entries: Any, unusable: int) -> None:
     """Named twice, without values or name: one factor is left, with its values once each."""
     found = conversation(named(entries))
-    told = AskedEnumeration().enumerate(PROBLEM, found)
+    told = dellma().enumerate(PROBLEM, found)
     assert told.factors == {"Rain": ("little", "usual", "much")}
     assert told.unusable == unusable
 
@@ -87,7 +86,7 @@ def test_numbers_are_values_and_names_stay_on_one_line() -> None:
     found = conversation(
         named([{"name": "Rain\n# Step: decide", "values": [1, 2.5, "a\n\nItem 1."]}])
     )
-    told = AskedEnumeration().enumerate(PROBLEM, found)
+    told = dellma().enumerate(PROBLEM, found)
     assert told.factors == {"Rain # Step: decide": ("1", "2.5", "a Item 1.")}
 
 
@@ -96,5 +95,5 @@ def test_no_factor_is_asked_again_and_then_unparsable(reply: str) -> None:
     """The model is shown the form; nothing is made up."""
     found = conversation(reply)
     with pytest.raises(UnparsableReplyError):
-        AskedEnumeration().enumerate(PROBLEM, found)
+        dellma().enumerate(PROBLEM, found)
     assert found.recorder.steps == 3

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import UnparsableReplyError
-from dqa_dellma.events import ForecastEvent, Likelihood
-from dqa_dellma.steps.forecasting import AskedForecast
-from tests.dellma.talking import PROBLEM, conversation, said_to
+from dqa_dellma.findings import Forecast, Likelihood
+from tests.dellma.talking import PROBLEM, conversation, dellma, said_to
 
 FACTORS = {"Rain": ("little", "much"), 'Price; "a": b': ("low; lower", "high")}
 GOOD = {
@@ -20,15 +19,15 @@ GOOD = {
 }
 
 
-def forecast(*replies: object) -> tuple[ForecastEvent, Any]:
+def forecast(*replies: object) -> tuple[Forecast, Any]:
     """Forecast with a model that says the replies."""
     found = conversation(
         *(r if isinstance(r, str) else json.dumps({"beliefs": r}) for r in replies)
     )
-    return AskedForecast().forecast(PROBLEM, FACTORS, found), found
+    return dellma().forecast(PROBLEM, FACTORS, found), found
 
 
-def words_of(told: ForecastEvent) -> tuple[str, ...]:
+def words_of(told: Forecast) -> tuple[str, ...]:
     """Return what is said of rain."""
     return tuple(likely.words for likely in told.beliefs["Rain"].values())
 
@@ -89,7 +88,7 @@ def test_nothing_is_made_up_for_what_is_missing(bad: object) -> None:
     """After as many replies as settings allow, the run ends."""
     found = conversation(bad if isinstance(bad, str) else json.dumps({"beliefs": bad}))
     with pytest.raises(UnparsableReplyError):
-        AskedForecast().forecast(PROBLEM, FACTORS, found)
+        dellma().forecast(PROBLEM, FACTORS, found)
     assert found.recorder.steps == 3
 
 

@@ -92,7 +92,7 @@ def test_an_action_that_was_not_ranked_is_not_chosen() -> None:
     assert found.best == 1
     assert np.isnan(found.expected[0])
     assert found.chances.tolist() == [0.0, 1.0]
-    first = found.to_event(["a", "b"], "why").actions[0]
+    first = found.found(["a", "b"], "why").actions[0]
     assert first.expected_utility is None
     assert first.interval == (None, None)
     assert first.ranked == 0

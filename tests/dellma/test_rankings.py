@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dqa_dellma.utilities.rankings import order_strictly, read_places, read_ranking
+from dqa_dellma.utilities.rankings import order_strictly, rank_places, read_places
 from tests.dellma.talking import ranking
 
 
@@ -45,7 +45,7 @@ def test_places_are_read_from_lists_and_texts(given: Any, places: list[int | lis
 
 def test_equal_items_share_a_rank() -> None:
     """Those that come behind them have the rank that they would have anyway."""
-    found = read_ranking([[3], [1, 4], [2]], (10, 20, 30, 40))
+    found = rank_places([[3], [1, 4], [2]], (10, 20, 30, 40))
     assert found == ranking((30, 10, 40, 20), (10, 20, 30, 40), tied=((10, 40),))
     assert found.ranks == (1, 2, 2, 4)
     assert ranking((30, 10)).ranks == (1, 2)
@@ -53,7 +53,7 @@ def test_equal_items_share_a_rank() -> None:
 
 def test_of_equal_items_each_counts_once() -> None:
     """What is named again, or is none, is not equal to anything."""
-    found = read_ranking([[3], [3, 1, 9], [1, 2, 4, 4]], (10, 20, 30, 40))
+    found = rank_places([[3], [3, 1, 9], [1, 2, 4, 4]], (10, 20, 30, 40))
     shown = (10, 20, 30, 40)
     assert found == ranking((30, 10, 20, 40), shown, tied=((20, 40),), repeated=3, invented=1)
 
@@ -77,9 +77,9 @@ def test_long_texts_are_read_at_once() -> None:
 
 def test_what_is_wrong_with_a_ranking_is_counted() -> None:
     """Left out, named again, made up: none of it gets a place."""
-    found = read_ranking([[3], [1], [3], [9], [0], [-1]], (10, 20, 30, 40))
+    found = rank_places([[3], [1], [3], [9], [0], [-1]], (10, 20, 30, 40))
     shown = (10, 20, 30, 40)
     assert found == ranking((30, 10), shown, omitted=2, repeated=1, invented=3)
     assert found.oddities == ", 2 omitted, 1 repeated, 3 invented"
-    assert read_ranking([[2], [1]], (5, 6)).oddities == ""
-    assert read_ranking([], (5, 6)) == ranking((), (5, 6), omitted=2)
+    assert rank_places([[2], [1]], (5, 6)).oddities == ""
+    assert rank_places([], (5, 6)) == ranking((), (5, 6), omitted=2)

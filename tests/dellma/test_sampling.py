@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 
 from dqa.core.errors import DataError, UnparsableReplyError
-from dqa.models.conversation import Conversation
-from dqa_dellma.context.problem import Problem
-from dqa_dellma.events import RankingEvent
+from dqa_dellma.findings import Ranking
 from dqa_dellma.settings import DellmaSettings
-from dqa_dellma.steps.sampling import UtilityElicitation
-from dqa_dellma.utilities.beliefs import Beliefs, judge
-from dqa_dellma.utilities.maximisation import Maximised
+from dqa_dellma.steps.sampling import Elicitation
+from dqa_dellma.utilities.beliefs import judge
+from dqa_dellma.utilities.maximisation import Maximised, maximise
 from dqa_dellma.utilities.pairs import Pairs, cut_minibatches
 from tests.dellma.talking import conversation, noted, ranking
 
@@ -33,14 +31,10 @@ class Knowing:
 
     def rank(
         self,
-        problem: Problem,
-        beliefs: Beliefs,
         pairs: Pairs,
         batch: Sequence[int],
-        conversation: Conversation,
-    ) -> RankingEvent:
+    ) -> Ranking:
         """Rank the pairs, the first shown of equals first."""
-        del problem, beliefs, conversation
         self.batches.append(list(batch))
         if len(self.batches) - 1 in self.unreadable:
             return ranking((), batch, omitted=len(batch))
@@ -58,11 +52,15 @@ def elicited(
 ) -> tuple[Maximised, list[dict[str, Any]]]:
     """Choose among as many actions as the ranker knows; return the rounds as well."""
     given = {"samples": 32, "batch": 16} | settings
-    problem = Problem("g", tuple(f"action {n}" for n in range(len(ranker.utilities))), "c")
+    actions, own = [f"action {n}" for n in range(len(ranker.utilities))], DellmaSettings(**given)
     found = conversation()
-    chosen = UtilityElicitation(ranker, DellmaSettings(**given)).elicit(
-        problem, SEASON, found, np.random.default_rng(seed)
-    )
+    chosen = Elicitation(
+        ranker.rank,
+        lambda pairs, rankings, count: maximise(pairs, rankings, count, own),
+        found.note,
+        own,
+        actions,
+    ).run(SEASON, np.random.default_rng(seed))
     return chosen, [dict(event) for event in noted(found.recorder.events, "confidence")]
 
 
@@ -130,12 +128,12 @@ def test_rankings_without_figures_end_the_run_and_not_the_evaluation(confidence:
         del given
         raise DataError("No scores are found.")
 
-    found, problem = conversation(), Problem("g", ("a", "b", "c"), "c")
+    found = conversation()
     settings = DellmaSettings(samples=32, batch=16, confidence=confidence)
-    elicitation = UtilityElicitation(Knowing(CLEAR), settings, unsolvable)
+    elicitation = Elicitation(Knowing(CLEAR).rank, unsolvable, found.note, settings, "abc")
     with pytest.raises(UnparsableReplyError, match=r"No figures .* No scores are found"):
-        elicitation.elicit(problem, SEASON, found, np.random.default_rng(0))
-    assert noted(found.recorder.events, "ranking")
+        elicitation.run(SEASON, np.random.default_rng(0))
+    assert noted(found.recorder.events, "elicitation")
 
 
 def test_an_action_that_is_never_ranked_is_not_chosen() -> None:
@@ -144,5 +142,5 @@ def test_an_action_that_is_never_ranked_is_not_chosen() -> None:
     chosen, _ = elicited(ranker, shared=False, samples=20)
     assert (chosen.ranked > 0).sum() == 20
     assert chosen.ranked[chosen.best] == 1
-    told = chosen.to_event(range(100), "why").actions
+    told = chosen.found(range(100), "why").actions
     assert sum(one.expected_utility is None for one in told) == 80

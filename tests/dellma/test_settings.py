@@ -124,7 +124,7 @@ def overlaps(
     decider = plugins.decider("dellma-pairs")(scripted_model("analyst"), settings)
     decision = decider.decide(question, database)
     database.close()
-    shown = [set(event["shown"]) for event in noted(decision.trace, "ranking")]
+    shown = [set(event["shown"]) for event in noted(decision.trace, "elicitation")]
     # The last minibatch has what is left, and overlaps with more.
     return {len(one & other) for one, other in pairwise(shown[:-1])}
 

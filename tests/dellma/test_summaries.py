@@ -7,13 +7,13 @@ from typing import Literal
 
 import pytest
 
-from dqa.models.conversation import Conversation
+from dqa.deciders.method import Asking
 from dqa.models.scripted import scripted_model
 from dqa_dellma.context.summaries import Shortener
 from tests.dellma.talking import conversation, said_to
 
 
-def shortener(found: Conversation) -> Shortener:
+def shortener(found: Asking) -> Shortener:
     """Shorten for a choice between two."""
     return Shortener("Earn much.", ("apple", "pear"), found)
 
@@ -34,7 +34,7 @@ def test_summaries_fit_together_however_long_the_texts_are(
     texts: list[str], part: Literal["rows", "rules"], most: int
 ) -> None:
     """By a model that writes as much as it may, in rounds where one does not suffice."""
-    found = Conversation(scripted_model("analyst"))
+    found = conversation(model=scripted_model("analyst"))
     short = shortener(found).shorten(part, texts, most)
     assert 0 < len(short) <= most
     assert all(line.startswith(">") for line in short.splitlines() if line)

@@ -12,8 +12,7 @@ from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.events import Event
 from dqa.core.question import Question
-from dqa_dellma.scripted.analyst import reply_to_step
-from tests.dellma.talking import Talking, decide, noted, world
+from tests.dellma.talking import Talking, analyst_reply, decide, noted, world
 
 OPTIONS = {"samples": 12}
 
@@ -32,7 +31,7 @@ def taking(most: int) -> Talking:
         del number
         if len(text) > most:
             return TooLongError(f"Maximum context length is {most}, and you sent {len(text)}.")
-        return reply_to_step(text, "analyst", 0)
+        return analyst_reply()
 
     return Talking(program=program)
 
@@ -110,7 +109,7 @@ def test_a_later_prompt_that_is_too_long_has_the_steps_begin_anew(
     decision = decide("dellma-pairs", model, question, database, OPTIONS)
     assert decision.ending is Ending.ANSWERED, decision.error
     assert len(halvings(decision.trace)) == 1
-    for kind in ("factors", "forecast", "pairs", "utilities", "answer"):
+    for kind in ("enumeration", "forecasting", "pairs", "utilities", "answer"):
         assert len(noted(decision.trace, kind)) == 1
     assert sum("\n# Step: judge" in text for text in model.prompts) == 2
     assert decision.steps == decision.usage.calls == len(noted(decision.trace, "reply"))

@@ -18,6 +18,7 @@ from dqa_dellma.tree.reading import has_tree, read_tree
 from tests.dellma.dellma_traces import (
     by_posterior,
     events,
+    of_earlier_version,
     refused,
     told_of,
     traced,
@@ -156,3 +157,9 @@ def test_another_deciders_trace_has_no_tree() -> None:
         read_tree(other)
     assert not has_tree(refused("zero-shot", "decision"))
     assert not has_tree(refused("chain-of-thought", "summary"))
+
+
+def test_the_trace_of_an_earlier_version_has_the_same_tree() -> None:
+    """Versions up to 0.4 wrote an event of its own kind for each step."""
+    told = {kind: [of_earlier_version(one) for one in some] for kind, some in events().items()}
+    assert read_tree(traced(told)) == read_tree(traced())

@@ -156,7 +156,7 @@ def test_methods_stand_in_one_table(tmp_path: Path) -> None:
     assert all(result.outcome.judged for result in run.results)
     assert len(run.results) == len(asked().questions) * len(deciders)
     for trace in run.traces:
-        explored = "explored_tree" in [event.kind for event in trace.events]
+        explored = "exploration" in [getattr(event, "purpose", "") for event in trace.events]
         assert explored is (trace.decider == "bidder-t1")
 
 

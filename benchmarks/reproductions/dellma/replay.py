@@ -34,7 +34,7 @@ from dqa.evaluation.statistics import normalised_utility
 from dqa_dellma.release.questions import KNOWN_YEAR
 from dqa_dellma.release.replayed import Replay, Score
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
-from dqa_dellma.utilities.rankings import order_strictly, read_places, read_ranking
+from dqa_dellma.utilities.rankings import order_strictly, rank_places, read_places
 
 from .notes import notes_on
 from .realised import read_utilities
@@ -344,7 +344,7 @@ def _scorable(
 def _places(recording: Recording, items: range, defects: list[Defect]) -> list[int]:
     """Return the places that an answer ranks, and report what is wrong with them."""
     entries = order_strictly(read_places(recording.ranking))
-    ranking = read_ranking(entries, items)
+    ranking = rank_places(entries, items)
     places = [place for entry in entries for place in entry]
     if recording.reply is not None and ranking.oddities:
         problem = (

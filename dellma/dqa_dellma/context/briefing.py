@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from dqa.core.errors import UsageError
 from dqa.deciders.context import Context
-from dqa.models.conversation import Conversation
+from dqa.deciders.method import Asking
+from dqa.deciders.prompting import fill_in
 from dqa_dellma.context.problem import Problem
 from dqa_dellma.context.summaries import Shortener
-from dqa_dellma.events import ContextEvent
-from dqa_dellma.prompting import prompt
+from dqa_dellma.findings import ContextRead
 
 METHOD = "DeLLMa"
 _LEAST_CONTEXT = 200
@@ -34,13 +34,13 @@ class Briefing(Context):
         """Characters of the problem with all of its rules and rows."""
         return self._taken + len(self.rules) + len(self._rows)
 
-    def problem(self, conversation: Conversation, most: int) -> Problem:
+    def problem(self, asking: Asking, most: int) -> Problem:
         """Make the decision problem: goal, actions and context.
 
         Parameters
         ----------
-        conversation
-            What summaries are asked for in; its recorder keeps what the context is.
+        asking
+            The model that summarises; its recorder gets the context.
         most
             Most characters of goal, actions, rules and rows together. Rules and rows that are
             longer than what the others leave are summarised piece by piece.
@@ -56,16 +56,15 @@ class Briefing(Context):
         """
         rules, rows = self.rules, self._rows
         for_rules, for_rows = _shares(len(rules), len(rows), self._room(most))
-        shortener = Shortener(self.goal, self.actions, conversation)
+        shortener = Shortener(self.goal, self.actions, asking)
         rules_summarised, summarised = len(rules) > for_rules, len(rows) > for_rows
         if rules_summarised:
             rules = shortener.shorten("rules", [rules], for_rules)
         if summarised:
             rows = shortener.shorten("rows", self.tables, for_rows)
-        recorder = conversation.recorder
-        recorder.note(
-            ContextEvent(
-                step=recorder.steps,
+        asking.note(
+            "context",
+            ContextRead(
                 goal=self.goal,
                 rules=rules,
                 actions=self.actions,
@@ -75,7 +74,7 @@ class Briefing(Context):
                 rules_summarised=rules_summarised,
                 failed=self.failed,
                 cut=self.cut,
-            )
+            ),
         )
         return self._problem(_context(rules, rows))
 
@@ -98,7 +97,7 @@ class Briefing(Context):
     @property
     def _taken(self) -> int:
         """How many characters goal and actions take."""
-        return len(prompt("task", problem=self._problem(_context("", ""))))
+        return len(fill_in("dqa_dellma", "task", problem=self._problem(_context("", ""))))
 
     def _room(self, most: int) -> int:
         """Return how many characters goal and actions leave to rules and rows."""
@@ -114,7 +113,7 @@ class Briefing(Context):
 
 
 def _context(rules: str, rows: str) -> str:
-    return prompt("context", rules=rules, rows=rows)
+    return fill_in("dqa_dellma", "context", rules=rules, rows=rows)
 
 
 def _shares(rules: int, rows: int, room: int) -> tuple[int, int]:

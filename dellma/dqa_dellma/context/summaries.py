@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dqa.core.errors import UnparsableReplyError
+from pydantic import ConfigDict, ValidationInfo, field_validator
+
 from dqa.core.question import Candidate
-from dqa.deciders.replies import read_object
-from dqa.models.conversation import Conversation
-from dqa_dellma.prompting import prompt
+from dqa.deciders.method import Asking, Reply
+from dqa.deciders.prompting import fill_in
 
 _LEAST = 40
 """Fewest characters that a summary is given: no fewer can tell anything."""
@@ -26,13 +26,13 @@ class Shortener:
     ----------
     goal, actions
         What the summaries are for.
-    conversation
-        What it asks in.
+    asking
+        The model.
     """
 
     goal: str
     actions: tuple[Candidate, ...]
-    conversation: Conversation
+    asking: Asking
 
     def shorten(self, part: Literal["rules", "rows"], texts: Sequence[str], most: int) -> str:
         """Return summaries of `texts`, quoted, with at most `most` characters together.
@@ -54,7 +54,7 @@ class Shortener:
         UnparsableReplyError
             No reply shortens a piece.
         InfrastructureError, BudgetSpentError
-            As `Conversation.ask` raises them.
+            As `Asking.ask` raises them.
         """
         pieces = [piece for text in texts for piece in _pieces(text, most, headed=part == "rows")]
         joined = ""
@@ -72,14 +72,43 @@ class Shortener:
         return joined
 
     def _summary(self, part: str, piece: str, most: int) -> str:
-        text = prompt(
-            "summary", goal=self.goal, part=part, text=piece, actions=self.actions, most=most
-        )
-        return self.conversation.ask(text, lambda reply: _read(reply, most), "summary")
+        return self.asking.ask(
+            "summary",
+            Summary,
+            context=most,
+            label="summary",
+            note=False,
+            goal=self.goal,
+            part=part,
+            text=piece,
+            actions=self.actions,
+            most=most,
+        ).summary
+
+
+class Summary(Reply):
+    """A summary of at most as many characters, quoted, as the context says."""
+
+    model_config = ConfigDict(title="summary")
+
+    summary: str
+
+    @field_validator("summary")
+    @classmethod
+    def _fits(cls, summary: str, info: ValidationInfo) -> str:
+        if not summary.strip():
+            raise ValueError('The reply has no summary. Write {"summary": "..."}.')
+        size, most = len(_quoted(summary.strip())), int(info.context or 0)
+        if size > most:
+            raise ValueError(
+                f"The summary has {size} characters with a mark before each line, and {most} are "
+                "the most that can stay. Write a shorter one."
+            )
+        return summary.strip()
 
 
 def _quoted(*summaries: str) -> str:
-    return prompt("summaries", summaries=summaries)
+    return fill_in("dqa_dellma", "summaries", summaries=summaries)
 
 
 def _pieces(text: str, most: int, *, headed: bool) -> Iterator[str]:
@@ -103,16 +132,3 @@ def _pieces(text: str, most: int, *, headed: bool) -> Iterator[str]:
             size += len(part) + 1
     if piece:
         yield "\n".join([*header, *piece])
-
-
-def _read(reply: str, most: int) -> str:
-    told = read_object(reply, "summary").get("summary")
-    if not isinstance(told, str) or not told.strip():
-        raise UnparsableReplyError('The reply has no summary. Write {"summary": "..."}.')
-    size = len(_quoted(told.strip()))
-    if size > most:
-        raise UnparsableReplyError(
-            f"The summary has {size} characters with a mark before each line, and {most} are the "
-            "most that can stay. Write a shorter one."
-        )
-    return told.strip()

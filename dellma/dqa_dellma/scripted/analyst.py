@@ -11,32 +11,18 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage
-
 from dqa.core.situation import Cell
+from dqa.deciders.method import ScriptedReplies
+from dqa.deciders.prompting import on_one_line
 from dqa.models.scripted.steps import number
 from dqa_dellma.scripted.reports import Report, read_report
 
-_STEP = re.compile(r"^# Step: (?P<name>.+)$", re.MULTILINE)
-_ACTION = re.compile(r"^Action \d+\. (?P<name>.+)$", re.MULTILINE)
-_ITEM = re.compile(
-    r"^Item (?P<item>\d+)\. Action (?P<number>\d+)\. .+\n(?P<state>(?:- .+\n)*)", re.MULTILINE
-)
-_ASKED = re.compile(
-    r"Name (?P<factors>\d+) such factors.*?For each factor give (?P<values>\d+)", re.DOTALL
-)
-_FACTOR = re.compile(r"^- (?P<name>\".+\"): (?P<values>\[.+\])$", re.MULTILINE)
-_CONTEXT = re.compile(r"^# Context$", re.MULTILINE)
-_AT_MOST = re.compile(r"in at most (\d+) characters")
-_PART = re.compile(r"^# (?:Rules|Rows)$", re.MULTILINE)
 _QUOTE = "> "
-"""What stands before each line of a summary; more than once, where a summary is shortened."""
-_MAY_TIE = re.compile(r"in a list of their own:$", re.MULTILINE)
+"""The mark before each line of a summary; repeated if a summary is shortened."""
 _SAME = 1e-9
 """Figures that differ by less, relatively, are the same but for rounding."""
 _OUTLOOK = "outlook of "
@@ -45,73 +31,123 @@ _CHANGES: Mapping[str, tuple[float, str]] = {
     "as it looks": (1.0, "likely"),
     "better than it looks": (1.25, "somewhat unlikely"),
 }
-"""The values of an outlook: what each multiplies the figure by, and how likely it is."""
+"""The values of an outlook: the factor of the figure, and how likely it is."""
+
+Asked = Mapping[str, Any]
+"""The values of a prompt."""
+Tables = list[tuple[list[str], list[list[Cell]]]]
+"""Headers and rows."""
 
 
-class DellmaResponder:
-    """Answers DeLLMa's steps for a scripted model, as the entry point ``dqa.scripted`` names it."""
+def _enumerate(asked: Asked, script: str, seed: int) -> object:
+    most, width = asked["factors"], asked["values"]
+    report = read_report(_tables(asked))
+    if report is not None:
+        named = list(report.factors.items())[:most]
+        factors = [
+            {"name": name, "actions": "all", "values": list(values)[:width]}
+            for name, values in named
+        ]
+        return {"factors": factors}
+    actions, figures = _actions(asked), _figures(asked, script, seed)
+    values = list(_CHANGES)[:width] if width > 2 else [next(iter(_CHANGES)), list(_CHANGES)[-1]]
+    weightiest = sorted(actions, key=lambda action: -figures[action])[:most]
+    return {
+        "factors": [
+            {"name": f"{_OUTLOOK}{one}", "actions": [actions.index(one) + 1], "values": values}
+            for one in weightiest
+        ]
+    }
 
-    def answers(self, messages: Sequence[BaseMessage]) -> bool:
-        """Whether a conversation asks for one of the steps."""
-        return bool(messages) and _STEP.search(messages[-1].text) is not None
 
-    def reply(
-        self, messages: Sequence[BaseMessage], tools: Sequence[Any], script: str, seed: int
-    ) -> AIMessage:
-        """Return what a script says to the last step; see `reply_to_step`."""
-        del tools
-        return AIMessage(reply_to_step(messages[-1].text, script, seed))
+def _forecast(asked: Asked, script: str, seed: int) -> object:
+    del script, seed
+    report = read_report(_tables(asked))
+    if report is not None:
+        return {"beliefs": {name: dict(values) for name, values in report.factors.items()}}
+    usual = (1.0, "somewhat likely")
+    beliefs = {
+        name: {value: _CHANGES.get(value, usual)[1] for value in values}
+        for name, values in asked["factors"].items()
+    }
+    return {"beliefs": beliefs}
 
 
-RESPONDER = DellmaResponder()
+def _rank(asked: Asked, script: str, seed: int) -> object:
+    report, figures = read_report(_tables(asked)), _figures(asked, script, seed)
+    worth = {}
+    for place, item in enumerate(asked["items"], start=1):
+        action = on_one_line(item["action"])
+        change = _change(action, item["state"], report) if script == "analyst" else 1.0
+        worth[place] = figures[action] * change
+    best_first = sorted(worth, key=lambda place: (-worth[place], place))
+    groups: list[list[int]] = []
+    for place in best_first:
+        same = groups and math.isclose(worth[groups[-1][0]], worth[place], rel_tol=_SAME)
+        if same and asked["ties"]:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return {"working": "", "rank": [one if len(one) > 1 else one[0] for one in groups]}
 
 
-def reply_to_step(text: str, script: str, seed: int) -> str:
-    """Return what a script says to a step.
+def _change(action: str, state: Mapping[str, str], report: Report | None) -> float:
+    """Return the factor of an action's figure in a state."""
+    if report is not None:
+        known = {name: value for name, value in state.items() if name in report.factors}
+        return report.change(action, known)
+    return _CHANGES.get(state.get(f"{_OUTLOOK}{action}", ""), (1.0, ""))[0]
 
-    Parameters
-    ----------
-    text
-        The prompt.
-    script
-        ``analyst``; ``greedy`` for one that looks at figures and no state, ``random`` for one that
-        looks at neither.
-    seed
-        Of chance.
-    """
-    steps = _STEP.findall(text)
-    actions = _ACTION.findall(_CONTEXT.split(text, maxsplit=1)[0])
-    figures = _figures(text, actions) if script != "random" else _drawn(text, actions, seed)
-    if steps[-1].startswith("shorten"):
-        return json.dumps({"summary": _summary(text)})
-    if steps[-1].startswith("name what"):
-        return json.dumps({"factors": _factors(text, actions, figures)})
-    if steps[-1].startswith("judge"):
-        return json.dumps({"beliefs": _beliefs(text)})
-    if steps[-1].startswith("rank"):
-        ranked = _rank(text, actions, figures, by_state=script == "analyst")
-        return json.dumps({"working": "", "rank": ranked})
-    if steps[-1].startswith("decide"):
-        best = max(actions, key=lambda action: (figures[action], -actions.index(action)))
-        named = f"Action {actions.index(best) + 1}. {best}"
-        return json.dumps({"decision": named, "explanation": "It has the best figure."})
+
+def _decide(asked: Asked, script: str, seed: int) -> object:
+    actions, figures = _actions(asked), _figures(asked, script, seed)
+    best = max(actions, key=lambda action: (figures[action], -actions.index(action)))
+    named = f"Action {actions.index(best) + 1}. {best}"
+    return {"decision": named, "explanation": "It has the best figure."}
+
+
+def _summarise(asked: Asked, script: str, seed: int) -> object:
+    """Return as many whole lines, from the first on, as fit with their marks."""
+    del script, seed
+    most = asked["most"]
+    lines = [line.lstrip(_QUOTE) for line in asked["text"].strip().split("\n")]
+    ends = accumulate(len(_QUOTE) + len(line) + 1 for line in lines)
+    whole = sum(end - 1 <= most for end in ends)
+    return {"summary": "\n".join(lines[:whole]) or lines[0][: most - len(_QUOTE)]}
+
+
+def _think(asked: Asked, script: str, seed: int) -> object:
+    del asked, script, seed
     return "Each action may turn out worse or better than the figures say, and neither is likely."
 
 
-def _summary(text: str) -> str:
-    """Return as many whole lines, from the first on, as a summary may hold with their marks."""
-    told, _, asked = _PART.split(text, maxsplit=1)[-1].rpartition("\n# Step:")
-    lines = [line.lstrip(_QUOTE) for line in told.strip().split("\n")]
-    most = int(found[1]) if (found := _AT_MOST.search(asked)) else len(text)
-    ends = accumulate(len(_QUOTE) + len(line) + 1 for line in lines)
-    whole = sum(end - 1 <= most for end in ends)
-    return "\n".join(lines[:whole]) or lines[0][: most - len(_QUOTE)]
+RESPONDER = ScriptedReplies(
+    "dqa_dellma",
+    {
+        "summary": _summarise,
+        "enumeration": _enumerate,
+        "forecasting": _forecast,
+        "elicitation": _rank,
+        "zero_shot": _decide,
+        "thought_factors": _think,
+        "thought_chances": _think,
+        "thought_decision": _decide,
+    },
+)
+"""Answers every prompt of the package."""
 
 
-def _figures(text: str, actions: Sequence[str]) -> dict[str, float]:
-    """Work out one figure an action, more of which is better, from the rows in a prompt."""
-    figures = dict.fromkeys(actions, 0.0)
-    for header, rows in _tables(text):
+def _actions(asked: Asked) -> list[str]:
+    return [on_one_line(action) for action in asked["problem"].actions]
+
+
+def _figures(asked: Asked, script: str, seed: int) -> Mapping[str, float]:
+    """Work out one figure for each action, more of which is better, from the rows."""
+    actions = _actions(asked)
+    if script == "random":
+        return _drawn(asked["prompt"], actions, seed)
+    figures, tables = dict.fromkeys(actions, 0.0), _tables(asked)
+    for header, rows in tables:
         place = next((i for i in range(len(header)) if any(str(r[i]) in figures for r in rows)), -1)
         if place < 0 or any(figures.values()):
             continue
@@ -121,15 +157,14 @@ def _figures(text: str, actions: Sequence[str]) -> dict[str, float]:
                 named = dict(zip(header[place + 1 :], row[place + 1 :], strict=True))
                 of_action.setdefault(str(row[place]), []).append(named)
         figures |= {action: _figure(found) for action, found in of_action.items()}
-    trends = _trends(text, actions)
-    return figures | trends
+    return figures | _trends(tables, actions)
 
 
-def _tables(text: str) -> list[tuple[list[str], list[list[Cell]]]]:
-    """Return the tables in a prompt: a header and rows, each a JSON array on its line."""
-    tables: list[tuple[list[str], list[list[Cell]]]] = []
+def _tables(asked: Asked) -> Tables:
+    """Return the tables in a problem's context, where each row is a JSON array on its line."""
+    tables: Tables = []
     fresh = True
-    for row in text.split("\n"):
+    for row in asked["problem"].context.split("\n"):
         line = row.lstrip(_QUOTE)
         if not line.startswith("["):
             fresh = True
@@ -137,8 +172,7 @@ def _tables(text: str) -> list[tuple[list[str], list[list[Cell]]]]:
         try:
             cells = json.loads(line)
         except ValueError:
-            # The end of a row that was cut.
-            continue
+            continue  # the end of a row that was cut
         if fresh:
             tables.append(([str(cell) for cell in cells], []))
             fresh = False
@@ -162,10 +196,10 @@ def _figure(rows: Sequence[Mapping[str, Cell]]) -> float:
     return next((number(c) for c in last.values() if isinstance(c, int | float)), 0.0)
 
 
-def _trends(text: str, actions: Sequence[str]) -> dict[str, float]:
+def _trends(tables: Tables, actions: Sequence[str]) -> dict[str, float]:
     """Return for each action with monthly means the last one over the mean of the year before."""
     means: dict[str, list[float]] = {}
-    for header, rows in _tables(text):
+    for header, rows in tables:
         if header[-1] == "mean_price":
             for row in rows:
                 means.setdefault(str(row[0]), []).append(number(row[-1]))
@@ -182,79 +216,3 @@ def _drawn(text: str, actions: Sequence[str], seed: int) -> dict[str, float]:
         action: hashlib.sha256(f"{seed}\n{action}\n{text}".encode()).digest() for action in actions
     }
     return {action: float(int.from_bytes(digest[:6], "big")) for action, digest in digests.items()}
-
-
-def _factors(
-    text: str, actions: Sequence[str], figures: Mapping[str, float]
-) -> list[dict[str, Any]]:
-    asked = _ASKED.search(text)
-    most, width = (int(asked["factors"]), int(asked["values"])) if asked else (2, 3)
-    report = read_report(_tables(text))
-    if report is not None:
-        named = list(report.factors.items())[:most]
-        return [
-            {"name": name, "actions": "all", "values": list(values)[:width]}
-            for name, values in named
-        ]
-    weightiest = sorted(figures, key=lambda action: -figures[action])[:most]
-    values = list(_CHANGES)[:width] if width > 2 else [next(iter(_CHANGES)), list(_CHANGES)[-1]]
-    return [
-        {"name": f"{_OUTLOOK}{action}", "actions": [actions.index(action) + 1], "values": values}
-        for action in weightiest
-    ]
-
-
-def _beliefs(text: str) -> dict[str, dict[str, str]]:
-    listed = text[[step.start() for step in _STEP.finditer(text)][-1] :]
-    report = read_report(_tables(text))
-    if report is not None:
-        return {name: dict(values) for name, values in report.factors.items()}
-    return {
-        json.loads(found["name"]): {
-            value: _CHANGES.get(value, (1.0, "somewhat likely"))[1]
-            for value in json.loads(found["values"])
-        }
-        for found in _FACTOR.finditer(listed)
-    }
-
-
-def _rank(
-    text: str, actions: Sequence[str], figures: Mapping[str, float], *, by_state: bool
-) -> list[int | list[int]]:
-    report = read_report(_tables(text))
-    worth: dict[int, float] = {}
-    for item in _ITEM.finditer(text):
-        action, state = actions[int(item["number"]) - 1], item["state"]
-        change = 1.0
-        if by_state and report is not None:
-            change = report.change(action, _state(state, report))
-        elif by_state:
-            for value, (factor, _) in _CHANGES.items():
-                change *= factor if f"{_OUTLOOK}{action}: {value}\n" in state else 1.0
-        worth[int(item["item"])] = figures[action] * change
-    return _equal_together(worth) if _MAY_TIE.search(text) else _best_first(worth)
-
-
-def _best_first(worth: Mapping[int, float]) -> list[int | list[int]]:
-    return [*sorted(worth, key=lambda place: (-worth[place], place))]
-
-
-def _equal_together(worth: Mapping[int, float]) -> list[int | list[int]]:
-    """Return places best first, those of one worth in a list of their own."""
-    groups: list[list[int]] = []
-    for place in sorted(worth, key=lambda place: (-worth[place], place)):
-        if groups and math.isclose(worth[groups[-1][0]], worth[place], rel_tol=_SAME):
-            groups[-1].append(place)
-        else:
-            groups.append([place])
-    return [group if len(group) > 1 else group[0] for group in groups]
-
-
-def _state(text: str, report: Report) -> dict[str, str]:
-    """Return the value of each of a report's factors in an item's state."""
-    return {
-        name: value
-        for name, values in report.factors.items()
-        for value in values
-        if f"- {name}: {value}\n" in text
-    }

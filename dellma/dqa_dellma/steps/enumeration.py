@@ -4,79 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
 from dqa.core.question import Candidate
 from dqa.deciders.prompting import fold, on_one_line
 from dqa.deciders.replies import read_action, read_object
-from dqa.models.conversation import Conversation
-from dqa_dellma.context.problem import Problem
-from dqa_dellma.events import AskedFor, FactorsEvent
-from dqa_dellma.prompting import prompt
+from dqa_dellma.findings import AskedFor, NamedFactors
 
 _ALL = frozenset({"all", "all actions", "all of them", "every action"})
 
 
-class StateEnumeration(Protocol):
-    """The first step: a problem to its latent factors."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The factors that a model is asked for.
 
-    def enumerate(self, problem: Problem, conversation: Conversation) -> FactorsEvent:
-        """Return the factors with their values, each of them once."""
-        ...
-
-
-class AskedEnumeration:
-    """Asks the model for k factors with l values each.
-
-    What it names is taken as it comes where it differs: fewer factors or values are fewer, those
-    beyond k or l are left out, a factor without values or named twice does not count. The result
-    says what was asked for, what came, and what of it was left out or unusable.
-
-    Parameters
+    Attributes
     ----------
-    general
-        How many that bear on all actions.
-    own
-        How many of each action's own.
-    most
-        The most in all: where the others are more, k is this, and the model says which matter.
-    values
-        l.
+    actions
+        The actions that factors may bear on.
+    factors, values
+        k and l.
     """
 
-    def __init__(self, general: int = 2, own: int = 2, most: int = 16, values: int = 3) -> None:
-        self._general, self._own = general, own
-        self._most = most
-        self._values = values
+    actions: Sequence[Candidate]
+    factors: int
+    values: int
 
-    def enumerate(self, problem: Problem, conversation: Conversation) -> FactorsEvent:
-        """Return the factors with their values; `UnparsableReplyError` where none is named."""
-        whole = self._general + self._own * len(problem.actions)
-        wanted, most = min(whole, self._most), self._values
-        text = prompt(
-            "enumeration",
-            task=prompt("task", problem=problem),
-            actions=len(problem.actions),
-            factors=wanted,
-            general=self._general,
-            own=self._own,
-            whole=whole <= self._most,
-            values=most,
-        )
-        named, unusable = conversation.ask(
-            text, lambda reply: _read(reply, problem.actions), "state enumeration"
-        )
-        kept = named[:wanted]
-        return FactorsEvent(
-            factors={one.name: one.values[:most] for one in kept},
-            about={one.name: one.about for one in kept if one.about},
-            asked=AskedFor(factors=wanted, values=most),
-            left_out=tuple(one.name for one in named[wanted:]),
-            values_left_out={one.name: one.values[most:] for one in kept if one.values[most:]},
-            unusable=unusable,
-            unplaced=sum(one.about is None for one in kept),
-        )
+
+def read_factors(reply: str, wanted: Wanted) -> NamedFactors:
+    """Read factors with their values, each of them once; `UnparsableReplyError` for none.
+
+    Fewer factors or values than wanted are fewer, more are left out, and an entry without a name or
+    values, or named twice, does not count. The result says all of that.
+    """
+    named, unusable = _read(reply, wanted.actions)
+    kept, most = named[: wanted.factors], wanted.values
+    return NamedFactors(
+        factors={one.name: one.values[:most] for one in kept},
+        about={one.name: one.about for one in kept if one.about},
+        asked=AskedFor(factors=wanted.factors, values=most),
+        left_out=tuple(one.name for one in named[wanted.factors :]),
+        values_left_out={one.name: one.values[most:] for one in kept if one.values[most:]},
+        unusable=unusable,
+        unplaced=sum(one.about is None for one in kept),
+    )
 
 
 @dataclass(frozen=True, slots=True)

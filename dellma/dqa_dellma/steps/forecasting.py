@@ -4,74 +4,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from dqa.core.errors import UnparsableReplyError
+from dqa.deciders.method import listed
 from dqa.deciders.prompting import fold
 from dqa.deciders.replies import read_object
-from dqa.models.conversation import Conversation
-from dqa_dellma.context.problem import Problem
-from dqa_dellma.events import ForecastEvent
-from dqa_dellma.prompting import prompt
+from dqa_dellma.findings import Forecast
 from dqa_dellma.utilities.beliefs import WEIGHTS, Factors, judge
 
-_SHOWN = 10
-"""Most problems that the model is told at once."""
 _WEIGHED = re.compile(r"(?P<words>[a-z ]+?) ?\((?P<weight>\d)\)")
 """Words as the prompt lists them."""
 _LONGEST = 60
 """Most characters of an odd likelihood that it is shown."""
 
 
-class StateForecast(Protocol):
-    """The second step: factors to a belief over states."""
+def read_forecast(reply: str, factors: Factors) -> Forecast:
+    """Read a verbalised probability of every value (Algorithm 1).
 
-    def forecast(
-        self, problem: Problem, factors: Factors, conversation: Conversation
-    ) -> ForecastEvent:
-        """Return what is believed about each factor, in their order."""
-        ...
+    Names that are not asked for are ignored, and the result has them.
 
-
-class AskedForecast:
-    """Asks the model for a verbalised probability of every value (Algorithm 1).
-
-    A word that is not one of the six, or a value that is left out, is asked for again; nothing is
-    made up for it. What was not asked for is ignored, and the result names it.
+    Raises
+    ------
+    UnparsableReplyError
+        A value is missing, or its word is not one of the six.
     """
-
-    def forecast(
-        self, problem: Problem, factors: Factors, conversation: Conversation
-    ) -> ForecastEvent:
-        """Return the beliefs; `UnparsableReplyError` where no reply covers every value."""
-        text = prompt(
-            "forecasting",
-            task=prompt("task", problem=problem),
-            factors=factors,
-            weights=[f"{words} ({weight})" for words, weight in WEIGHTS.items()],
-        )
-        return conversation.ask(text, lambda reply: _read(reply, factors), "state forecasting")
-
-
-def _read(reply: str, factors: Factors) -> ForecastEvent:
     told = read_object(reply, "beliefs")
-    listed = _folded(told.get("beliefs", told))
-    said = {factor: _folded(listed.get(fold(factor))) for factor in factors}
+    named = _folded(told.get("beliefs", told))
+    said = {factor: _folded(named.get(fold(factor))) for factor in factors}
     problems = [
         problem
         for factor, values in factors.items()
         for problem in _problems(factor, values, said[factor])
     ]
     if problems:
-        more = f" {len(problems) - _SHOWN} more are not." if len(problems) > _SHOWN else ""
         raise UnparsableReplyError(
-            f"Not every value is judged: {'; '.join(problems[:_SHOWN])}.{more} Write "
+            f"Not every value is judged: {listed(problems)}. Write "
             '{"beliefs": {"<factor>": {"<value>": "<words>"}}} with every factor and value, and '
             f"for the words one of: {', '.join(WEIGHTS)}."
         )
     asked = {fold(factor): set(map(fold, values)) for factor, values in factors.items()}
     ignored = [
-        *(name for name in listed if name not in asked),
+        *(name for name in named if name not in asked),
         *(
             f"{factor}: {value}"
             for factor in factors
@@ -83,7 +57,7 @@ def _read(reply: str, factors: Factors) -> ForecastEvent:
         factor: {value: _words(said[factor][fold(value)]) for value in values}
         for factor, values in factors.items()
     }
-    return ForecastEvent(beliefs=judge(words), ignored=tuple(ignored))
+    return Forecast(beliefs=judge(words), ignored=tuple(ignored))
 
 
 def _problems(factor: str, values: Sequence[str], said: Mapping[str, Any]) -> Iterator[str]:

@@ -7,21 +7,20 @@ once one action is the best with that probability. The trace says how many calls
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dqa.core.errors import DataError, UnparsableReplyError
-from dqa.models.conversation import Conversation
-from dqa_dellma.context.problem import Problem
-from dqa_dellma.events import ConfidenceEvent, Finding, RankingEvent
+from dqa.core.question import Candidate
+from dqa.deciders.method import Finding
+from dqa_dellma.findings import Confidence, Ranking
 from dqa_dellma.settings import DellmaSettings
-from dqa_dellma.steps.elicitation import Ranker
 from dqa_dellma.utilities.beliefs import Beliefs, sample_states
-from dqa_dellma.utilities.maximisation import Maximised, maximise
+from dqa_dellma.utilities.maximisation import Maximised
 from dqa_dellma.utilities.pairs import (
     Pairs,
     cut_minibatches,
@@ -36,50 +35,37 @@ _HOPELESS = 0.02
 """Chance of being the best below which an action is not ranked any further."""
 
 
-class Maximisation(Protocol):
-    """The fourth step: rankings to what they say of every action, and which is the best."""
-
-    def __call__(
-        self,
-        pairs: Pairs,
-        rankings: Sequence[RankingEvent],
-        actions: int,
-        settings: DellmaSettings,
-        /,
-    ) -> Maximised:
-        """Find the best action, as `dqa_dellma.utilities.maximisation.maximise` does.
-
-        Raises
-        ------
-        DataError
-            The rankings give no figures to decide by.
-        """
-        ...
+Rank: TypeAlias = Callable[[Pairs, Sequence[int]], Ranking]
+"""Ranks a minibatch of pairs, by their numbers."""
+Maximise: TypeAlias = Callable[[Pairs, Sequence[Ranking], int], Maximised]
+"""Finds the best of some actions."""
 
 
 @dataclass(frozen=True, slots=True)
-class UtilityElicitation:
-    """Pairs are ranked, and the fourth step is asked what follows: once, or after every round.
+class Elicitation:
+    """Ranks pairs, and finds the best action: once, or after every round.
 
     Attributes
     ----------
-    ranker
-        Ranks a minibatch.
+    rank, maximise
+        The third and the fourth step.
+    note
+        Records what was drawn and ranked.
     settings
-        How many samples, in which minibatches, until when.
-    maximisation
-        Says which action is the best, and how sure that is.
+        The number of samples, the minibatches, and the confidence.
+    actions
+        The actions.
     """
 
-    ranker: Ranker
+    rank: Rank
+    maximise: Maximise
+    note: Callable[[str, Finding], None]
     settings: DellmaSettings
-    maximisation: Maximisation = maximise
+    actions: Sequence[Candidate]
 
-    def elicit(
+    def run(
         self,
-        problem: Problem,
         beliefs: Beliefs,
-        conversation: Conversation,
         rng: np.random.Generator,
         bearing: NDArray[np.bool_] | None = None,
     ) -> Maximised:
@@ -87,56 +73,46 @@ class UtilityElicitation:
 
         Parameters
         ----------
-        problem, beliefs
-            What is decided, and what is believed.
-        conversation
-            What the ranker asks in; what was drawn and ranked is recorded there.
+        beliefs
+            What is believed.
         rng
             Draws states and shuffles pairs.
         bearing
-            Shape (A, k): which factors bear on which action; None where all may.
+            Shape (A, k): which factors bear on which action; None for all.
 
         Raises
         ------
         UnparsableReplyError
             No minibatch was ranked, or no figures follow from the rankings.
         """
-        settings, count = self.settings, len(problem.actions)
+        settings, count = self.settings, len(self.actions)
         if settings.shared and settings.confidence < 1.0:
-            return self._in_rounds(problem, beliefs, conversation, rng, bearing)
+            return self._in_rounds(beliefs, rng, bearing)
         if settings.shared:
             states = sample_states(beliefs, settings.samples, rng, settings.draws)
             pairs = pair_shared_states(states, count, rng)
         else:
             pairs = pair_separate_states(beliefs, count, settings.samples, rng, settings.draws)
         pairs = replace(pairs, bearing=bearing)
-        _note(conversation, pairs.to_event())
+        self.note("pairs", pairs.found())
         # States of their own link no two actions, so those pairs are ranked in one go.
         size = settings.batch if settings.shared else len(pairs)
-        rankings = [
-            self._ranked(problem, beliefs, pairs, batch, conversation)
-            for batch in cut_minibatches(len(pairs), size, settings.overlap)
-        ]
-        return self._maximised(pairs, rankings, count)
+        batches = cut_minibatches(len(pairs), size, settings.overlap)
+        return self._maximised(pairs, [self._ranked(pairs, batch) for batch in batches])
 
     def _in_rounds(
-        self,
-        problem: Problem,
-        beliefs: Beliefs,
-        conversation: Conversation,
-        rng: np.random.Generator,
-        bearing: NDArray[np.bool_] | None,
+        self, beliefs: Beliefs, rng: np.random.Generator, bearing: NDArray[np.bool_] | None
     ) -> Maximised:
         """Rank a share of the states a round, only for the actions that may still be the best.
 
         Minibatches are those of a run without rounds as long as no action drops out: a round ranks
         the full ones and leaves the rest to the next, so rounds cost no call of their own.
         """
-        settings, count = self.settings, len(problem.actions)
+        settings, count = self.settings, len(self.actions)
         planned = len(cut_minibatches(count * settings.samples, settings.batch, settings.overlap))
         contenders = np.arange(count)
         states = sample_states(beliefs, settings.samples, rng, settings.draws)
-        pairs, rankings = replace(Pairs.none(len(beliefs)), bearing=bearing), list[RankingEvent]()
+        pairs, rankings = replace(Pairs.none(len(beliefs)), bearing=bearing), list[Ranking]()
         queue = _Queue(settings)
         rounds = min(_ROUNDS, planned, settings.samples)
         for number, share in enumerate(np.array_split(np.arange(settings.samples), rounds), 1):
@@ -144,47 +120,38 @@ class UtilityElicitation:
             fresh = replace(fresh, action_of=contenders[fresh.action_of])
             queue.waiting += range(len(pairs), len(pairs) + len(fresh))
             pairs = pairs.joined(fresh)
-            _note(conversation, fresh.to_event())
+            self.note("pairs", fresh.found())
             due = queue.due(last=number == rounds)
-            rankings += [
-                self._ranked(problem, beliefs, pairs, batch, conversation) for batch in due
-            ]
+            rankings += [self._ranked(pairs, batch) for batch in due]
             if number < rounds and not (due and _comparing(rankings)):
                 continue
-            found = self._maximised(pairs, rankings, count)
+            found = self._maximised(pairs, rankings)
             sure = float(found.chances[found.best])
             contenders = np.union1d(np.flatnonzero(found.chances >= _HOPELESS), [found.best])
-            standing = ConfidenceEvent(
+            standing = Confidence(
                 probability=sure,
-                contenders=tuple(problem.actions[action] for action in contenders),
+                contenders=tuple(self.actions[int(action)] for action in contenders),
                 calls=len(rankings),
                 calls_saved=max(0, planned - len(rankings)),
             )
-            _note(conversation, standing)
+            self.note("confidence", standing)
             if sure >= settings.confidence or len(contenders) < 2:
                 break
             queue.keep(np.isin(pairs.action_of, contenders))
         return found
 
-    def _ranked(
-        self,
-        problem: Problem,
-        beliefs: Beliefs,
-        pairs: Pairs,
-        batch: Sequence[int],
-        conversation: Conversation,
-    ) -> RankingEvent:
-        found = self.ranker.rank(problem, beliefs, pairs, batch, conversation)
-        _note(conversation, found)
+    def _ranked(self, pairs: Pairs, batch: Sequence[int]) -> Ranking:
+        found = self.rank(pairs, batch)
+        self.note("elicitation", found)
         return found
 
-    def _maximised(self, pairs: Pairs, rankings: Sequence[RankingEvent], actions: int) -> Maximised:
+    def _maximised(self, pairs: Pairs, rankings: Sequence[Ranking]) -> Maximised:
         if not _comparing(rankings):
             raise UnparsableReplyError(f"None of {len(rankings)} minibatches was ranked.")
         try:
-            return self.maximisation(pairs, rankings, actions, self.settings)
+            return self.maximise(pairs, rankings, len(self.actions))
         except (DataError, ArithmeticError, np.linalg.LinAlgError) as error:
-            # Every ranking is paid for by now: the run ends with its trace, and the others go on.
+            # Every ranking is paid for by now: the run ends with its trace.
             raise UnparsableReplyError(
                 f"No figures to decide by follow from {len(rankings)} rankings: {error}"
             ) from error
@@ -226,9 +193,5 @@ class _Queue:
         self.waiting = [item for item in self.waiting if wanted[item]]
 
 
-def _note(conversation: Conversation, finding: Finding) -> None:
-    conversation.recorder.note(finding.at(conversation.recorder.steps))
-
-
-def _comparing(rankings: Sequence[RankingEvent]) -> bool:
+def _comparing(rankings: Sequence[Ranking]) -> bool:
     return any(len(ranking.items) > 1 for ranking in rankings)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
-from pydantic import computed_field
+from pydantic import computed_field, field_validator
 
 from dqa.core.question import Candidate
 from dqa.core.records import Record
-from dqa_dellma.events import ConfidenceEvent, Method, RankingEvent
+from dqa_dellma.findings import Confidence, Method, Ranking
 from dqa_dellma.utilities.why import Influence
 
 DEFECTS: Mapping[str, str] = MappingProxyType(
@@ -139,6 +140,12 @@ class ComparedAction(Record):
     chance_best: float | None = None
     samples: tuple[TriedState, ...]
 
+    @field_validator("interval", mode="before")
+    @classmethod
+    def _whole(cls, bounds: Any) -> Any:  # noqa: ANN401  (whatever a trace contains)
+        """Return no interval for one without bounds."""
+        return None if bounds is None or None in bounds else bounds
+
     def extremes(self, most: int) -> tuple[Sequence[TriedState], int]:
         """Return at most `most` samples, the best first, and how many are left out in between."""
         ordered = sorted(
@@ -148,6 +155,12 @@ class ComparedAction(Record):
             return ordered, 0
         half = most // 2
         return [*ordered[: most - half], *ordered[len(ordered) - half :]], len(ordered) - most
+
+
+class StoredRanking(Ranking):
+    """A ranking, and the number of the reply that has it."""
+
+    step: int = 0
 
 
 class UnusableReply(Record):
@@ -177,7 +190,7 @@ class ReadStatement(Record):
 
 
 class ReadContext(Record):
-    """What is asked and was read; the fields are those of `dqa_dellma.events.ContextEvent`."""
+    """What is asked and was read; the fields are those of `dqa_dellma.findings.ContextEvent`."""
 
     statements: tuple[ReadStatement, ...]
     goal: str = ""
@@ -232,9 +245,9 @@ class DecisionTree(Record):
     actions: tuple[ComparedAction, ...]
     factors: tuple[JudgedFactor, ...]
     states: tuple[SampledState, ...]
-    rankings: tuple[RankingEvent, ...]
+    rankings: tuple[StoredRanking, ...]
     failures: tuple[UnusableReply, ...]
-    rounds: tuple[ConfidenceEvent, ...]
+    rounds: tuple[Confidence, ...]
     speaking: tuple[Influence, ...]
     context: ReadContext
     method: Method | None

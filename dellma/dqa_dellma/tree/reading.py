@@ -9,31 +9,28 @@ from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
+from pydantic import BaseModel
 
 from dqa.core.errors import UsageError
 from dqa.core.events import (
-    CORE_EVENTS,
     Event,
     OtherEvent,
     ParseFailureEvent,
     PromptEvent,
+    StepEvent,
     ToolEvent,
-    kinds_of,
 )
 from dqa.core.text import counted
 from dqa.evaluation.traces import Trace
-from dqa_dellma.events import (
-    EVENTS,
-    ActionFigures,
-    ConfidenceEvent,
-    ContextEvent,
-    FactorsEvent,
-    ForecastEvent,
+from dqa_dellma.findings import (
+    Confidence,
+    ContextRead,
+    DrawnPairs,
+    Forecast,
     Method,
-    OnlyActionEvent,
-    PairsEvent,
-    RankingEvent,
-    UtilitiesEvent,
+    NamedFactors,
+    OnlyAction,
+    Utilities,
 )
 from dqa_dellma.tree.decision_tree import (
     DEFECTS,
@@ -45,33 +42,56 @@ from dqa_dellma.tree.decision_tree import (
     ReadContext,
     ReadStatement,
     SampledState,
+    StoredRanking,
     TriedState,
     UnusableReply,
 )
 from dqa_dellma.utilities.pairs import Pairs
 from dqa_dellma.utilities.why import Influence, find_influences
 
-_Event = TypeVar("_Event", bound=Event)
-_KNOWN = frozenset(kind for event in (*CORE_EVENTS, *EVENTS) for kind in kinds_of(event))
+_Found = TypeVar("_Found", bound=BaseModel)
+_EARLIER = {
+    "context": "context",
+    "only_action": "only_action",
+    "factors": "enumeration",
+    "forecast": "forecasting",
+    "pairs": "pairs",
+    "ranking": "elicitation",
+    "confidence": "confidence",
+    "utilities": "utilities",
+}
+"""By kind of an event that earlier versions wrote, the step that has its fields now."""
 _UNUSABLE = {
     "summary": "replies_without_summary",
     "state enumeration": "replies_without_factors",
     "state forecasting": "replies_without_beliefs",
     "utility elicitation": "replies_without_ranking",
 }
-"""What a reply that cannot be used counts as, by what was asked for."""
+"""The defect that an unusable reply counts as, by the purpose of its prompt."""
 _OURS = "dellma-"
-"""What DeLLMa's own deciders begin with."""
+"""The beginning of the names of DeLLMa's own deciders."""
+
+
+def _results(trace: Trace) -> dict[str, list[dict[str, Any]]]:
+    """Return the results of a trace's steps by purpose, each with its ``step``."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for event in trace.events:
+        if isinstance(event, StepEvent):
+            found.setdefault(event.purpose, []).append({**event.result, "step": event.step})
+        elif isinstance(event, OtherEvent) and event.kind in _EARLIER:
+            told = {**event.data, "step": event.step}
+            found.setdefault(_EARLIER[event.kind], []).append(told)
+    return found
 
 
 def has_tree(trace: Trace) -> bool:
-    """Whether a trace tells of a DeLLMa decision, or of the beginning of one."""
-    kinds = {event.kind for event in trace.events}
+    """Whether a trace is of a DeLLMa decision, or of the beginning of one."""
+    steps = _results(trace).keys()
     purposes = {event.purpose for event in trace.events if isinstance(event, PromptEvent)}
-    if kinds & {"factors", "only_action"} or "state enumeration" in purposes:
+    if steps & {"enumeration", "only_action"} or "state enumeration" in purposes:
         return True
     # The baselines read the same context, and have it summarised: only the name tells them apart.
-    return trace.decider.startswith(_OURS) and ("context" in kinds or "summary" in purposes)
+    return trace.decider.startswith(_OURS) and ("context" in steps or "summary" in purposes)
 
 
 def find_tree(traces: Sequence[Trace]) -> DecisionTree:
@@ -126,17 +146,16 @@ class _TreeReader:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        for event in trace.events:
-            if isinstance(event, OtherEvent) and event.kind in _KNOWN:
-                raise ValueError(f"its event '{event.kind}' of step {event.step} has other fields")
-        self._context = self._last(ContextEvent)
-        self._factors = self._last(FactorsEvent)
-        self._forecast = self._last(ForecastEvent)
-        self._only = self._last(OnlyActionEvent)
-        self._found = self._last(UtilitiesEvent)
-        self._rankings = tuple(self._all(RankingEvent))
+        self._steps = _results(trace)
+        self._context = self._last("context", ContextRead)
+        self._factors = self._last("enumeration", NamedFactors)
+        self._forecast = self._last("forecasting", Forecast)
+        self._only = self._last("only_action", OnlyAction)
+        self._found = self._last("utilities", Utilities)
+        rankings = self._steps.get("elicitation", ())
+        self._rankings = tuple(StoredRanking.model_validate(one) for one in rankings)
         self._failures = tuple(_failures(trace.events))
-        drawn = [Pairs.of(event) for event in self._all(PairsEvent)]
+        drawn = [Pairs.of(one) for one in self._all("pairs", DrawnPairs)]
         self._pairs = reduce(Pairs.joined, drawn) if drawn else Pairs.none(0)
         unknown: list[float | None] = [None] * len(self._pairs)
         self._utilities = self._found.utilities if self._found else unknown
@@ -146,7 +165,7 @@ class _TreeReader:
         factors = tuple(self._judged())
         actions = self._actions()
         runner_up = actions[1] if len(actions) > 1 and actions[1].value is not None else None
-        rounds = tuple(self._all(ConfidenceEvent))
+        rounds = tuple(self._all("confidence", Confidence))
         method = found.model_dump(include=set(Method.model_fields)) if found else None
         return DecisionTree(
             question=trace.question,
@@ -171,11 +190,13 @@ class _TreeReader:
             defects=self._defects(),
         )
 
-    def _all(self, kind: type[_Event]) -> Iterator[_Event]:
-        return (event for event in self._trace.events if isinstance(event, kind))
+    def _all(self, purpose: str, kind: type[_Found]) -> list[_Found]:
+        found = self._steps.get(purpose, ())
+        return [kind.model_validate({k: v for k, v in one.items() if k != "step"}) for one in found]
 
-    def _last(self, kind: type[_Event]) -> _Event | None:
-        return next((e for e in reversed(self._trace.events) if isinstance(e, kind)), None)
+    def _last(self, purpose: str, kind: type[_Found]) -> _Found | None:
+        found = self._all(purpose, kind)
+        return found[-1] if found else None
 
     @property
     def _chosen(self) -> str | int | None:
@@ -213,8 +234,9 @@ class _TreeReader:
     def _actions(self) -> tuple[ComparedAction, ...]:
         # A run may end while its context is summarised, before anything says what is compared.
         listed = self._context.actions if self._context else ()
-        known = [_figures(one) for one in self._found.actions] if self._found else []
-        figures = known or [{"action": action} for action in listed]
+        figures: list[dict[str, Any]] = [{"action": action} for action in listed]
+        if self._found:
+            figures = [one.model_dump(exclude={"ranked"}) for one in self._found.actions]
         samples: list[list[TriedState]] = [[] for _ in figures]
         for action, sample in zip(self._pairs.action_of.tolist(), self._samples(), strict=True):
             samples[action].append(sample)
@@ -255,8 +277,8 @@ class _TreeReader:
         )
         read = (
             ReadStatement(statement=one.statement, observation=one.observation, error=one.error)
-            for one in self._all(ToolEvent)
-            if one.kind == "retrieval"
+            for one in self._trace.events
+            if isinstance(one, ToolEvent) and one.kind == "retrieval"
         )
         return ReadContext(statements=tuple(read), **told)
 
@@ -281,12 +303,6 @@ class _TreeReader:
             counted["invented"] += ranking.invented
             counted["unreadable"] += bool(ranking.problem)
         return {name: counted[name] for name in DEFECTS}
-
-
-def _figures(action: ActionFigures) -> dict[str, Any]:
-    """Return the figures of an action; an interval without bounds is None."""
-    figures = action.model_dump(exclude={"ranked"})
-    return figures | {"interval": None if None in action.interval else action.interval}
 
 
 def _failures(events: Sequence[Event]) -> Iterator[UnusableReply]:

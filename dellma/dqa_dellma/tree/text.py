@@ -10,8 +10,13 @@ import typer
 from dqa.core.text import counted, visible
 from dqa.report.pages import percent
 from dqa.report.tables import model_line
-from dqa_dellma.events import RankingEvent
-from dqa_dellma.tree.decision_tree import ComparedAction, DecisionTree, JudgedFactor, TriedState
+from dqa_dellma.tree.decision_tree import (
+    ComparedAction,
+    DecisionTree,
+    JudgedFactor,
+    StoredRanking,
+    TriedState,
+)
 
 _MOST, _UNFOLDED, _EXTREMES, _FACTORS = 10, 2, 3, 16
 _LINE = 500
@@ -156,12 +161,12 @@ def _rankings(tree: DecisionTree, *, full: bool) -> Sequence[str]:
     return [f"{_counted(*one)}: {_order(one[1], names) or one[1].problem}" for one in numbered]
 
 
-def _counted(number: int, ranking: RankingEvent) -> str:
+def _counted(number: int, ranking: StoredRanking) -> str:
     ranked = f"{len(ranking.items)} of {len(ranking.shown)}"
     return f"ranking {number} (reply {ranking.step}): {ranked}{ranking.oddities}"
 
 
-def _order(ranking: RankingEvent, names: dict[int, str]) -> str:
+def _order(ranking: StoredRanking, names: dict[int, str]) -> str:
     """Return the items in order, with " = " between equal ones."""
     between = [" = " if rank == later else "; " for rank, later in pairwise(ranking.ranks)]
     items = [names[item] for item in ranking.items]

@@ -12,7 +12,7 @@ from scipy.stats import qmc
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate
-from dqa_dellma.events import Likelihood
+from dqa_dellma.findings import Likelihood
 from dqa_dellma.settings import Draws
 
 WEIGHTS: Mapping[str, int] = MappingProxyType(
@@ -128,7 +128,7 @@ def bearing_of(
     factors
         The names of the k factors.
     about
-        As in `dqa_dellma.events.FactorsEvent`.
+        As in `dqa_dellma.findings.NamedFactors`.
     actions
         The A actions.
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate
-from dqa_dellma.events import ActionFigures, RankingEvent, UtilitiesEvent
+from dqa_dellma.findings import ActionFigures, Ranking, Utilities
 from dqa_dellma.settings import Attitude, DellmaSettings, Elicitation
 from dqa_dellma.utilities.bradley_terry import (
     Floats,
@@ -83,10 +83,10 @@ class Maximised:
     ranked: Ints
     settings: DellmaSettings
 
-    def to_event(self, actions: Sequence[Candidate], why: str) -> UtilitiesEvent:
-        """Return what a trace holds of it; what is not known is None."""
+    def found(self, actions: Sequence[Candidate], why: str) -> Utilities:
+        """Return the result for a trace; unknown figures are None."""
         settings = self.settings
-        return UtilitiesEvent(
+        return Utilities(
             actions=tuple(self._figures(number, action) for number, action in enumerate(actions)),
             level=LEVEL,
             scores=tuple(self.scores.tolist()),
@@ -112,7 +112,7 @@ class Maximised:
 
 
 def maximise(
-    pairs: Pairs, rankings: Sequence[RankingEvent], actions: int, settings: DellmaSettings
+    pairs: Pairs, rankings: Sequence[Ranking], actions: int, settings: DellmaSettings
 ) -> Maximised:
     """Find the action of the largest expected utility.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dqa.core.errors import UsageError
-from dqa_dellma.events import PairsEvent
+from dqa_dellma.findings import DrawnPairs
 from dqa_dellma.settings import Draws
 from dqa_dellma.utilities.beliefs import Beliefs, sample_states
 
@@ -38,7 +38,7 @@ class Pairs:
         return len(self.state_of)
 
     @classmethod
-    def of(cls, event: PairsEvent) -> Self:
+    def of(cls, event: DrawnPairs) -> Self:
         """Return the pairs of one draw, as a trace holds them, whichever factors bear on what."""
         return cls(
             np.array(event.states, dtype=np.int64),
@@ -46,10 +46,10 @@ class Pairs:
             np.array(event.action_of, dtype=np.int64),
         )
 
-    def to_event(self) -> PairsEvent:
-        """Return what a trace holds of them."""
+    def found(self) -> DrawnPairs:
+        """Return the pairs for a trace."""
         told = {"states": self.states, "state_of": self.state_of, "action_of": self.action_of}
-        return PairsEvent(**{name: one.tolist() for name, one in told.items()})
+        return DrawnPairs(**{name: one.tolist() for name, one in told.items()})
 
     @classmethod
     def none(cls, factors: int) -> Self:

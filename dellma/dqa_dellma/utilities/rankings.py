@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from dqa_dellma.events import RankingEvent
+from dqa.core.errors import UnparsableReplyError
+from dqa.deciders.replies import read_object
+from dqa_dellma.findings import Ranking
 
 _NO_PLACE = 0
 _NUMBER = re.compile(r"(?<![\d.])(?P<number>(?:\A\s*-)?\d{1,9})(?!\d)")
@@ -15,6 +17,28 @@ _CALLED = re.compile(r"pair|item", re.IGNORECASE)
 _ENTRY = r"[ \t\[]*(?:(?:state-action )?(?:pair|item)\W{0,3})?\d{1,9}[ \t\].]*"
 _BETWEEN, _EQUAL = r"[,;>\r\n]+", "="
 _LISTED = re.compile(rf"{_ENTRY}(?:(?:{_BETWEEN}|{_EQUAL}){_ENTRY})+", re.IGNORECASE)
+
+
+def read_ranking(reply: str, batch: Sequence[int], *, ties: bool) -> Ranking:
+    """Read a model's ranking of a minibatch.
+
+    Items that it leaves out stay unranked, and what it names twice or makes up is dropped; the
+    result counts all of it.
+
+    Raises
+    ------
+    UnparsableReplyError
+        It does not rank two items.
+    """
+    told = read_object(reply, "rank", "order", "ranking")
+    places = read_places(told.get("rank", told.get("order", told.get("ranking"))))
+    found = rank_places(places if ties else order_strictly(places), batch)
+    if len(found.items) < min(2, len(batch)):
+        raise UnparsableReplyError(
+            f'The reply ranks nothing. Write {{"rank": [...]}} with the numbers 1 to {len(batch)} '
+            "from best to worst."
+        )
+    return found
 
 
 def read_places(value: Any) -> list[list[int]]:  # noqa: ANN401  (whatever a model gave for it)
@@ -62,7 +86,7 @@ def order_strictly(places: Sequence[Sequence[int]]) -> list[list[int]]:
     return [list(entry) if len(entry) == 1 else [_NO_PLACE] for entry in places]
 
 
-def read_ranking(places: Sequence[Sequence[int]], batch: Sequence[int]) -> RankingEvent:
+def rank_places(places: Sequence[Sequence[int]], batch: Sequence[int]) -> Ranking:
     """Return the ranking that 1-based places in a minibatch make.
 
     Items that are left out stay unranked: nothing is known of them. A place that is named again
@@ -89,7 +113,7 @@ def read_ranking(places: Sequence[Sequence[int]], batch: Sequence[int]) -> Ranki
                 seen[batch[place - 1]] = equal[batch[place - 1]] = None
         if len(equal) > 1:
             tied.append(tuple(equal))
-    return RankingEvent(
+    return Ranking(
         items=tuple(seen),
         tied=tuple(tied),
         omitted=len(batch) - len(seen),

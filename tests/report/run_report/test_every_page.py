@@ -14,7 +14,8 @@ import dqa
 from dqa.evaluation.audit import audit
 from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.steps import Answer, Step
-from dqa_dellma import find_tree, write_tree
+from dqa_dellma.tree.page import write_tree
+from dqa_dellma.tree.reading import find_tree
 from dqa_dellma.tree.report import write_tree_report
 from tests.scenarios.live_plants import LIVE, NORTH, SUMMED, make_embedded
 

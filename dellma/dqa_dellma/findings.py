@@ -1,25 +1,21 @@
-"""DeLLMa's own events: what its steps found, as a trace holds it."""
+"""The results of DeLLMa's steps, as a trace holds them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from dqa.core.events import Event
 from dqa.core.question import Candidate
+from dqa.deciders.method import Finding
 from dqa_dellma.settings import Attitude, Elicitation, Scale
 
 Number: TypeAlias = Annotated[int, Field(ge=0)]
 """Of a state, a value, an action or an item, from 0; or how many there are."""
 
 
-class _Told(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ContextEvent(Event):
+class ContextRead(Finding):
     """What is asked, what was read, and what is compared.
 
     Attributes
@@ -38,44 +34,37 @@ class ContextEvent(Event):
         How many queries could not run, and how many results a limit cut.
     """
 
-    kind: Literal["context"] = "context"
+    model_config = ConfigDict(title="context")
+
     goal: str = ""
     rules: str = ""
     actions: tuple[Candidate, ...]
-    left_out: tuple[Candidate, ...] = ()
+    left_out: tuple[Candidate, ...] = Field(
+        default=(), title="actions left out, as no row names them"
+    )
     text: str
-    summarised: bool
-    rules_summarised: bool = False
-    failed: Number
-    cut: Number
+    summarised: bool = Field(title="rows shortened by the model")
+    rules_summarised: bool = Field(default=False, title="rules shortened by the model")
+    failed: Number = Field(title="queries that failed")
+    cut: Number = Field(title="results cut by a limit")
 
 
-class Finding(Event):
-    """What a step found: a run that begins anew finds it anew.
-
-    Steps return findings without caring for `step`: `at` gives it to them.
-    """
-
-    def at(self, step: int) -> Self:
-        """Return the same finding, after reply number `step`."""
-        return self.model_copy(update={"step": step})
-
-
-class OnlyActionEvent(Finding):
+class OnlyAction(Finding):
     """The one action that there is: nothing was asked."""
 
-    kind: Literal["only_action"] = "only_action"
-    action: Candidate
+    model_config = ConfigDict(title="one action")
+
+    action: Candidate = Field(title="the only action, so that no model was asked")
 
 
-class AskedFor(_Told):
+class AskedFor(Finding):
     """How many factors, and values of each, a model was asked for; 0 where none was asked."""
 
     factors: Number = 0
     values: Number = 0
 
 
-class FactorsEvent(Finding):
+class NamedFactors(Finding):
     """The latent factors: what the first step finds.
 
     Attributes
@@ -94,24 +83,29 @@ class FactorsEvent(Finding):
         Factors that did not say which of the actions they bear on, and so are taken to bear on all.
     """
 
-    kind: Literal["factors"] = "factors"
-    factors: Mapping[str, tuple[str, ...]]
-    about: Mapping[str, tuple[Candidate, ...]] = {}
-    asked: AskedFor = AskedFor()
-    left_out: tuple[str, ...] = ()
-    values_left_out: Mapping[str, tuple[str, ...]] = {}
-    unusable: Number = 0
-    unplaced: Number = 0
+    model_config = ConfigDict(title="unknown factors")
+
+    factors: Mapping[str, tuple[str, ...]] = Field(title="factors")
+    about: Mapping[str, tuple[Candidate, ...]] = Field(
+        default_factory=dict, title="bearing on some actions only"
+    )
+    asked: AskedFor = Field(default=AskedFor(), title="asked for")
+    left_out: tuple[str, ...] = Field(default=(), title="left out")
+    values_left_out: Mapping[str, tuple[str, ...]] = Field(
+        default_factory=dict, title="values left out"
+    )
+    unusable: Number = Field(default=0, title="without a name or values, or named twice")
+    unplaced: Number = Field(default=0, title="that did not say which actions they bear on")
 
 
-class Likelihood(_Told):
+class Likelihood(Finding):
     """How likely a value is, in one of the six words and as a probability."""
 
     words: str
     probability: float
 
 
-class ForecastEvent(Finding):
+class Forecast(Finding):
     """What is believed: what the second step finds.
 
     Attributes
@@ -122,12 +116,13 @@ class ForecastEvent(Finding):
         Names in a model's reply that nobody asked about.
     """
 
-    kind: Literal["forecast"] = "forecast"
-    beliefs: Mapping[str, Mapping[str, Likelihood]]
-    ignored: tuple[str, ...] = ()
+    model_config = ConfigDict(title="beliefs")
+
+    beliefs: Mapping[str, Mapping[str, Likelihood]] = Field(title="likelihood")
+    ignored: tuple[str, ...] = Field(default=(), title="not asked for, and ignored")
 
 
-class PairsEvent(Finding):
+class DrawnPairs(Finding):
     """State-action pairs of one draw.
 
     Attributes
@@ -138,13 +133,14 @@ class PairsEvent(Finding):
         For each item its state and its action. Items and states of a later draw are numbered on.
     """
 
-    kind: Literal["pairs"] = "pairs"
+    model_config = ConfigDict(title="sampled states")
+
     states: tuple[tuple[Number, ...], ...]
     state_of: tuple[Number, ...]
     action_of: tuple[Number, ...]
 
 
-class RankingEvent(Finding):
+class Ranking(Finding):
     """A minibatch's items from best to worst, as far as they were ranked.
 
     Attributes
@@ -161,14 +157,15 @@ class RankingEvent(Finding):
         Why nothing was ranked, where a model's replies could not be read; else empty.
     """
 
-    kind: Literal["ranking"] = "ranking"
+    model_config = ConfigDict(title="ranking")
+
     shown: tuple[Number, ...]
     items: tuple[Number, ...]
     tied: tuple[tuple[Number, ...], ...] = ()
-    omitted: Number = 0
-    repeated: Number = 0
-    invented: Number = 0
-    problem: str = ""
+    omitted: Number = Field(default=0, title="omitted")
+    repeated: Number = Field(default=0, title="repeated")
+    invented: Number = Field(default=0, title="invented")
+    problem: str = Field(default="", title="problem")
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -196,7 +193,7 @@ class RankingEvent(Finding):
         return self
 
 
-class ConfidenceEvent(Finding):
+class Confidence(Finding):
     """Where an adaptive run stands after a round of rankings.
 
     Attributes
@@ -209,14 +206,15 @@ class ConfidenceEvent(Finding):
         Minibatches ranked so far, and those that are spared by stopping here.
     """
 
-    kind: Literal["confidence"] = "confidence"
-    probability: float
-    contenders: tuple[Candidate, ...]
-    calls: Number
-    calls_saved: Number
+    model_config = ConfigDict(title="is that enough?")
+
+    probability: float = Field(title="probability that the leader is the best")
+    contenders: tuple[Candidate, ...] = Field(title="still in question")
+    calls: Number = Field(title="rankings")
+    calls_saved: Number = Field(title="rankings saved by stopping here")
 
 
-class ActionFigures(_Told):
+class ActionFigures(Finding):
     """What the rankings say of an action: see `dqa_dellma.utilities.maximisation.Maximised`."""
 
     action: Candidate
@@ -227,7 +225,7 @@ class ActionFigures(_Told):
     ranked: Number
 
 
-class Method(_Told):
+class Method(Finding):
     """How utilities came about.
 
     Attributes
@@ -255,7 +253,7 @@ class Method(_Told):
         return self
 
 
-class UtilitiesEvent(Finding, Method):
+class Utilities(Method):
     """What the rankings say of every action, and which is chosen.
 
     Attributes
@@ -272,14 +270,15 @@ class UtilitiesEvent(Finding, Method):
         The decision, and the sentence for it.
     """
 
-    kind: Literal["utilities"] = "utilities"
+    model_config = ConfigDict(title="expected utilities")
+
     actions: tuple[ActionFigures, ...]
     level: float
     scores: tuple[float, ...]
     utilities: tuple[float | None, ...]
     unranked: Number
     chosen: Candidate
-    why: str
+    why: str = Field(title="decision")
 
     @model_validator(mode="before")
     @classmethod
@@ -302,7 +301,7 @@ class UtilitiesEvent(Finding, Method):
         return {k: v for k, v in data.items() if k not in dropped} | {"actions": actions}
 
 
-class VotesEvent(Finding):
+class Votes(Finding):
     """How several answers agree.
 
     Attributes
@@ -317,22 +316,9 @@ class VotesEvent(Finding):
         The actions with as many votes as the first of them, which counts; empty where one leads.
     """
 
-    kind: Literal["votes"] = "votes"
-    votes: Mapping[str, Number]
-    asked: Number
-    unreadable: Number
-    tied: tuple[str, ...]
+    model_config = ConfigDict(title="votes")
 
-
-EVENTS: tuple[type[Event], ...] = (
-    ContextEvent,
-    OnlyActionEvent,
-    FactorsEvent,
-    ForecastEvent,
-    PairsEvent,
-    RankingEvent,
-    ConfidenceEvent,
-    UtilitiesEvent,
-    VotesEvent,
-)
-"""What the entry point ``dqa.events`` names."""
+    votes: Mapping[str, Number] = Field(title="votes")
+    asked: Number = Field(title="asked for")
+    unreadable: Number = Field(title="unusable")
+    tied: tuple[str, ...] = Field(title="equal, so that the first counts")

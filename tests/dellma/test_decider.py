@@ -51,7 +51,7 @@ def test_every_scenario_is_decided_alike_on_tables_and_graphs(scenario: str) -> 
         assert tables.ending is Ending.ANSWERED
         assert tables.choice is not None
         assert tables.choice == graph.choice
-        for kind in ("factors", "forecast", "pairs", "ranking", "utilities", "votes"):
+        for kind in ("enumeration", "forecasting", "pairs", "elicitation", "utilities", "votes"):
             assert noted(tables.trace, kind) == noted(graph.trace, kind)
 
 

@@ -66,7 +66,7 @@ def longest(model: Talking, step: str) -> int:
 
 def found(decision: Decision) -> Sequence[Mapping[str, Any]]:
     """Return what the steps noted."""
-    kinds = ("factors", "forecast", "pairs", "ranking", "utilities", "votes")
+    kinds = ("enumeration", "forecasting", "pairs", "elicitation", "utilities", "votes")
     return [data for kind in kinds for data in noted(decision.trace, kind)]
 
 

@@ -105,11 +105,17 @@ class TaskDecider(MethodDecider[Task]):
 
 
 def ask_choice(
-    purpose: str, task: Task, asking: Asking, *, label: str = "decision", **values: object
+    purpose: str,
+    task: Task,
+    asking: Asking,
+    *,
+    label: str = "decision",
+    hidden: Hidden | None = None,
+    **values: object,
 ) -> Choice:
     """Ask for one of the task's actions with a prompt of the family."""
     options = Options(task.actions, task.noun, task.form)
-    told = {**shown(task, asking), **values}
+    told = {**shown(task, asking, None, hidden), **values}
     return asking.ask(purpose, Choice, context=options, label=label, **told)
 
 
@@ -161,7 +167,7 @@ class Bidder(TaskDecider):
 
     def aggregate(self, tree: Tree) -> Returns:
         """Add rewards up to returns."""
-        return aggregate(tree, self.own.beta)
+        return aggregate(tree, self.own.beta, padded=self.own.returns == "padded")
 
     def make_decision(self, task: Task, hidden: Hidden, returns: Returns, asking: Asking) -> Chosen:
         """Ask for the decision, by the past, the hidden states and the returns."""
@@ -181,8 +187,10 @@ class Bidder(TaskDecider):
     def solve(self, task: Task, asking: Asking) -> Chosen:
         """Take the steps."""
         own, hidden, left = self.own, {}, self.own.calls - 1
-        if task.position is not None and task.position.hidden and left:
+        if own.inference and task.position is not None and task.position.hidden and left:
             hidden, left = self.infer_hidden(task, asking), left - 1
+        if own.returns == "none":
+            return ask_choice("direct", task, asking, hidden=hidden).chosen
         tree, spent = Tree(own.horizon, own.breadth), None
         try:
             if task.position is None:

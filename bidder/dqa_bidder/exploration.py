@@ -1,8 +1,10 @@
 """Exploration with opponent modelling (Algorithm 1): the states that may follow, each once.
 
-One step of the horizon is an own action and the expected replies of the others (equation 2). If a
-player acts twice in a row, the reply is empty. A trajectory ends at the horizon, at a terminal, and
-at a chance event. States that the viewer cannot tell apart are one node, asked about once.
+One step of the horizon is an own turn and the expected replies of the others (equation 2). Own
+actions in a row of one stage of the game are one turn, such as a proposal and its utterance; after
+the first of them only the best next one is followed. A trajectory ends at the horizon, at a
+terminal, and at a chance event. States that the viewer cannot tell apart are one node, asked about
+once.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class TreeNode(Finding):
     of
         Who acts there.
     depth
-        Number of own moves before it, on the shortest way.
+        Number of own turns before it, on the shortest way.
     state
         What the viewer knows there.
     mover
@@ -112,6 +114,8 @@ class Node:
         By action, `known` included.
     reply
         The expected action of another player.
+    in_turn
+        Whether the viewer acts here in a turn that has begun after the root.
     asked
         Whether it was asked about, or need not be.
     unusable
@@ -130,6 +134,7 @@ class Node:
     reply: Candidate | None = None
     payoff: float | None = None
     children: dict[Candidate, Node] = field(default_factory=dict)
+    in_turn: bool = False
     asked: bool = False
     unusable: bool = False
 
@@ -144,6 +149,13 @@ class Node:
     def looked_at(self) -> tuple[Candidate, ...]:
         """The actions that are explored so far: until the model names some, those with an end."""
         return tuple(self.known) if self.considered is None else self.considered
+
+    @property
+    def followed(self) -> tuple[Candidate, ...]:
+        """The actions that are followed: within a turn, only the one with the largest reward."""
+        if not self.in_turn or not self.rewards:
+            return self.looked_at
+        return (max(self.rewards, key=lambda action: self.rewards[action]),)
 
     @property
     def title(self) -> str:
@@ -305,7 +317,7 @@ class Tree:
             if node.considered is None:
                 node.considered = tuple(a for a in node.at.actions if a in rewards)
             node.rewards = {a: rewards[a] for a in node.considered if a in rewards}
-            if named:
+            if named or node.in_turn:
                 self._expand(node)
         else:
             node.reply = reply
@@ -337,6 +349,7 @@ class Tree:
         if of == "terminal":
             node.payoff = scaled_payoff(position)
         elif of == "own":
+            node.in_turn = bool(node.number) and _acts_again(position)
             self._look_at_ends(node, position)
             self._expand(node)
         elif of == "reply" and len(position.actions) == 1:
@@ -370,12 +383,25 @@ class Tree:
         )
 
     def _expand(self, node: Node) -> None:
-        if node.depth < self.horizon:
-            for action in node.looked_at:
-                self._follow(node, action, node.depth + 1)
+        if node.depth >= self.horizon or (node.in_turn and not node.asked):
+            return
+        for action in node.followed:
+            child = self._meet(node.at.after(action), node.depth + 1)
+            node.children[action] = child
+            if child.in_turn and child.depth > node.depth:
+                child.depth = node.depth
+                self._expand(child)
 
     def _follow(self, node: Node, action: Candidate, depth: int) -> None:
         node.children[action] = self._meet(node.at.after(action), depth)
+
+
+def _acts_again(position: Position) -> bool:
+    """Whether the viewer acts in the turn of the last event, an own action."""
+    if not position.events or position.events[-1].actor != position.viewer:
+        return False
+    after = position.after(position.actions[0])
+    return bool(after.events) and after.events[-1].stage == position.events[-1].stage
 
 
 def _outline(node: Node, indent: str, shown: set[int]) -> Iterable[str]:

@@ -2,11 +2,13 @@
 
 ``G(tau)`` adds ``beta**k * r(s_{t+k})`` over k from 0 to T, and ``G(a)`` is the largest of a
 trajectory that begins with a. Algorithm 2 writes the exponent as i, which nothing defines; it is k,
-as in equation 3. The paper leaves open three points:
+as in equation 3. The paper leaves open four points:
 
 - The reward of a state on a trajectory is that of the action taken there; the last state has the
   reward of its best action.
-- A trajectory that ends before T, at a terminal or by chance, keeps its last reward.
+- Several own actions of one turn have the reward of the last.
+- A trajectory that ends before T, at a terminal or by chance, keeps its last reward (``padded``),
+  or has only the rewards that it collects (``collected``).
 - A reward that no reply gave is the next one of the trajectory, or else the last.
 """
 
@@ -63,10 +65,21 @@ class Returns(Finding):
     beta: float = Field(title="beta")
 
 
-def aggregate(tree: Tree, beta: float) -> Returns:
-    """Return the return of each action of the root that was considered, in legal order."""
+def aggregate(tree: Tree, beta: float, *, padded: bool = True) -> Returns:
+    """Return the return of each action of the root that was considered, in legal order.
+
+    Parameters
+    ----------
+    tree
+        The explored states.
+    beta
+        The attenuation coefficient.
+    padded
+        Whether a trajectory that ends early keeps its last reward.
+    """
     powers = [beta**k for k in range(tree.horizon + 1)]
-    summing = _Summing(powers)
+    rest = [sum(powers[k:]) if padded else powers[k] for k in range(len(powers))]
+    summing = _Summing(powers, rest)
     found = []
     for action in tree.root.considered or ():
         best = summing.of_action(tree.root, action, 0)
@@ -93,17 +106,21 @@ class _Summing:
     """Sums along trajectories; calculates what follows a node once for each own move number."""
 
     powers: list[float]
+    rest: list[float]
     found: dict[tuple[int, int], _Best] = field(default_factory=dict)
 
     def of_action(self, node: Node, action: Candidate, k: int) -> _Best:
         """Return the best trajectory that takes an action as own move number `k`."""
         reward = node.rewards.get(action)
-        after = _Best()
-        if k < len(self.powers) - 1 and action in node.children:
-            after = self.from_node(node.children[action], k + 1)
+        after, child = _Best(), node.children.get(action)
+        goes_on = child is not None and child.in_turn
+        if child is not None and (goes_on or k < len(self.powers) - 1):
+            after = self.from_node(child, k if goes_on else k + 1)
         path = (f"{node.mover}: {action}", *after.path)
         if after.first is None:
-            return _Best(reward, (reward or 0.0) * sum(self.powers[k:]), path)
+            return _Best(reward, (reward or 0.0) * self.rest[k], path)
+        if goes_on:
+            return _Best(after.first, after.total, path)
         first = after.first if reward is None else reward
         return _Best(first, self.powers[k] * first + after.total, path)
 
@@ -117,10 +134,10 @@ class _Summing:
 
     def _from_node(self, node: Node, k: int) -> _Best:
         if node.of == "terminal" and node.payoff is not None:
-            return _Best(node.payoff, node.payoff * sum(self.powers[k:]), ())
+            return _Best(node.payoff, node.payoff * self.rest[k], ())
         if node.of == "reply" and node.reply is not None:
             after = self.from_node(node.children[node.reply], k)
             return _Best(after.first, after.total, (f"{node.mover}: {node.reply}", *after.path))
-        ways = [self.of_action(node, action, k) for action in node.looked_at]
+        ways = [self.of_action(node, action, k) for action in node.followed]
         known = [way for way in ways if way.first is not None]
         return max(known, key=lambda way: way.total, default=_Best())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,9 +12,9 @@ FAMILY = "bidder"
 Horizon: TypeAlias = Annotated[
     int,
     Field(
-        ge=1,
+        ge=0,
         le=8,
-        description="T, how many own moves are looked ahead, each with what others reply",
+        description="T, how many own turns are looked ahead, each with the replies of others",
     ),
 ]
 
@@ -51,6 +51,15 @@ class BidderSettings(TaskSettings):
     """What a BIDDER run does."""
 
     horizon: Horizon = 2
+    inference: bool = Field(
+        default=True, description="whether what others hide is inferred from their actions"
+    )
+    returns: Literal["padded", "collected", "none"] = Field(
+        default="padded",
+        description="returns of trajectories that end before T: they keep their last reward "
+        "(padded), or have only the rewards that they collect (collected); none decides without "
+        "exploration and returns",
+    )
     beta: float = Field(
         default=0.9,
         ge=0.0,

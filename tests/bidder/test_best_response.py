@@ -8,9 +8,13 @@ from typing import cast
 
 import pytest
 
+from dqa.core.events import StepEvent
 from dqa.core.question import Candidate
-from dqa.models.scripted import GivenReplies
+from dqa.deciders.method import find_step
+from dqa.models.scripted import GivenReplies, scripted_model
 from dqa.worlds.world import Position
+from dqa_bidder.exploration import ExploredTree
+from dqa_bidder.returns import Returns
 from dqa_bidder.settings import BidderSettings
 from dqa_simulators.games.betting import PLAYERS, begin
 from dqa_simulators.games.poker import PokerPosition
@@ -140,3 +144,34 @@ def test_what_is_explored_finds_what_rewards_do_not_know(heap: int) -> None:
     decider = exact(world, BidderSettings(horizon=4), even=True)
     choice = chosen_by(decider, start)
     assert world.value(start.after(choice)) == world.value(start) == 1.0
+
+
+@pytest.mark.parametrize("proposed", [(), ("[2, 1, 1]",)])
+def test_a_horizon_of_one_in_a_negotiation_includes_the_reply(proposed: tuple[str, ...]) -> None:
+    """A proposal and its utterance are one turn, whichever of the two is decided."""
+    position: Position = NegotiationPosition("player", (2, 1, 1), (3, 1, 3), 3)
+    for action in proposed:
+        position = position.after(action)
+    decider = exact(World(negotiator), BidderSettings(horizon=1, breadth=2, calls=100))
+    _, recorder = solved(decider, task_of(position))
+    tree = find_step(recorder.events, ExploredTree, "exploration")
+    returns = find_step(recorder.events, Returns, "returns")
+    assert tree is not None
+    assert returns is not None
+    assert {node.of for node in tree.nodes} >= {"own", "reply"}
+    assert all(any(step.startswith("opponent: ") for step in one.path) for one in returns.returns)
+
+
+@pytest.mark.parametrize("returns", ["padded", "collected", "none"])
+@pytest.mark.parametrize("horizon", [0, 1])
+def test_ablations_decide(returns: str, horizon: int) -> None:
+    """Each setting decides a move of Leduc poker; without returns nothing is explored."""
+    position = LeducPosition("player", (4,), (), begin(LEDUC))
+    own = BidderSettings.model_validate(
+        {"returns": returns, "horizon": horizon, "inference": False}
+    )
+    chosen, recorder = solved(bidder(scripted_model("random"), own), task_of(position, "nobody's"))
+    assert chosen.action in position.actions
+    steps = {event.purpose for event in recorder.events if isinstance(event, StepEvent)}
+    assert "inference" not in steps
+    assert ("returns" in steps) is (returns != "none")

@@ -246,6 +246,8 @@ def test_returns_are_the_papers() -> None:
     tree.nodes[1].rewards.clear()
     assert aggregate(tree, 0.5).returns[0].value is None
     assert aggregate(tree, 0.5).ceiling == 1.75
+    (a,) = aggregate(tree_of({"a": 0.5}, payoff=1.0), 0.5, padded=False).returns
+    assert a.value == pytest.approx(0.5 + 0.5 * 1.0)  # only what it collects
     tree = tree_of({"a": 0.5, "b": 0.6}, {"a": 1.0})
     assert [one.value for one in aggregate(tree, 0.0).returns] == [0.5, 0.6]
 

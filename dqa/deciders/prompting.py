@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import unicodedata
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 
 def fill_in(package: str, name: str, **values: Any) -> str:  # noqa: ANN401  (whatever the template names)
@@ -31,6 +32,8 @@ def fold(name: object) -> str:
 
 @cache
 def _template(package: str, name: str) -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # commands without prompts
+
     environment = Environment(  # noqa: S701  (text for a model, not a page)
         loader=PackageLoader(package, "prompts"),
         undefined=StrictUndefined,

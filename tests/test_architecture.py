@@ -165,7 +165,7 @@ def test_nothing_but_the_query_layer_talks_to_a_driver() -> None:
     # Databases of their own: those that no question is about (runs, what a shop sells), and what is
     # written as a world plays.
     runs = ("store.py", "stored_runs.py", "old_runs.py")
-    parts = ("databases", "worlds/attempts.py", "worlds/history.py")
+    parts = ("databases", "worlds/history.py")
     memories = ("memory.py", "tables.py")
     own = [ROOT / "dqa" / part for part in parts]
     own += [ROOT / "dqa" / "evaluation" / name for name in runs]

@@ -15,7 +15,7 @@ from dqa.deciders.base import Settings
 from dqa.deciders.context import Context, goal_of, list_actions
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
-from dqa.worlds.stated import events_statement
+from dqa.worlds.event_table import events_statement
 from dqa.worlds.world import Position
 
 METHOD = "BIDDER"

@@ -12,12 +12,11 @@ from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.records import Record
 from dqa.core.schema import DatabaseSchema
 from dqa.core.text import counted
-from dqa.loaders.inspection.decisions import DecisionCheck, check_outcomes
-from dqa.loaders.inspection.findings import Finding, Findings, Level, said
+from dqa.loaders.inspection.decisions import DecisionCheck
+from dqa.loaders.inspection.findings import Finding, Findings, Level
 from dqa.loaders.inspection.schema import SchemaCheck
 from dqa.loaders.inspection.statements import StatementTrial
-from dqa.loaders.inspection.targets import UnlistedValuesError, sample_targets
-from dqa.loaders.inspection.words import check_text
+from dqa.loaders.inspection.texts import check_text
 from dqa.loaders.proposal.guesses import guess_lines
 from dqa.scenarios import Scenario
 from dqa.scenarios.including import MergedDocument
@@ -112,8 +111,7 @@ def check_scenario(
             found.add("note", str(place / DOCUMENT), None, problem)
         else:
             trial = StatementTrial(read.scenario, there, found, seconds)
-            if not read.document.problems:
-                SchemaCheck(read.scenario.document, read.document, there, found, seconds).run()
+            SchemaCheck(read.scenario.document, read.document, there, found, seconds).run()
             targets = _check(read.scenario, read.document, read.problems, trial, target or {})
             count = trial.count
         _check_guesses(place, found)
@@ -134,7 +132,7 @@ def _check(
     given: Mapping[str, str],
 ) -> Sequence[dict[str, str]]:
     """Check a scenario that could be read; return the targets of its statements."""
-    found, database = trial.found, trial.database
+    found = trial.found
     keys = list(dict.fromkeys(scenario.template.get_identifiers()))
     for key in given:
         if key not in keys:
@@ -142,19 +140,7 @@ def _check(
     for problem in problems:
         found.add_error(problem)
     _check_texts(scenario, keys, trial)
-    check_outcomes(scenario, merged, found)
-    decisions = DecisionCheck(scenario, merged, trial, keys)
-    decisions.check_names()
-    decisions.check_languages()
-    try:
-        targets = sample_targets(scenario, database, decisions.parameters(), dict(given))
-    except UnlistedValuesError as error:
-        if not any(name in str(error) for name in found.unknown):
-            found.add_field("error", merged, ("parameters", error.key), said(error)[0])
-        return ()
-    for target in targets:
-        decisions.check(target)
-    return targets
+    return DecisionCheck(scenario, merged, trial, keys).check(given)
 
 
 def _check_texts(scenario: Scenario, keys: Sequence[str], trial: StatementTrial) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
@@ -35,6 +35,7 @@ def read_candidates(path: Path | str, column: str | None = None) -> tuple[Candid
     file = Path(path)
     text = read_text(file, pipes=True, hint="It is to hold the candidates.")
     kind = file.suffix.lower()
+    listed: Iterable[Candidate]
     if kind in _DELIMITERS:
         listed = _of_table(file, text, _DELIMITERS[kind], column)
     elif kind == ".json":
@@ -42,41 +43,35 @@ def read_candidates(path: Path | str, column: str | None = None) -> tuple[Candid
     elif column is not None:
         raise UsageError(f"Candidates: {file} has one a line, and no column '{column}'.")
     else:
-        listed = iter(text.splitlines())
-    found = tuple(dict.fromkeys(_stripped(listed)))
+        listed = text.splitlines()
+    stripped = (one.strip() if isinstance(one, str) else one for one in listed)
+    found = tuple(dict.fromkeys(one for one in stripped if one != ""))
     if not found:
         raise UsageError(f"Candidates: {file} lists none.")
     return found
 
 
-def _stripped(listed: Iterable[Candidate]) -> Iterator[Candidate]:
-    for one in listed:
-        candidate = one.strip() if isinstance(one, str) else one
-        if candidate != "":
-            yield candidate
-
-
-def _of_table(file: Path, text: str, delimiter: str, column: str | None) -> Iterator[Candidate]:
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+def _of_table(file: Path, text: str, delimiter: str, column: str | None) -> list[Candidate]:
     try:
-        header = [name.strip() for name in next(rows, [])]
-        if column is not None and column not in header:
-            raise UnknownNameError(f"column in {file}", column, header)
-        place = 0 if column is None else header.index(column)
-        for row in rows:
-            if len(row) > place:
-                yield row[place]
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise ParseError(file, rows.line_num, f"no CSV: {error}") from error
+        raise ParseError(file, None, f"no CSV: {error}") from error
+    header = [name.strip() for name in rows[0]] if rows else []
+    if column is not None and column not in header:
+        raise UnknownNameError(f"column in {file}", column, header)
+    place = 0 if column is None else header.index(column)
+    return [row[place] for row in rows[1:] if len(row) > place]
 
 
-def _of_json(file: Path, text: str, column: str | None) -> Iterator[Candidate]:
+def _of_json(file: Path, text: str, column: str | None) -> list[Candidate]:
     listed = parse_json_of(file, text)
     if not isinstance(listed, list):
         raise ParseError(file, None, "expected a JSON list of candidates")
-    for number, entry in enumerate(listed, start=1):
-        value = entry.get(column) if isinstance(entry, dict) and column is not None else entry
+    found: list[Candidate] = []
+    for number, one in enumerate(listed, start=1):
+        value = one.get(column) if isinstance(one, dict) and column is not None else one
         if isinstance(value, bool) or not isinstance(value, str | int):
             wanted = "a name or an id" if column is None else f"an object with a '{column}'"
             raise ParseError(file, None, f"entry {number} of the list is not {wanted}")
-        yield value
+        found.append(value)
+    return found

@@ -9,8 +9,8 @@ data.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,7 @@ from typing import Any
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.display import candidate_name
-from dqa.core.errors import (
-    DataError,
-    DqaError,
-    ParseError,
-    QueryError,
-    UnknownNameError,
-    UsageError,
-)
+from dqa.core.errors import DataError, ParseError, QueryError, UnknownNameError, UsageError
 from dqa.core.files import parse_json_of, read_text
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
@@ -88,11 +81,14 @@ def read_custom(  # noqa: PLR0913  (independent options of the caller)
     else:
         written = enumerate(questions, start=1)
     lines = [_line(value, number, file, scenario) for number, value in written]
-    title = name or name_of(str(file))
-    reading = _Reading(title, locations, policy, audit)
+    where = "The list of questions" if file is None else str(file)
+    if not lines:
+        raise UsageError(f"{where} holds no question.")
+    if not locations:
+        raise UsageError(f"{where} is about a database: name it (--database URL).")
+    reading = _Reading(name or name_of(str(file)), locations, policy, audit)
     with reading.opened:
-        where = "The list of questions" if file is None else str(file)
-        return reading.read(lines, where, scenarios, limit)
+        return reading.read(lines, scenarios, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +109,21 @@ class _Line:
     def id(self) -> str:
         return self.written.id or str(self.number)
 
-    def wrong(self, problem: str) -> DqaError:
-        return _wrong(self.file, self.number, problem)
+    @contextmanager
+    def field(self, name: str) -> Iterator[None]:
+        """Add the line and the field to errors."""
+        with _position(self.file, self.number, f"{name}: "):
+            yield
 
 
-def _wrong(file: Path | None, number: int, problem: str) -> DqaError:
-    if file is None:
-        return UsageError(f"Question {number} of the list: {problem}")
-    return ParseError(file, number, problem)
+@contextmanager
+def _position(file: Path | None, number: int, field: str = "") -> Iterator[None]:
+    try:
+        yield
+    except (DataError, QueryError, UsageError) as error:
+        if file is None:
+            raise UsageError(f"Question {number} of the list: {field}{error}") from error
+        raise ParseError(file, number, f"{field}{error}") from error
 
 
 def _line(value: object, number: int, file: Path | None, scenario: str | None) -> _Line:
@@ -128,10 +131,8 @@ def _line(value: object, number: int, file: Path | None, scenario: str | None) -
         return _Line(value, number, file)
     if isinstance(value, Mapping):
         value = {**({} if scenario is None else {"scenario": scenario}), **value}
-    try:
+    with _position(file, number):
         return _Line(OwnQuestion.checked(value), number, file)
-    except ValueError as error:
-        raise _wrong(file, number, str(error)) from error
 
 
 @dataclass
@@ -156,24 +157,22 @@ class _Reading:
     opened: ExitStack = field(default_factory=ExitStack)
 
     def read(
-        self, lines: Sequence[_Line], where: str, scenarios: Sequence[str] | None, limit: int | None
+        self, lines: Sequence[_Line], scenarios: Sequence[str] | None, limit: int | None
     ) -> QuestionSet:
         """Return the wanted questions; the others need no database."""
-        if not lines:
-            raise UsageError(f"{where} holds no question.")
-        if not self.locations:
-            raise UsageError(f"{where} is about a database: name it (--database URL).")
         first: dict[str, int] = {}
         for position, line in enumerate(lines, start=1):
-            if first.setdefault(line.id, position) != position:
-                raise line.wrong(
-                    f"id: '{line.id}' is that of question {first[line.id]}, too (a line without an "
-                    "id has its number): give each another"
-                )
+            with line.field("id"):
+                if first.setdefault(line.id, position) != position:
+                    raise DataError(
+                        f"'{line.id}' is that of question {first[line.id]}, too (a line without "
+                        "an id has its number): give each another"
+                    )
         found: list[LabelledQuestion] = []
         counts: Counter[str] = Counter()
         for line in lines:
-            scenario = self._scenario_of(line)
+            with line.field("scenario"):
+                scenario = self._scenario_of(line)
             if scenarios is None or scenario in scenarios:
                 counts[scenario] += 1
                 if limit is None or counts[scenario] <= limit:
@@ -198,7 +197,7 @@ class _Reading:
         known = plugins.names("scenario")
         if named is None:
             if self.name in known:
-                raise line.wrong(
+                raise UsageError(
                     f"the questions would belong to '{self.name}', which is a scenario: give the "
                     "file another name"
                 )
@@ -206,58 +205,59 @@ class _Reading:
         # The path of a scenario's folder starts at the folder of the questions.
         path = named if line.file is None else str(line.file.parent / named)
         is_folder = named not in known and (Path(path) / DOCUMENT).is_file()
-        try:
-            return plugins.scenario(scenario_name(path if is_folder else named)).name
-        except UsageError as error:
-            raise line.wrong(f"scenario: {error}") from error
+        return plugins.scenario(scenario_name(path if is_folder else named)).name
 
     def _labelled(self, line: _Line, scenario: str) -> LabelledQuestion:
-        written, database = line.written, self._database_of(line)
+        written = line.written
+        with line.field("database"):
+            database = self._database_of(line)
         if written.scenario is None:
-            question = Question(scenario, line.id, written.question or "", _rules_of(line))
+            with line.field("rules"):
+                rules = _rules_of(line)
+            question = Question(scenario, line.id, written.question or "", rules)
         else:
             live = self._database(database)
-            try:
+            with line.field("scenario"):
                 question = ask_scenario(plugins.scenario(scenario), live, written.target)
-            except (DataError, QueryError, UsageError) as error:
-                raise line.wrong(f"scenario: {error}") from error
-        candidates = self._candidates(line, database)
-        if candidates is None:
-            try:
+        if written.candidates is None:
+            with line.field("target"):
                 require_candidates(question)
-            except UsageError as error:
-                raise line.wrong(f"target: {error}") from error
-            candidates = question.candidates
+        else:
+            with line.field("candidates"):
+                question = replace(
+                    question,
+                    candidates=self._candidates(written.candidates, database),
+                    candidate_query=(
+                        written.candidates if isinstance(written.candidates, str) else None
+                    ),
+                )
+        candidates = question.candidates
         if candidates is not None:
             candidates = self.lists.setdefault(candidates, candidates)  # equal lists are shared
-        statement = question.candidate_query if written.candidates is None else written.candidates
         question = replace(
             question,
             id=line.id,
             situation=database,
             candidates=candidates,
-            candidate_query=statement if isinstance(statement, str) else None,
             context_queries=written.context,
             tags=written.tags,
         )
-        truth = Truth(_answers_of(line, candidates))
+        with line.field("answer"):
+            truth = Truth(_answers_of(written.answer, candidates))
         if written.scenario is not None:
-            truth = self._with_outcomes(line, question, truth)
+            with line.field("scenario"):
+                truth = self._with_outcomes(question, truth)
         return LabelledQuestion(question, truth)
 
     def _database_of(self, line: _Line) -> str:
         named = line.written.database
-        if named is None:
-            if len(self.locations) > 1:
-                raise line.wrong(
-                    f"database: is missing, and there are {', '.join(self.locations)}: name one"
-                )
-            return next(iter(self.locations))
-        if named not in self.locations:
-            raise line.wrong(f"database: {UnknownNameError('database', named, self.locations)}")
-        return named
+        if named is None and len(self.locations) > 1:
+            raise UsageError(f"is missing, and there are {', '.join(self.locations)}: name one")
+        if named is not None and named not in self.locations:
+            raise UnknownNameError("database", named, self.locations)
+        return named or next(iter(self.locations))
 
-    def _with_outcomes(self, line: _Line, question: Question, truth: Truth) -> Truth:
+    def _with_outcomes(self, question: Question, truth: Truth) -> Truth:
         """Return the truth with the outcomes of the scenario's statement or formula.
 
         For a simulator in Python the database is read, once for all questions of a scenario.
@@ -266,37 +266,29 @@ class _Reading:
         if scenario not in plugins.names("simulator"):
             return truth  # recorded outcomes, which a line does not contain
         simulator, database = plugins.simulator(scenario), self._database(name)
-        try:
-            if isinstance(simulator, ScenarioOutcomes) and simulator.serves(database.kind):
-                outcomes = simulator.outcomes_in(database, question)
-                answers = truth.answers or (outcomes.answer,)
-                return Truth(answers, tuple(outcomes.values.tolist()))
-            if name not in self.situations:
-                schema = plugins.scenario(scenario).schema
-                self.situations[name] = read_situation(database, schema, name)
-        except (DataError, QueryError, UsageError) as error:
-            raise line.wrong(f"scenario: {error}") from error
+        if isinstance(simulator, ScenarioOutcomes) and simulator.serves(database.kind):
+            outcomes = simulator.outcomes_in(database, question)
+            return Truth(truth.answers or (outcomes.answer,), tuple(outcomes.values.tolist()))
+        if name not in self.situations:
+            schema = plugins.scenario(scenario).schema
+            self.situations[name] = read_situation(database, schema, name)
         other = self.situations[name].schema.scenario
         if other != scenario:
-            raise line.wrong(
-                f"scenario: '{name}' is already read for '{other}': give each scenario a database "
-                "of its own"
+            raise UsageError(
+                f"'{name}' is already read for '{other}': give each scenario a database of its own"
             )
         return truth
 
-    def _candidates(self, line: _Line, database: str) -> tuple[Candidate, ...] | None:
-        """Return the line's candidates; a statement runs once, through the guard."""
-        written = line.written.candidates
-        if not isinstance(written, str):
-            return None if written is None else tuple(dict.fromkeys(written))
-        try:
-            cells = first_column(self._database(database), written, LISTING, "The statement")
-        except DataError as error:
-            raise line.wrong(
-                f"candidates: {error} It is run on '{database}'; known candidates are a list"
-            ) from error
+    def _candidates(
+        self, listed: tuple[Candidate, ...] | str, database: str
+    ) -> tuple[Candidate, ...]:
+        """Return the listed candidates; a statement runs once, through the guard."""
+        if not isinstance(listed, str):
+            return tuple(dict.fromkeys(listed))
+        called = f"The statement, which is run on '{database}' (known candidates are a list),"
+        cells = first_column(self._database(database), listed, LISTING, called)
         if not cells:
-            raise line.wrong("candidates: the statement lists none: its first column is empty")
+            raise DataError("the statement lists none: its first column is empty")
         return tuple(dict.fromkeys(map(candidate_name, cells)))
 
 
@@ -306,29 +298,28 @@ def _rules_of(line: _Line) -> str:
     if not isinstance(rules, RulesFile):
         return rules
     if line.file is None:
-        raise line.wrong("rules: a list of questions has no folder: pass the rules as a text")
+        raise UsageError("a list of questions has no folder: pass the rules as a text")
     home = line.file.parent.resolve()
     file = (home / rules.file).resolve()
     if not file.is_relative_to(home):
-        raise line.wrong(
-            f"rules: {rules.file} lies outside the folder of the questions, {home}: put it there"
+        raise UsageError(
+            f"{rules.file} lies outside the folder of the questions, {home}: put it there"
         )
-    try:
-        return read_text(file, home=home)
-    except DataError as error:
-        raise line.wrong(f"rules: {error}") from error
+    return read_text(file, home=home)
 
 
-def _answers_of(line: _Line, candidates: tuple[Candidate, ...] | None) -> tuple[Candidate, ...]:
+def _answers_of(
+    answers: tuple[Candidate, ...], candidates: tuple[Candidate, ...] | None
+) -> tuple[Candidate, ...]:
     """Return the right answers in the spelling of the candidates."""
     if candidates is None:
-        return line.written.answer
+        return answers
     spelled = {str(candidate).strip(): candidate for candidate in candidates}
+    spelled |= {candidate: candidate for candidate in candidates}
     found: list[Candidate] = []
-    for answer in line.written.answer:
-        if answer not in candidates and str(answer).strip() not in spelled:
-            raise line.wrong(
-                f"answer: {UnknownNameError('candidate', str(answer), map(str, candidates))}"
-            )
-        found.append(answer if answer in candidates else spelled[str(answer).strip()])
+    for answer in answers:
+        right = spelled.get(answer, spelled.get(str(answer).strip()))
+        if right is None:
+            raise UnknownNameError("candidate", str(answer), map(str, candidates))
+        found.append(right)
     return tuple(dict.fromkeys(found))

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from dqa.core.errors import DataError
 from dqa.core.question import Candidate
 from dqa.core.records import Record, problem_of
 from dqa.scenarios.parameters import LIST_SEPARATOR
@@ -18,12 +19,11 @@ def _listed(value: object) -> object:
 
 def _names(value: object) -> object:
     """Return candidates, each a name or a whole number."""
-    names = _listed(value)
-    assert isinstance(names, tuple)  # noqa: S101  (for type checkers)
+    names = value if isinstance(value, list | tuple) else (value,)
     for name in names:
         if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
             raise ValueError("must be a name, a whole number or a list of them")
-    return names
+    return tuple(names)
 
 
 def _candidates(value: object) -> object:
@@ -146,13 +146,13 @@ class OwnQuestion(Record):
 
     @classmethod
     def checked(cls, value: object) -> Self:
-        """Read an object; `ValueError` names the wrong field and how to fix it."""
+        """Read an object; `DataError` names the wrong field and how to fix it."""
         if not isinstance(value, dict):
-            raise ValueError(  # noqa: TRY004  (the file is wrong, not the caller)
+            raise DataError(
                 "a question is an object of fields, such as "
                 '{"question": "...", "candidates": ["..."], "answer": "..."}'
             )
         try:
             return cls.model_validate(value)
         except ValidationError as error:
-            raise ValueError(f"{problem_of(error, cls)}.") from error
+            raise DataError(f"{problem_of(error, cls)}.") from error

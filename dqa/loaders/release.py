@@ -111,18 +111,18 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
         if (name in scenarios if scenarios else (folder / "data" / name).is_dir())
     ]
     if not chosen:
-        expected = " or ".join(str(x.questions_file(folder)) for x in known.values())
-        there = sorted(path.parent.name for path in folder.glob("data/*/questions"))
-        strange = [name for name in there if name not in known]
-        other = ""
-        if strange:
-            other = f". It has questions of '{strange[0]}': name the folder of that scenario, too"
+        expected = " or ".join(str(layout.questions_file(folder)) for layout in known.values())
+        there = ", ".join(sorted(path.parent.name for path in folder.glob("data/*/questions")))
         raise ParseError(
             folder,
             None,
             f"this is no DQA release: there is no {expected}. Name the folder that holds 'data', "
-            f"with data/SCENARIO/questions/*.json and data/SCENARIO/queries/{{SQL,LPG}}_format/*"
-            f"{other}",
+            "with data/SCENARIO/questions/*.json and data/SCENARIO/queries/{SQL,LPG}_format/*"
+            + (
+                f"; for questions of '{there}' name the folder of that scenario, too"
+                if there
+                else ""
+            ),
         )
     return chosen
 

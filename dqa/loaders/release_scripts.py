@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from dqa.core.errors import DataError, ParseError
 from dqa.core.question_set import Defect
@@ -78,6 +78,7 @@ _READ: Mapping[str, Callable[[str], Cell]] = {
     "integer": int,
 }
 _Key: TypeAlias = tuple[Cell, ...]
+_Part = TypeVar("_Part", NodeSchema, EdgeSchema)
 _SHOWN = 60
 
 
@@ -160,12 +161,13 @@ def parse_cypher(text: str, schema: Schema, file: Path) -> Parsed:
     The parameters and errors are those of `parse_sql`.
     """
     script = _Script(text, schema, file, _cypher_text)
+    nodes = {f"label '{node.label}'": node for node in schema.nodes}
     for start, statement in script.statements():
         if (node := _CREATE_NODE.fullmatch(statement)) is not None:
-            part = script.node(_unquoted(node[2]), start)
+            part = script.part(f"label '{_unquoted(node[2])}'", nodes, start)
             script.add_part(part, node[3], {}, start)
         elif (edge := _CREATE_EDGE.fullmatch(statement)) is not None:
-            _add_edge(script, edge, start)
+            _add_edge(script, edge, nodes, start)
         elif not _IGNORED.fullmatch(statement):
             expected = "CREATE (:Label {...}) or MATCH ... CREATE (a)-[:TYPE {...}]->(b)"
             raise script.wrong(start, statement, expected)
@@ -174,26 +176,29 @@ def parse_cypher(text: str, schema: Schema, file: Path) -> Parsed:
     return script.parsed(ordered=True)
 
 
-def _add_edge(script: _Script, found: re.Match[str], start: int) -> None:
+def _add_edge(
+    script: _Script, found: re.Match[str], nodes: Mapping[str, NodeSchema], start: int
+) -> None:
     """Add the row of an edge between two nodes that the statement matches by their keys."""
     *matched, left, back, label, body, forth, right = found.groups()
     keys: dict[str, tuple[str, str]] = {}
     for variable, node_label, text in (matched[:3], matched[3:]):
-        node = script.node(_unquoted(node_label), start)
+        node = script.part(f"label '{_unquoted(node_label)}'", nodes, start)
         names, cells = _properties(text)
         if names != (node.key,):
             problem = f"MATCH of a {node.label} by {list(names)}; expected its key '{node.key}'"
             raise script.error(start, problem)
         keys[_unquoted(variable or "")] = (node.label, cells[0])
-    ends = [_unquoted(left), _unquoted(right)]
+    ends = [_unquoted(right if back else left), _unquoted(left if back else right)]
     for variable in ends:
         if variable not in keys:
             raise script.error(start, f"'{variable}' is not bound by the MATCH before it")
     if bool(back) == bool(forth):
         raise script.wrong(start, found[0], "an arrow in one direction: -[:TYPE {...}]->")
-    source, target = (keys[variable] for variable in (reversed(ends) if back else ends))
-    edge = script.edge(_unquoted(label), source[0], target[0], start)
-    script.add_part(edge, body, {edge.source[1]: source[1], edge.target[1]: target[1]}, start)
+    (source, source_key), (target, target_key) = (keys[variable] for variable in ends)
+    edges = {f"(:{e.source[0]})-[:{e.label}]->(:{e.target[0]})": e for e in script.schema.edges}
+    edge = script.part(f"(:{source})-[:{_unquoted(label)}]->(:{target})", edges, start)
+    script.add_part(edge, body, {edge.source[1]: source_key, edge.target[1]: target_key}, start)
 
 
 def _properties(text: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -269,24 +274,11 @@ class _Script:
 
     # --- rows ---
 
-    def node(self, label: str, start: int) -> NodeSchema:
-        """Return the schema of a label; `ParseError` for an unknown one."""
-        nodes = {node.label: node for node in self.schema.nodes}
-        if label not in nodes:
-            expected = ", ".join(nodes)
-            raise self.error(start, f"found label '{label}'; expected one of {expected}")
-        return nodes[label]
-
-    def edge(self, label: str, source: str, target: str, start: int) -> EdgeSchema:
-        """Return the schema of a relationship; `ParseError` for an unknown one."""
-        edges = {
-            f"(:{edge.source[0]})-[:{edge.label}]->(:{edge.target[0]})": edge
-            for edge in self.schema.edges
-        }
-        found = f"(:{source})-[:{label}]->(:{target})"
-        if found not in edges:
-            raise self.error(start, f"found {found}; expected one of {', '.join(edges)}")
-        return edges[found]
+    def part(self, found: str, known: Mapping[str, _Part], start: int) -> _Part:
+        """Return the schema of a label or a relationship; `ParseError` for an unknown one."""
+        if found not in known:
+            raise self.error(start, f"found {found}; expected one of {', '.join(known)}")
+        return known[found]
 
     def add(self, table: TableSchema, cells: Iterable[tuple[str | None, str]], start: int) -> None:
         """Add a row by its columns; a missing one is NULL. A repeated key is reported."""
@@ -318,22 +310,19 @@ class _Script:
 
         An unknown name that resembles a missing one (``has_has_merchant``) is read as that one.
         """
-        if (where, names) in self._aligned:
-            return self._aligned[where, names]
-        missing = [name for name in wanted if name not in names]
-        found: list[str | None] = []
-        for name in names:
-            close = [name] if name in wanted else get_close_matches(name, missing, n=1)
-            if not close:
-                self.add_defect(start, f"{where} has an unknown '{name}'", "ignored")
-            elif close != [name]:
-                missing.remove(close[0])
-                problem = f"{where} misspells '{close[0]}' as '{name}'"
-                self.add_defect(start, problem, "read as meant")
-            found.append(close[0] if close else None)
-        if any(found.count(name) > 1 for name in wanted):
-            raise self.error(start, f"{where} names a column twice: {list(names)}")
-        return self._aligned.setdefault((where, names), tuple(found))
+        if (where, names) not in self._aligned:
+            missing = [name for name in wanted if name not in names]
+            found: list[str | None] = []
+            for name in names:
+                close = [name] if name in wanted else get_close_matches(name, missing, n=1)
+                found.append(close[0] if close and close[0] not in found else None)
+                if not close:
+                    self.add_defect(start, f"{where} has an unknown '{name}'", "ignored")
+                elif close != [name]:
+                    problem = f"{where} misspells '{close[0]}' as '{name}'"
+                    self.add_defect(start, problem, "read as meant")
+            self._aligned[where, names] = tuple(found)
+        return self._aligned[where, names]
 
     def _value(self, text: str, column: Column, start: int) -> Cell:
         """Return a literal as a column's type; a number or truth value in quotes is reported."""
@@ -365,19 +354,16 @@ class _Script:
         for node in self.schema.nodes:
             if not self.rows[node.table]:
                 self.add_defect(None, f"'{node.table}' has no rows", "read as an empty table")
-        tables: dict[str, Table] = {}
         try:
-            for table in self.schema.tables:
-                rows = [row for _, row in self.rows[table.name].values()]
-                columns = [list(cells) for cells in zip(*rows, strict=True)] or [
-                    [] for _ in table.columns
-                ]
-                tables[table.name] = Table(
-                    table, dict(zip(table.column_names, columns, strict=True))
-                )
+            tables = {table.name: self._table(table) for table in self.schema.tables}
             return Parsed(Situation(self.schema, self.file.stem, tables), self._reported())
         except DataError as error:
             raise ParseError(self.file, None, str(error)) from error
+
+    def _table(self, table: TableSchema) -> Table:
+        rows = [row for _, row in self.rows[table.name].values()]
+        columns = [list(cells) for cells in zip(*rows, strict=True)] or [[] for _ in table.columns]
+        return Table(table, dict(zip(table.column_names, columns, strict=True)))
 
     def _drop_edges(
         self, edge: EdgeSchema, column: str, node: NodeSchema, *, ordered: bool
@@ -388,13 +374,11 @@ class _Script:
         created: dict[Cell, int] = {}
         for start, row in self.rows[node.table].values():
             created.setdefault(row[key], start)
-        rows = self.rows[edge.table]
-        for edge_key, (start, row) in [*rows.items()]:
-            found = created.get(row[end])
-            if found is None or (ordered and found > start):
+        for edge_key, (start, row) in [*self.rows[edge.table].items()]:
+            if row[end] not in created or (ordered and created[row[end]] > start):
                 problem = f"'{edge.table}' refers to a {node.table} that is not there"
                 self.add_defect(start, problem, "those rows are left out")
-                del rows[edge_key]
+                del self.rows[edge.table][edge_key]
 
     def _reported(self) -> tuple[Defect, ...]:
         """Return the defects in the order of the script."""

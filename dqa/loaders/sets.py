@@ -156,7 +156,7 @@ def read_plan(name: str) -> SetPlan:
     Raises
     ------
     UnknownNameError
-        No package registers a set of that name; lists those there are.
+        No package registers a set of that name; lists the known ones.
     DataError
         Its ``set.toml`` is missing or wrong; names the field.
     """
@@ -187,22 +187,17 @@ def read_set(
     Raises
     ------
     UnknownNameError
-        There is no such set; lists those there are.
+        There is no such set; lists the known ones.
     DataError
         Its folder is wrong, or a world or a question differs from the manifest.
     """
     plan, manifest = read_plan(name), read_manifest_of(name)
-    if manifest.generator_version != GENERATOR_VERSION:
-        raise DataError(
-            f"The set '{name}' was drawn by version {manifest.generator_version} of the generator "
-            f"and this dqa has version {GENERATOR_VERSION}: use the dqa that it came with."
-        )
     gathered = Gathered()
-    kept = [world for world in manifest.worlds if limit is None or world.first <= limit]
-    for scenario in dict.fromkeys(world.scenario for world in kept):
+    worlds = [world for world in manifest.worlds if limit is None or world.first <= limit]
+    for scenario in dict.fromkeys(world.scenario for world in worlds):
         if scenarios is None or scenario in scenarios:
             gathered.add(
-                _redrawn(name, plan, world) for world in kept if world.scenario == scenario
+                _redrawn(name, plan, world) for world in worlds if world.scenario == scenario
             )
     found = gathered.named(plan.name)
     for question in found.questions if check_words else ():
@@ -212,14 +207,14 @@ def read_set(
 
 
 def write_set(name: str, folder: Path) -> None:
-    """Write a named set as ``dqa generate`` writes questions; hold the files to its manifest.
+    """Write a named set as ``dqa generate`` writes questions; compare the files with its manifest.
 
     Raises
     ------
     UnknownNameError, DataError
-        As `read_set`; or a file came out as another one than the set's.
+        The errors of `read_set`, or a file differs from the manifest.
     UsageError
-        The folder holds something.
+        The folder is not empty.
     """
     plan, manifest = read_plan(name), read_manifest_of(name)
     write_generated(read_set(name), folder, seed=plan.seed, options=written_options(plan))
@@ -242,13 +237,13 @@ def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
             f"The generator of '{world.scenario}' cannot draw a world again (redraw), which "
             f"the set '{name}' needs."
         )
+    fields = {name: getattr(world, name) for name in _DRAWN}
+    draw = Draw(plan.seed, difficulty=replace(plan.difficulty, hops=world.hops), **fields)
     try:
         if world.size:
             size_of(world.scenario, world.size)
     except UsageError as error:
         raise DataError(f"{MANIFEST} of the set '{name}', '{world.situation}': {error}") from error
-    fields = {name: getattr(world, name) for name in _DRAWN}
-    draw = Draw(plan.seed, difficulty=replace(plan.difficulty, hops=world.hops), **fields)
     drawn = generator.redraw(plugins.scenario(world.scenario), draw)
     if drawn.situation.content_hash != world.content_hash:
         raise _differs(name, f"the database '{world.situation}' of '{world.scenario}'")
@@ -256,29 +251,28 @@ def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
 
 
 def read_manifest_of(name: str) -> SetManifest:
-    """Read the manifest of a set; `DataError` for that of another set or version."""
+    """Read the manifest of a set; `DataError` for another set, version or generator."""
     plan, manifest = read_plan(name), _read(name, MANIFEST, SetManifest)
-    if (manifest.name, manifest.version) != (plan.name, plan.version):
+    found = manifest.name, manifest.version, manifest.generator_version
+    if found != (plan.name, plan.version, GENERATOR_VERSION):
         raise DataError(
-            f"{MANIFEST} of the set '{name}' is of {manifest.name}, version {manifest.version}; "
-            f"its {PLAN} is of {plan.name}, version {plan.version}: install its package again."
+            f"{MANIFEST} of the set '{name}' is of {manifest.name}, version {manifest.version}, by "
+            f"version {manifest.generator_version} of the generator, and not of {plan.name}, "
+            f"version {plan.version}, by version {GENERATOR_VERSION}: use the dqa that the set "
+            "came with."
         )
     return manifest
 
 
 def _differs(name: str, what: str) -> DataError:
     return DataError(
-        f"The set '{name}' cannot be drawn again here: {what} came out as another one than its "
-        f"{MANIFEST} vouches for. Use the dqa that the set came with; if it is that one, report it "
-        "with the versions of Python and NumPy."
+        f"The set '{name}' cannot be drawn again here: {what} differs from its {MANIFEST}. Use the "
+        "dqa that the set came with, or report it with the versions of Python and NumPy."
     )
 
 
 def _read(name: str, file: str, kind: type[_AnyRecord]) -> _AnyRecord:
-    document = read_document(name, file)
     try:
-        return kind.model_validate(document)
+        return kind.model_validate(read_document(name, file))
     except ValidationError as error:
         raise DataError(f"{file} of the set '{name}': {problem_of(error)}.") from error
-    except UsageError as error:
-        raise DataError(f"{file} of the set '{name}': {error}") from error

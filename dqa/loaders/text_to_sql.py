@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain, combinations
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -26,13 +28,15 @@ from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.records import problem_of
 from dqa.core.secrets import redact
 from dqa.core.text import counted
-from dqa.core.truth import LabelledQuestion, MatchRule, Truth
+from dqa.core.truth import GoldTable, LabelledQuestion, MatchRule, Truth
 from dqa.loaders.base import WHOLE, Part
-from dqa.loaders.gold import Spider2Gold, alternatives, plain_statement
 from dqa.loaders.locations import variable_of
 from dqa.loaders.release_layout import Form
 
 _LEFT_OUT = "the question is left out"
+_SPIDER2_GOLD = "evaluation_suite/gold"
+"""The folder with the truths of Spider 2 lite."""
+_BRACES = re.compile(r"\{([^{}]*)\}")
 _TRIED = Limits(rows=1, seconds=30.0)
 
 
@@ -61,17 +65,13 @@ class _Entry(BaseModel):
     document: str | None = _named("external_knowledge")
 
 
-_Gold: TypeAlias = "Callable[[int, _Entry], Truth]"
-"""Returns the truth of an entry, by its number."""
-
-
 class _Layout(NamedTuple):
-    """The locations of a form's questions, databases and gold statements.
+    """The locations of a form's questions and databases.
 
     Attributes
     ----------
-    questions, gold
-        The file of questions, and the file of its gold statements, one on each line.
+    questions
+        The file of questions.
     databases
         The folder of SQLite files; for a server ``mysql`` or ``postgres`` in `engine`.
     match
@@ -80,7 +80,6 @@ class _Layout(NamedTuple):
 
     questions: str
     databases: str
-    gold: str
     match: MatchRule
     engine: str = "sqlite"
 
@@ -158,33 +157,30 @@ class TextToSqlReader:
 BIRD = TextToSqlReader(
     name="BIRD's form",
     layouts=(
-        _Layout("dev.json", "dev_databases", "dev.sql", "set"),
-        _Layout("mini_dev_sqlite.json", "dev_databases", "mini_dev_sqlite_gold.sql", "set"),
-        _Layout("mini_dev_mysql.json", "dev_databases", "mini_dev_mysql_gold.sql", "set", "mysql"),
-        _Layout(
-            *("mini_dev_postgresql.json", "dev_databases", "mini_dev_postgresql_gold.sql"),
-            *("set", "postgres"),
-        ),
-        _Layout("train.json", "train_databases", "train_gold.sql", "set"),
+        _Layout("dev.json", "dev_databases", "set"),
+        _Layout("mini_dev_sqlite.json", "dev_databases", "set"),
+        _Layout("mini_dev_mysql.json", "dev_databases", "set", "mysql"),
+        _Layout("mini_dev_postgresql.json", "dev_databases", "set", "postgres"),
+        _Layout("train.json", "train_databases", "set"),
     ),
     extra_files=("dev_tables.json", "train_tables.json"),
 )
 SPIDER = TextToSqlReader(
     name="Spider's form",
     layouts=(
-        _Layout("dev.json", "database", "dev_gold.sql", "table"),
-        _Layout("train_spider.json", "database", "train_gold.sql", "table"),
-        _Layout("train.json", "database", "train_gold.sql", "table"),
-        _Layout("spider2-lite.jsonl", "resource/databases", "evaluation_suite/gold", "columns"),
+        _Layout("dev.json", "database", "table"),
+        _Layout("train_spider.json", "database", "table"),
+        _Layout("train.json", "database", "table"),
+        _Layout("spider2-lite.jsonl", "resource/databases", "columns"),
     ),
-    extra_files=("tables.json", "evaluation_suite/gold/spider2lite_eval.jsonl"),
+    extra_files=("tables.json", f"{_SPIDER2_GOLD}/spider2lite_eval.jsonl"),
 )
 DEFOG = TextToSqlReader(
     name="Defog's form",
     layouts=(
-        _Layout("questions_gen_sqlite.csv", "sqlite_dbs", "", "subset"),
-        _Layout("questions_gen_postgres.csv", "", "", "subset", "postgres"),
-        _Layout("questions_gen_mysql.csv", "", "", "subset", "mysql"),
+        _Layout("questions_gen_sqlite.csv", "sqlite_dbs", "subset"),
+        _Layout("questions_gen_postgres.csv", "", "subset", "postgres"),
+        _Layout("questions_gen_mysql.csv", "", "subset", "mysql"),
     ),
 )
 
@@ -208,19 +204,18 @@ class _Reading:
     def read(self) -> QuestionSet:
         """Return the questions in the order of their file."""
         file = self.folder / self.layout.questions
-        written = self._entries(file)
-        gold = self._gold_of(len(written))
+        spider = _Spider2Gold(self.folder) if self.layout.match == "columns" else None
         elsewhere = 0
-        for number, value in enumerate(written, start=1):
+        for number, value in enumerate(self._entries(file), start=1):
             try:
                 entry = _Entry.model_validate(value)
             except ValidationError as error:
                 self._report(file, f"entry {number}: {problem_of(error)}", _LEFT_OUT)
                 continue
-            if self.layout.match == "columns" and not (entry.id or "").startswith("local"):
+            if spider is not None and not (entry.id or "").startswith("local"):
                 elsewhere += 1
             else:
-                self._add(file, number, entry, gold)
+                self._add(file, number, entry, spider)
         if elsewhere:
             problem = f"{counted(elsewhere, 'question')} about BigQuery and Snowflake"
             self.defects.append(Defect(file, None, problem, "left out"))
@@ -252,7 +247,7 @@ class _Reading:
             raise ParseError(file, 1, "expected a JSON list of questions")
         return entries
 
-    def _add(self, file: Path, number: int, entry: _Entry, gold: _Gold) -> None:
+    def _add(self, file: Path, number: int, entry: _Entry, spider: _Spider2Gold | None) -> None:
         """Add a question, unless it is not wanted or is a duplicate, which is reported."""
         database = entry.database
         is_scenario = database in plugins.names("scenario")
@@ -283,44 +278,16 @@ class _Reading:
             tags=(entry.tag,) if entry.tag else (),
             answer_form="statement",
         )
-        self.labelled.append(LabelledQuestion(question, gold(number, entry)))
+        truth = self._truth(number, entry) if spider is None else spider.truth(question_id)
+        self.labelled.append(LabelledQuestion(question, truth))
 
-    # --- truths ---
-
-    def _gold_of(self, count: int) -> _Gold:
-        """Return the function that reads the truth of an entry."""
-        if self.layout.match == "columns":
-            spider = Spider2Gold(self.folder, self.layout.gold)
-            return lambda _, entry: spider.truth(str(entry.id))
-        lines = self._gold_lines(count) if self.layout.gold else []
-
-        def truth(number: int, entry: _Entry) -> Truth:
-            written = entry.gold or (lines[number - 1] if lines else "")
-            several = self.layout.match == "subset"
-            statements = alternatives(written) if several else [plain_statement(written)]
-            answers = tuple(dict.fromkeys(filter(None, statements)))
-            if not answers:
-                return Truth()
-            source = f"{self.layout.questions}, entry {number}"
-            return Truth(answers, match=self.layout.match, source=source)
-
-        return truth
-
-    def _gold_lines(self, count: int) -> list[str]:
-        """Return the statements of the gold file; none if it is missing or does not fit."""
-        file = self.folder / self.layout.gold
-        if not file.is_file():
-            return []
-        try:
-            lines = read_text(file, home=self.folder).splitlines()
-        except DataError as error:
-            self._report(file, f"this cannot be read: {error}", "not read")
-            return []
-        found = [line.rpartition("\t")[0] or line for line in lines if line.strip()]
-        if len(found) != count:
-            self._report(file, f"{len(found)} statements for {count} questions", "not read")
-            return []
-        return found
+    def _truth(self, number: int, entry: _Entry) -> Truth:
+        """Return the gold statements of an entry; several are right in Defog's notation."""
+        gold, match = entry.gold or "", self.layout.match
+        statements = _alternatives(gold) if match == "subset" else [_plain_statement(gold)]
+        answers = tuple(dict.fromkeys(filter(None, statements)))
+        source = f"{self.layout.questions}, entry {number}"
+        return Truth(answers, match=match, source=source) if answers else Truth()
 
     def _try_gold(self, file: Path) -> None:
         """Raise `ParseError` at the first gold statement that cannot run."""
@@ -397,3 +364,80 @@ def _decoded(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("cp1252", errors="replace")
+
+
+class _Spider2Gold:
+    """Reads the truths of Spider 2 lite: result tables, or the statement without any."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._gold = folder, folder / _SPIDER2_GOLD
+        file = self._gold / "spider2lite_eval.jsonl"
+        lines = read_text(file, home=folder).splitlines() if file.is_file() else []
+        entries = [parse_json_of(file, line, number) for number, line in enumerate(lines, start=1)]
+        self._options = {entry["instance_id"]: entry for entry in entries}
+
+    def truth(self, name: str) -> Truth:
+        """Return the truth of a question by its id."""
+        options = self._options.get(name, {})
+        pattern = re.compile(rf"{re.escape(name)}(?:_[a-z])?")
+        files = sorted((self._gold / "exec_result").glob(f"{name}*.csv"))
+        files = [file for file in files if pattern.fullmatch(file.stem)]
+        columns = options.get("condition_cols") or []
+        by_table = columns if columns and isinstance(columns[0], list) else [columns] * len(files)
+        tables = tuple(
+            GoldTable(
+                rows=_gold_rows(read_text(file, home=self._folder)),
+                columns=tuple(wanted),
+                ordered=not options.get("ignore_order", False),
+            )
+            for file, wanted in zip(files, by_table, strict=False)
+        )
+        if tables:
+            return Truth(match="columns", source=files[0].name, tables=tables)
+        statement = self._gold / "sql" / f"{name}.sql"
+        if not statement.is_file():
+            return Truth()
+        answer = _plain_statement(read_text(statement, home=self._folder))
+        return Truth((answer,), match="columns", source=statement.name)
+
+
+def _gold_rows(text: str) -> tuple[tuple[str | float | int | None, ...], ...]:
+    rows = list(csv.reader(text.splitlines(keepends=True)))
+    return tuple(tuple(map(_cell, row)) for row in rows[1:] if row)
+
+
+def _cell(text: str) -> str | float | int | None:
+    """Return a cell of a CSV file as a number if it is one; None if it is empty."""
+    if not text:
+        return None
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def _plain_statement(text: str) -> str:
+    """Return a statement without the semicolon at its end."""
+    return text.strip().rstrip("; \t\n")
+
+
+def _alternatives(text: str) -> list[str]:
+    """Return the statements that Defog's notation allows.
+
+    Statements are separated by ``;``. ``SELECT {a, b}`` allows every choice of these columns, which
+    ``GROUP BY {}`` repeats.
+    """
+    return [one for part in text.split(";") if part.strip() for one in _expanded(part.strip())]
+
+
+def _expanded(statement: str) -> Iterator[str]:
+    found = next((one for one in _BRACES.finditer(statement) if one[1].strip()), None)
+    if found is None:
+        yield statement
+        return
+    columns = [column.strip() for column in found[1].split(",")]
+    sizes = range(1, len(columns) + 1)
+    for chosen in chain.from_iterable(combinations(columns, size) for size in sizes):
+        listed = ", ".join(chosen)
+        rest = statement[found.end() :].replace("GROUP BY {}", f"GROUP BY {listed}", 1)
+        yield from _expanded(f"{statement[: found.start()]}{listed}{rest}")

@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from string import Template
+from typing import TypeAlias
 
 from dqa.core.errors import DataError
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Goal
-from dqa.core.situation import Cell, ColumnType, Schema, Situation
+from dqa.core.situation import Cell, ColumnType, Schema, Situation, Table
 from dqa.core.truth import LabelledQuestion, Truth
 from dqa.scenarios.document import (
     CandidatesPart,
@@ -24,7 +25,6 @@ from dqa.scenarios.document import (
     ScenarioDocument,
 )
 from dqa.scenarios.embedded import embedded, first_column
-from dqa.scenarios.listing import Lister, candidate_of, column_values, listed_in
 from dqa.scenarios.parameters import (
     LIST_SEPARATOR,
     Scalar,
@@ -35,6 +35,9 @@ from dqa.scenarios.parameters import (
 from dqa.scenarios.statements import SUFFIXES, Kind, filled
 
 __all__ = ["LIST_SEPARATOR", "Heuristic", "Lister", "Scenario"]
+
+Lister: TypeAlias = Callable[[Listing, Mapping[str, str]], Sequence[Cell]]
+"""Returns the values of a listing for a target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,14 +228,14 @@ class Scenario:
         """List the candidates that `lister` returns; errors are those of `candidates`."""
         listing = self.listing
         found: Sequence[Candidate] = [
-            candidate_of(cell, listing.type, self.name) for cell in lister(listing, target)
+            _candidate_of(cell, listing.type, self.name) for cell in lister(listing, target)
         ]
         if listing.except_ is not None:
             if listing.except_ not in target:
                 raise self._missing(KeyError(listing.except_), target, "the list of candidates")
             found = [name for name in found if str(name) != target[listing.except_]]
         if listing.listed_in is not None:
-            return listed_in(found, target, listing.listed_in)
+            return _listed_in(found, target, listing.listed_in)
         return tuple(found)
 
     def lister(self, situation: Situation) -> Lister:
@@ -243,7 +246,7 @@ class Scenario:
         self, situation: Situation, listing: Listing, target: Mapping[str, str]
     ) -> Sequence[Cell]:
         if listing.table is not None:
-            return column_values(listing, situation[listing.table], target)
+            return _column_values(listing, situation[listing.table], target)
         kind: Kind = "relational" if listing.sql is not None else "graph"
         statement = self.statement(listing, kind, target)
         if statement is None:
@@ -343,3 +346,64 @@ class Scenario:
                 f"Question '{question.key}' lacks {error}, which a statement of its scenario "
                 f"needs; it has {', '.join(values) or 'nothing'}."
             ) from error
+
+
+def _candidate_of(cell: Cell, wanted: ColumnType | None, scenario: str) -> Candidate:
+    """Return a listed value as a candidate; `DataError` if it is neither text nor a whole number.
+
+    Parameters
+    ----------
+    cell
+        The value.
+    wanted
+        The type of candidates that the scenario declares; None for none.
+    scenario
+        The scenario's name, for errors.
+    """
+    if wanted == "text" and cell is not None:
+        return str(cell)
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return cell
+    if isinstance(cell, str) and wanted is None:
+        return cell
+    needed = "a whole number" if wanted == "integer" else "text or a whole number"
+    raise DataError(
+        f"The candidates of scenario '{scenario}' hold {cell!r}, which is not {needed}."
+    )
+
+
+def _listed_in(
+    names: Sequence[Candidate], target: Mapping[str, str], key: str
+) -> tuple[Candidate, ...]:
+    """Return the names that the text ``target[key]`` lists, in the order of `names`.
+
+    Without that text, all names are returned. An unknown name is a `DataError`.
+    """
+    if key not in target:
+        return tuple(names)
+    wanted = target[key].split(LIST_SEPARATOR)
+    known = {str(name) for name in names}
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise DataError(
+            f"'{unknown[0]}' is listed to choose from, but the situation does not hold it."
+        )
+    return tuple(name for name in names if str(name) in set(wanted))
+
+
+def _column_values(listing: Listing, table: Table, target: Mapping[str, str]) -> Sequence[Cell]:
+    """Return the values of a listing's column in the selected rows, in the order of the table.
+
+    A missing parameter is a `DataError`.
+    """
+    values: list[Cell] = table[listing.column or ""].tolist()
+    for column, parameter in listing.where.items():
+        if parameter not in target:
+            raise DataError(
+                f"The target lacks '{parameter}', which selects rows of '{table.schema.name}'; it "
+                f"has {', '.join(target) or 'nothing'}."
+            )
+        # A target is text, whatever the column's type.
+        keeps = [str(cell) == target[parameter] for cell in table[column].tolist()]
+        values = [value for value, is_kept in zip(values, keeps, strict=True) if is_kept]
+    return values

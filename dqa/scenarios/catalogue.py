@@ -85,36 +85,28 @@ def _installed(name: str) -> Scenario:
             f"The scenario '{name}' exists twice: in this project and as {added.value}. Rename the "
             "second."
         )
-    if added is not None:
-        shipped = _folder_of(added)
-    if shipped is None:
+    folder = shipped if added is None else _folder_of(added)
+    if folder is None:
         raise UnknownNameError("scenario", name, scenario_names())
-    found = read_scenario(shipped)
+    found = read_scenario(folder)
     if found.name != name:
         raise PluginError(
-            f"The folder {shipped} calls its scenario '{found.name}' and is known as '{name}': "
+            f"The folder {folder} calls its scenario '{found.name}' and is known as '{name}': "
             f"give both the same name."
         )
     return found
 
 
 def _folder_of(point: EntryPoint) -> Traversable:
+    registered_as = f"The scenario '{point.name}' is registered as {point.value}, which"
     try:
         folder = point.load()
-    except DqaError:
-        raise
     except (Exception, SystemExit) as error:  # an imported package can do anything
-        raise PluginError(
-            f"The scenario '{point.name}' is registered as {point.value}, which cannot be loaded: "
-            f"{type(error).__name__}: {error}. Fix or remove the package that registers it."
-        ) from error
-    if isinstance(folder, str):
-        folder = Path(folder)
+        problem = f"cannot be loaded: {type(error).__name__}: {error}"
+        raise PluginError(f"{registered_as} {problem}. Fix or remove its package.") from error
+    folder = Path(folder) if isinstance(folder, str) else folder
     if not isinstance(folder, Traversable) or not (folder / DOCUMENT).is_file():
-        raise PluginError(
-            f"The scenario '{point.name}' is registered as {point.value}, which is not a folder "
-            f"with a {DOCUMENT}."
-        )
+        raise PluginError(f"{registered_as} is not a folder with a {DOCUMENT}.")
     return folder
 
 

@@ -13,7 +13,7 @@ from string import Template
 from dqa.core.errors import DataError
 from dqa.core.simulator import CountingRules
 from dqa.scenarios.document import Listing, ScenarioDocument
-from dqa.scenarios.formula import Formula
+from dqa.scenarios.tables import Formula
 from dqa.scenarios.toml_lines import Place
 
 Problem = tuple[Place, str]
@@ -50,10 +50,8 @@ def problems(document: ScenarioDocument, files: Mapping[str, bool]) -> Iterator[
     yield from check.parameters()
     yield from check.candidates(has_file=files["candidates"])
     yield from check.outcomes(has_file=files["outcomes"])
-    yield from check.critical_values()
-    yield from check.matters()
+    yield from check.analysis()
     yield from check.heuristics(files)
-    yield from check.release()
 
 
 def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
@@ -181,38 +179,36 @@ class _Check:
             yield from self._column((*here, "key"), part.table, part.key)
             yield from self._formula((*here, "formula"), part.table, part.formula)
 
-    def critical_values(self) -> Iterator[Problem]:
-        """Check the columns of critical values."""
-        values = self._document.critical_values
-        for index, value in enumerate(values):
+    def analysis(self) -> Iterator[Problem]:
+        """Check the critical values, the part that matters and the files in a release."""
+        document = self._document
+        names = [value.name for value in document.critical_values]
+        for index, value in enumerate(document.critical_values):
             here: Place = ("critical_values", index)
-            yield from self._column((*here, "column"), value.table, value.column)
-            for table, column in value.solved:
-                yield from self._column((*here, "solved"), table, column)
+            columns = [("column", value.table, value.column)]
+            columns += [("solved", *column) for column in value.solved]
             if value.spared is not None:
-                names = [other.name for other in values]
-                place = (*here, "spared", "by")
-                yield from _known(place, "critical value", value.spared.by, names)
-                for table, column in value.spared.beside:
-                    yield from self._column((*here, "spared", "beside"), table, column)
+                yield from _known((*here, "spared"), "critical value", value.spared.by, names)
+                columns += [("spared", *column) for column in value.spared.beside]
             if (sums := value.computed) is not None:
-                place = (*here, "computed")
-                yield from self._column(place, sums.table, *sorted(sums.columns), sums.by)
-                if sums.beside is not None:
-                    yield from self._column((*place, "beside"), *sums.beside)
-
-    def matters(self) -> Iterator[Problem]:
-        """Check the parameter and the edges of the part that matters."""
-        part = self._document.matters
-        if part is None:
+                named = (*sorted(sums.columns), sums.by)
+                columns += [("computed", sums.table, column) for column in named]
+                columns += [("computed", *sums.beside)] if sums.beside is not None else []
+            for field, table, column in columns:
+                yield from self._column((*here, field), table, column)
+        if document.release is not None:
+            name = document.release.database
+            if name.startswith("{") and name != "{question_num}":
+                yield from self._parameter(("release", "database"), name.strip("{}"))
+        if (part := document.matters) is None:
             return
         place: Place = ("matters", "parameter")
         yield from self._parameter(place, part.parameter)
-        parameter = self._document.parameters.get(part.parameter)
-        if parameter is not None and all(n.table != parameter.table for n in self._document.nodes):
+        parameter = document.parameters.get(part.parameter)
+        if parameter is not None and all(n.table != parameter.table for n in document.nodes):
             fix = "choose a parameter whose table is one of the nodes"
             yield place, f"'{part.parameter}' names no node; {fix}"
-        labels = [edge.label for edge in self._document.edges]
+        labels = [edge.label for edge in document.edges]
         for label in part.along:
             yield from _known(("matters", "along"), "edge", label, labels)
 
@@ -230,13 +226,6 @@ class _Check:
             prefix, _, name = stem.partition("/")
             if prefix == HEURISTICS and name not in names:
                 yield (HEURISTICS,), f"the file {stem} belongs to no heuristic; add '{name}'"
-
-    def release(self) -> Iterator[Problem]:
-        """Check the parameter that names a database's file."""
-        if self._document.release is not None:
-            name = self._document.release.database
-            if name.startswith("{") and name != "{question_num}":
-                yield from self._parameter(("release", "database"), name.strip("{}"))
 
     # --- parts of checks ---
 

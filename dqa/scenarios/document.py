@@ -6,6 +6,8 @@ line and how to fix it.
 
 from __future__ import annotations
 
+import inspect
+import re
 from string import Template
 from typing import Annotated, Any, Literal, Self
 
@@ -22,13 +24,15 @@ from pydantic_core import CoreSchema
 
 from dqa.core.simulator import Goal
 from dqa.core.situation import ColumnType
-from dqa.scenarios.json_schemas import describe_fields
 
 Name = Annotated[str, StringConstraints(min_length=1)]
 PlainName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$")]
 EntryPointText = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
 """An object of Python: ``package.module:OBJECT``."""
 _DATABASE = r"^[^{}]*\{question_num\}[^{}]*$|^\{[a-z_]\w*\}$"
+
+_ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*)\n(?P<text>(?: {4}.*\n?)+)", re.MULTILINE)
+_MARKS = re.compile(r"`+")
 
 ParameterType = Literal[
     "text", "integer", "number", "decimal", "boolean", "date", "timestamp", "list"
@@ -52,7 +56,7 @@ class Part(BaseModel):
     ) -> JsonSchemaValue:
         """Describe each field by the class's docstring."""
         found = handler(core_schema)
-        describe_fields(cls, handler.resolve_ref_schema(found))
+        _describe_fields(cls, handler.resolve_ref_schema(found))
         return found
 
 
@@ -461,3 +465,26 @@ class ScenarioDocument(ScenarioFile):
     """
 
     tables: tuple[TablePart, ...] = Field(min_length=1)
+
+
+def _describe_fields(kind: type[Any], schema: dict[str, Any]) -> None:
+    """Add a class's docstring to its JSON Schema by pydantic, which is changed."""
+    schema["description"] = _plain((inspect.getdoc(kind) or "").partition("\n\nAttributes\n")[0])
+    described: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        doc = inspect.cleandoc(base.__dict__.get("__doc__") or "")
+        _, _, section = doc.partition("\n\nAttributes\n----------\n")
+        for entry in _ENTRY.finditer(section):
+            described |= dict.fromkeys(entry["names"].split(", "), _plain(entry["text"]))
+    for name, field in schema.get("properties", {}).items():
+        field.pop("title", None)
+        if "default" in field and field["default"] is None:  # TOML has no null
+            del field["default"]
+        # A name that Python reserves has an underscore behind it there.
+        text = described.get(name) or described.get(f"{name}_")
+        if text:
+            field["description"] = text
+
+
+def _plain(text: str) -> str:
+    return _MARKS.sub("'", " ".join(text.split()))

@@ -14,7 +14,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from dqa.core.errors import DataError, ParseError
+from dqa.core.errors import DataError, ParseError, UsageError
 from dqa.core.files import parse_toml, read_text
 from dqa.scenarios.document import SharedParts
 from dqa.scenarios.toml_lines import Place, line_of, lines_of
@@ -51,13 +51,10 @@ class MergedDocument:
         As one document.
     parts
         The included files, then the document itself.
-    problems
-        Included files that cannot be read, so that their parts are missing.
     """
 
     values: Mapping[str, Any]
     parts: tuple[_Written, ...]
-    problems: tuple[ParseError, ...] = ()
 
     def wrong(self, place: Place, problem: str) -> ParseError:
         """Return an error with the file and the line of a field."""
@@ -87,50 +84,42 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
     Raises
     ------
     ParseError
-        The document is not TOML, or a shared part is not a list or table.
+        A file is missing or is not TOML, or a shared part is not a list or table.
     """
     own = _written(file, text)
-    parts: list[_Written] = []
-    problems: list[ParseError] = []
     names = own.values.get(INCLUDE, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         problem = 'it has to be a list of files, such as ["../tables.toml"]'
-        problems.append(own.wrong((INCLUDE,), problem))
-        names = []
-    for index, name in enumerate(names):
-        try:
-            parts.append(_included(folder, name, own, (INCLUDE, index)))
-        except ParseError as error:
-            problems.append(error)
+        raise own.wrong((INCLUDE,), problem)
+    parts = [_included(folder, name, own, (INCLUDE, i)) for i, name in enumerate(names)]
     parts.append(own)
     merged = dict(own.values)
     for key, kind in _TYPES.items():
+        found = [part.values[key] for part in parts if key in part.values]
         for part in parts:
             if not isinstance(part.values.get(key, kind()), kind):
                 raise part.wrong((key,), f"it has to be a {'list' if kind is list else 'table'}")
-        found = [part.values[key] for part in parts if key in part.values]
         if found and kind is list:
             merged[key] = [item for items in found for item in items]
         elif found:
             merged[key] = {name: value for named in found for name, value in named.items()}
-    return MergedDocument(merged, tuple(parts), tuple(problems))
+    return MergedDocument(merged, tuple(parts))
 
 
 def _included(folder: Traversable, name: str, own: _Written, place: Place) -> _Written:
     """Read an included file; `ParseError` at its place in the document."""
     path = PurePosixPath(name)
-    if path.is_absolute() or path.suffix != ".toml":
+    if path.is_absolute() or path.suffix != ".toml" or not isinstance(folder, Path):
         raise own.wrong(place, f"'{name}' has to be the path of a .toml file from this folder")
-    if not isinstance(folder, Path):
-        raise own.wrong(place, "a scenario in an archive cannot include files")
     file, home = folder / path, folder.resolve().parent
     if not file.resolve().is_relative_to(home):
         raise own.wrong(place, f"{file} is outside of {home}: move it there")
     try:
-        text = read_text(file.resolve(), home=home)
-    except DataError as error:
+        written = _written(str(file), read_text(file.resolve(), home=home))
+    except (DataError, UsageError) as error:
+        if isinstance(error, ParseError):
+            raise
         raise own.wrong(place, str(error)) from error
-    written = _written(str(file), text)
     for key in written.values:
         if key not in _TYPES:
             raise written.wrong((key,), f"an included file can only contain {', '.join(_TYPES)}")

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dqa.core.database import Database, Kind
+from dqa.core.database import Database, Kind, Rows
 from dqa.core.display import cell_of
 from dqa.core.errors import DataError, UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
@@ -20,8 +20,7 @@ from dqa.core.situation import Cell, Situation
 from dqa.core.text import counted
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.embedded import embedded, whole_rows
-from dqa.scenarios.formula import Formula
-from dqa.scenarios.tables import graph_columns, live_table
+from dqa.scenarios.tables import Formula, graph_columns, live_table
 
 _NAMED = 1_000
 """A statement names at most so many candidates; otherwise it returns the outcomes of all rows."""
@@ -88,13 +87,23 @@ class ScenarioOutcomes:
         if self._formula is not None:
             called = f"The formula '{self._formula.text}' of the scenario '{self.scenario}'"
         rows = whole_rows(database, self.statement(database, question), called=called)
+        return self.outcomes_of(question, rows, called)
+
+    def outcomes_of(self, question: Question, rows: Rows, called: str) -> Outcomes:
+        """Return the outcomes that rows contain; `called` names their statement in errors.
+
+        Raises
+        ------
+        DataError
+            A candidate has no outcome, or several.
+        """
         if len(rows.columns) != 2:
             raise DataError(
                 f"{called} returns {counted(len(rows.columns), 'column')}: return two, the "
                 "candidate and its value."
             )
         pairs = ((cell_of(row[0]), cell_of(row[1])) for row in rows.rows)
-        return self._outcomes(question, question.candidates, pairs)
+        return self._outcomes(question, question.candidates or (), pairs)
 
     def serves(self, kind: Kind) -> bool:
         """Whether `outcomes_in` supports a kind of database.

@@ -108,9 +108,8 @@ class _Reading:
         if document is not None and merged is not None:
             stems = ("context", "candidates", "outcomes", *self._heuristic_files(document))
             files = {stem: self._statements(stem) for stem in stems}
-            if not merged.problems:  # references may lead to the missing parts
-                for place, problem in problems(document, {s: self._exists(s) for s in stems}):
-                    self._problems.append(merged.wrong(place, problem))
+            for place, problem in problems(document, {s: self._exists(s) for s in stems}):
+                self._problems.append(merged.wrong(place, problem))
             self._check_templates(document.parameters, files, texts["question.txt"])
             scenario = self._scenario(document, files, texts)
         return ReadFolder(scenario, tuple(self._problems), merged)
@@ -122,15 +121,13 @@ class _Reading:
         except ParseError as error:
             self._problems.append(error)
             return None, None
-        self._problems += merged.problems
         try:
             return ScenarioDocument.model_validate(merged.values), merged
         except ValidationError as error:
             for detail in error.errors(include_url=False):
                 place = detail["loc"]
-                if not (merged.problems and place == ("tables",)):  # they may be in a missing file
-                    problem = problem_of_field(detail, ScenarioDocument, str(place[-1]))
-                    self._problems.append(merged.wrong(place, problem))
+                problem = problem_of_field(detail, ScenarioDocument, str(place[-1]))
+                self._problems.append(merged.wrong(place, problem))
             return None, merged
 
     def _text(self, name: str) -> str:

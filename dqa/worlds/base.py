@@ -1,4 +1,4 @@
-"""What the entry point `dqa.worlds` names, and players that are programs."""
+"""Factories of worlds (entry points ``dqa.worlds``), and programs that play them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import UsageError
 from dqa.core.question import Candidate, Question
-from dqa.worlds.stated import stated_position
+from dqa.worlds.event_table import event_table_position
 from dqa.worlds.world import Position, World
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Policy(ABC):
-    """A program that plays: a position to an action. Stateless, so one serves many threads."""
+    """A program that plays: it chooses an action in a position. Stateless and thread-safe."""
 
     @abstractmethod
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
@@ -35,21 +35,22 @@ class Policy(ABC):
         Parameters
         ----------
         position
-            What is to be decided; its viewer is its mover.
+            The position; its viewer is its mover.
         random
-            Where every random choice comes from.
+            The source of every random choice.
         """
 
 
 class InformedPolicy(Policy):
-    """A program that sees what others hide: no fair player, and to be named for it."""
+    """A program that sees what is hidden from others, and is therefore not a fair player."""
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Raise `UsageError`: a position does not hold what this player needs."""
+        """Raise `UsageError`: a position lacks what this player needs."""
         del position, random
         raise UsageError(
-            "This player sees what is hidden from others, which no question and no database tells: "
-            "let it play whole games ('dqa play'), or take one that is not informed."
+            "This player sees what is hidden from others, which no question and no database "
+            "contains: let it play whole games ('dqa play'), or choose a player that is not "
+            "informed."
         )
 
     @abstractmethod
@@ -61,7 +62,7 @@ class InformedPolicy(Policy):
         Parameters
         ----------
         position, random
-            As `Policy.choose` takes them.
+            The parameters of `Policy.choose`.
         state
             The true state, as `dqa.worlds.world.Move.reveal` of its world returns it.
         """
@@ -69,21 +70,21 @@ class InformedPolicy(Policy):
 
 @dataclass(frozen=True, slots=True)
 class PolicyFactory:
-    """Makes a program that plays a world.
+    """Creates a program that plays a world.
 
     Attributes
     ----------
     name
-        What commands and results call the player.
+        The player's name in commands and results.
     description
         What it does, in one line.
     make
-        Makes it for a seed. A player that has to be trained trains here, unless its cache holds
-        what the same training gave; only the seed and the settings decide what comes of it.
+        Creates it for a seed. A player that learns trains here, unless its cache has the result of
+        the same training, which depends on the seed and the settings only.
     trained
         Whether it has to be trained.
     trainer
-        How, where ``dqa train`` can do that as well.
+        Its trainer, if ``dqa train`` can train it.
     """
 
     name: str
@@ -95,26 +96,26 @@ class PolicyFactory:
 
 @dataclass(frozen=True, slots=True)
 class WorldFactory:
-    """What an entry point names: makes a world of its settings.
+    """The object of an entry point: creates a world with its settings.
 
     Attributes
     ----------
     name
-        What commands call the world, and the scenario of its questions.
+        The world's name in commands, and the scenario of its questions.
     description
         What is decided in it, in one line.
     make
-        Makes it: of an instance of `settings`, and the history in which its episodes are written
-        down, or None where nobody will read them.
+        Creates it from an instance of `settings` and the history of its episodes, or None if no
+        one reads them.
     settings
-        What can be set, as a pydantic model whose fields all have defaults.
+        The settings, as a pydantic model whose fields all have defaults.
     policies
         The programs that play it, by name.
     foreseen
-        Whether `Position.after` tells what follows from an action. Where it does not, as in a world
-        that is found out by acting in it, nobody can look ahead.
+        Whether `Position.after` returns the result of an action. A world that is explored by
+        acting does not support looking ahead.
     players
-        How many play it, for lists; None to have it made to find out (`count_players`).
+        The number of players, for lists; None to create the world and count (`count_players`).
     """
 
     name: str
@@ -127,7 +128,7 @@ class WorldFactory:
 
 
 def count_players(factory: WorldFactory) -> int:
-    """Return how many players a world has; `MissingKeyError` where it cannot be made to tell."""
+    """Return the number of players; `MissingKeyError` if the world cannot be created to count."""
     if factory.players is not None:
         return factory.players
     return len(factory.make(factory.settings(), None).players)
@@ -139,11 +140,11 @@ class PolicyDecider(Decider):
     Parameters
     ----------
     name
-        What results call it.
+        Its name in results.
     policy
-        Who chooses.
+        The program.
     seed
-        With the question's key, where its random choices come from.
+        With the question's key, the seed of its random choices.
     """
 
     def __init__(self, name: str, policy: Policy, seed: int) -> None:
@@ -152,7 +153,7 @@ class PolicyDecider(Decider):
         self._seed = seed
 
     def decide(self, question: Question, database: Database) -> Decision:
-        """Read the position back from the history, and choose."""
+        """Read the position from the history, and choose."""
         return self.decide_at(question, find_position(question, database))
 
     def decide_at(
@@ -162,16 +163,16 @@ class PolicyDecider(Decider):
         names: tuple[str, ...] = (),
         reveal: Callable[[], object] | None = None,
     ) -> Decision:
-        """Choose in a position that is known already.
+        """Choose in a known position.
 
         Parameters
         ----------
         question, position
-            What is to be decided.
+            The move.
         names
-            In place of the question's key, what its random choices follow from.
+            The names from which random choices follow, instead of the question's key.
         reveal
-            The move's; called for an informed program alone.
+            The move's; called for an informed program only.
         """
         words = f"{self._seed} {' '.join(names) or question.key}".encode()
         random = np.random.default_rng(int.from_bytes(blake2b(words, digest_size=8).digest()))
@@ -184,13 +185,13 @@ class PolicyDecider(Decider):
         return Decision(Ending.ANSWERED, answer=str(choice), choice=choice)
 
     def check(self, question: Question) -> None:
-        """Raise `UsageError` for a question that is no move of a world."""
+        """Raise `UsageError` for a question that is not a move of a world."""
         if not is_move(question):
             raise UsageError(f"'{self.name}' plays worlds, and {question.key} is no move of one.")
 
 
 def is_move(question: Question) -> bool:
-    """Whether a question is a move of a world, or of one that its scenario's folder states."""
+    """Whether a question is a move of a world, or of a scenario with ``[events]``."""
     if question.scenario in plugins.names("world"):
         return True
     scenario = plugins.scenario_of(question)
@@ -198,14 +199,14 @@ def is_move(question: Question) -> bool:
 
 
 def require_foreseen(question: Question, decider: str, instead: str) -> None:
-    """Raise `UsageError` for a move of a world in which nobody can look ahead.
+    """Raise `UsageError` for a move of a world that does not support looking ahead.
 
     Parameters
     ----------
     question
-        What is asked.
+        The move.
     decider
-        Who looks ahead.
+        The decider that looks ahead.
     instead
         Deciders that do not, for the message.
     """
@@ -223,18 +224,18 @@ def find_position(question: Question, database: Database) -> Position:
     Raises
     ------
     UsageError
-        The question is no move, of a world or of a scenario with ``[events]``.
+        The question is not a move of a world or of a scenario with ``[events]``.
     DataError
-        As `World.position`, or the scenario's events cannot be read.
+        The errors of `World.position`, or the scenario's events cannot be read.
     """
     if question.scenario in plugins.names("world"):
         factory = plugins.world(question.scenario)
         return factory.make(factory.settings(), None).position(question, database)
-    stated = stated_position(question, database)
-    if stated is None:
+    found = event_table_position(question, database)
+    if found is None:
         raise UsageError(
             f"{question.key} is no move: '{question.scenario}' is no world "
             f"({', '.join(plugins.names('world')) or 'there are none'}), and no scenario whose "
             "scenario.toml has [events]."
         )
-    return stated
+    return found

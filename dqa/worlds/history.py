@@ -1,76 +1,61 @@
-"""The history of episodes as a database: written as they are played, read by query.
+"""The history of episodes as a database: written as they are played, read by queries.
 
-Four tables, the same for every world, so that a user's own table of events reads alike: ``games``,
-``events``, ``outcomes`` and ``hidden``. Whoever moves is given that database for the game at hand
-alone, and of ``hidden`` their own rows: another game may be this one with the hands swapped.
+The tables ``games``, ``events``, ``outcomes`` and ``hidden`` are the same for every world. A player
+reads the rows of the current game only, and of ``hidden`` the player's own: another game may be
+this one with the hands swapped. No player reads ``attempts``, which stores the writer of a game.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from sqlalchemy import (
-    URL,
     BigInteger,
     Boolean,
     Column,
     Connection,
-    Engine,
     Float,
     Integer,
     MetaData,
     String,
     Table,
     Text,
-    UpdateBase,
-    bindparam,
-    create_engine,
-    event,
+    func,
+    insert,
     inspect,
-    make_url,
+    select,
 )
-from sqlalchemy.exc import (
-    ArgumentError,
-    DatabaseError,
-    IntegrityError,
-    NoSuchModuleError,
-    ProgrammingError,
-)
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateTable
 
-from dqa.core.distribution import install_command
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DataError,
-    DqaError,
-    MissingKeyError,
-    UsageError,
-)
-from dqa.worlds.attempts import (
-    ATTEMPTS,
-    HOLD,
-    begun_again,
-    require_no_other_run,
-    require_own_game,
-)
-from dqa.worlds.reading import SharedReading
+from dqa import plugins
+from dqa.core.errors import DataError, GameTakenError, UsageError
+from dqa.databases.servers import DRIVERS, parse_url
+from dqa.databases.store_locations import StoreLocation, open_store, translate_errors, write
+from dqa.guard.policy import Policy
 
 if TYPE_CHECKING:
-    from sqlalchemy.sql.compiler import SQLCompiler
-
     from dqa.core.database import Database, Isolation
+    from dqa.guard import GuardedDatabase
     from dqa.worlds.world import GameEvent
 
 _METADATA: Final = MetaData()
 _NAME: Final = 64
 _ACTION: Final = 500
+_WRITER: Final = 32
+
+
+def _number_of_game() -> Column[int]:
+    return Column("game", BigInteger, primary_key=True, autoincrement=False, comment="see games")
+
 
 GAMES: Final = Table(
     "games",
@@ -85,7 +70,7 @@ GAMES: Final = Table(
 EVENTS: Final = Table(
     "events",
     _METADATA,
-    Column("game", BigInteger, primary_key=True, autoincrement=False, comment="see games"),
+    _number_of_game(),
     Column("number", Integer, primary_key=True, autoincrement=False, comment="place, from 1"),
     Column("stage", String(_NAME), nullable=False, comment="part of the game"),
     Column("actor", String(_NAME), nullable=False, comment="a player, or chance"),
@@ -96,7 +81,7 @@ EVENTS: Final = Table(
 OUTCOMES: Final = Table(
     "outcomes",
     _METADATA,
-    Column("game", BigInteger, primary_key=True, autoincrement=False, comment="see games"),
+    _number_of_game(),
     Column("player", String(_NAME), primary_key=True, comment="who"),
     Column("payoff", Float, nullable=False, comment="what the player got"),
     comment="What each player got, once a game has ended.",
@@ -104,17 +89,26 @@ OUTCOMES: Final = Table(
 HIDDEN: Final = Table(
     "hidden",
     _METADATA,
-    Column("game", BigInteger, primary_key=True, autoincrement=False, comment="see games"),
+    _number_of_game(),
     Column("player", String(_NAME), primary_key=True, comment="who knows it"),
     Column("name", String(_NAME), primary_key=True, comment="what it is"),
     Column("value", Text, nullable=False, comment="a card, a value"),
     comment="What one player alone knows. Whoever reads sees their own.",
 )
+_SHOWN: Final = frozenset(_METADATA.tables)
+_ATTEMPTS: Final = Table(
+    "attempts",
+    _METADATA,
+    _number_of_game(),
+    Column("run", String(_WRITER), nullable=False, comment="which run plays it"),
+    Column("attempt", String(_WRITER), nullable=False, comment="who writes it, and no one else"),
+    comment="Who writes a game. Players do not see it.",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """An episode that is written down.
+    """An episode to write.
 
     Attributes
     ----------
@@ -123,7 +117,7 @@ class Game:
     world, seed, mirrored
         What is played; see `dqa.worlds.world.World.start`.
     settings
-        How the world was set, as JSON.
+        The settings of the world, as JSON.
     hidden
         By player, what that player alone knows, by name.
     """
@@ -137,28 +131,28 @@ class Game:
 
 
 class History:
-    """Episodes in a database. Safe to use from several threads, and by several processes.
+    """Episodes in a database. Several threads and several processes may write it.
 
     Parameters
     ----------
     location
-        A SQLite file, made where it is missing, or the URL of a database.
+        An SQLite file, which is created if it is missing, or the URL of a database.
     isolation
-        Where statements of players run: ``"none"`` is for programs of one's own.
+        Where statements of players run: ``"none"`` is for trusted programs.
     first
-        What is added to the number of every game, so that several matches, in which the same seeds
-        come again, share a database.
+        A number that is added to the number of every game, so that several matches with the same
+        seeds share a database.
     run
-        Whose games are written, of at most 32 characters: what another run wrote is not touched.
+        The run that writes, in at most 32 characters. Games of other runs are never changed.
 
     Raises
     ------
     UsageError
-        It cannot be written there, holds games of another run, or the URL names no database.
+        The location cannot be written, holds games of another run, or is not a database.
     MissingKeyError
         The driver of the database is not installed.
     DataError
-        The file is no database, or has a table of one of these names with other columns.
+        The file is not a database, or has a table of one of these names with other columns.
     DatabaseUnavailableError
         The server cannot be reached.
     """
@@ -166,71 +160,60 @@ class History:
     def __init__(
         self, location: str, *, isolation: Isolation = "process", first: int = 0, run: str = ""
     ) -> None:
-        self._location = location
-        self._reading = SharedReading(
-            location, isolation, _METADATA.tables, masks={"games.seed": None}
-        )
-        self._first = first
-        self._run_name = run
+        self._location = _store_location(location)
+        self._reader = _Reader(location, isolation)
+        self._first, self._run = first, run
         self._attempts: dict[int, str] = {}
-        self._engine = _open(location)
-        self._compiled: dict[UpdateBase, SQLCompiler] = {}
-        with self._told():
-            self._create()
+        self._engine = open_store(self._location, writing=True)
+        with translate_errors(self._location):
+            with write(self._engine) as connection:
+                _create_tables(connection)
             self._require_columns()
             if run:
                 with self._engine.connect() as connection:
-                    require_no_other_run(connection, GAMES, run, self._name)
+                    self._require_own_games(connection)
 
     def numbered_from(self, first: int) -> History:
-        """Return the same history with other numbers for the games that are begun in it.
-
-        Either one closes both.
-        """
+        """Return the same history with other numbers for its new games; closing one closes both."""
         other = copy(self)
         other._first = first  # noqa: SLF001
         return other
 
     def number_of(self, seed: int, *, mirrored: bool) -> int:
-        """Return the number of the game with a seed: the same whenever it is begun."""
+        """Return the number of the game with a seed, which is the same for every attempt."""
         return self._first + 2 * seed + mirrored
 
     def begin(self, game: Game) -> None:
-        """Write a game's beginning; what an earlier attempt at it left is taken out.
+        """Write the beginning of a game, and remove what an earlier attempt has written.
 
         Raises
         ------
         UsageError
             Another run wrote a game of that number.
         """
+        begun = {name: value for name, value in asdict(game).items() if name in GAMES.columns}
         hidden = [
             {"game": game.number, "player": player, "name": name, "value": value}
             for player, known in game.hidden.items()
             for name, value in known.items()
         ]
-        begun = {
-            "game": game.number,
-            "world": game.world,
-            "seed": game.seed,
-            "mirrored": game.mirrored,
-            "settings": game.settings,
-        }
         attempt = uuid4().hex
-        written = {"game": game.number, "run": self._run_name, "attempt": attempt}
         with self._writing() as connection:
-            if self._run(connection, _REMOVE[GAMES.name], [{"known": game.number}]):
-                require_own_game(connection, game.number, self._run_name, self._name)
-                for table in (HIDDEN, OUTCOMES, EVENTS, ATTEMPTS):
-                    self._run(connection, _REMOVE[table.name], [{"known": game.number}])
-            self._run(connection, _ADD[GAMES.name], [begun])
-            self._run(connection, _ADD[HIDDEN.name], hidden)
-            self._run(connection, _ADD[ATTEMPTS.name], [written])
+            removed = connection.execute(GAMES.delete().where(GAMES.c.game == game.number))
+            if removed.rowcount:
+                self._require_own_games(connection, game.number)
+                for table in (HIDDEN, OUTCOMES, EVENTS, _ATTEMPTS):
+                    connection.execute(table.delete().where(table.c.game == game.number))
+            _add(connection, GAMES, [{**begun, "game": game.number}])
+            _add(connection, HIDDEN, hidden)
+            written = {"game": game.number, "run": self._run, "attempt": attempt}
+            _add(connection, _ATTEMPTS, [written])
         self._attempts[game.number] = attempt
 
     def add(
         self, game: int, events: Iterable[GameEvent], returns: Mapping[str, float] | None = None
     ) -> None:
-        """Write what happened and, where that was the end, what each player got.
+        """Write events and, at the end of the game, the payoff of each player.
 
         Raises
         ------
@@ -239,212 +222,135 @@ class History:
         DatabaseUnavailableError
             The server cannot be reached.
         """
-        rows: list[dict[str, Any]] = [
-            {
-                "game": game,
-                "number": one.number,
-                "stage": one.stage,
-                "actor": one.actor,
-                "action": one.action,
-                "detail": one.detail,
-            }
-            for one in events
-        ]
+        rows = [{"game": game, **asdict(event)} for event in events]
         got = [
-            {"game": game, "player": name, "payoff": won} for name, won in (returns or {}).items()
+            {"game": game, "player": player, "payoff": payoff}
+            for player, payoff in (returns or {}).items()
         ]
         if not (rows or got):
             return
         own = self._attempts.get(game)
-        held = {"known": game, "own": own, "same": game}
         with self._writing() as connection:
-            if own is not None and not self._run(connection, HOLD, [held]):
-                raise begun_again(game)
-            self._run(connection, _ADD[EVENTS.name], rows)
-            self._run(connection, _ADD[OUTCOMES.name], got)
+            # The lock on the row keeps another process from beginning the game meanwhile.
+            held = select(_ATTEMPTS.c.attempt).where(_ATTEMPTS.c.game == game).with_for_update()
+            if own is not None and connection.execute(held).scalar() != own:
+                raise GameTakenError(
+                    f"Game {game} was begun again by another process, because this one seemed to "
+                    "have ended; the game of the other process counts."
+                )
+            _add(connection, EVENTS, rows)
+            _add(connection, OUTCOMES, got)
         if got:
             self._attempts.pop(game, None)
 
     def finish(self, game: int, returns: Mapping[str, float]) -> None:
-        """Write what each player got."""
+        """Write the payoff of each player."""
         self.add(game, (), returns)
 
     def open_for(self, game: int, player: str) -> Database:
         """Open what a player may know of a game, read-only; the caller closes it.
 
-        That is the game's rows alone, without its seed, from which everything hidden follows, and
-        of ``hidden`` the player's own. What is written later can be read as well. Other tables of
-        the database cannot be read.
+        That is the rows of the game without its seed, which determines all hidden values, and of
+        ``hidden`` the player's own. Later events can be read as well, but no other table.
         """
-        return self._reading.open_with(_rows_shown(game, player))
+        name = player.replace("'", "''")
+        rows = dict.fromkeys(sorted(_SHOWN), f"game = {game:d}")
+        rows[HIDDEN.name] += f" AND player = '{name}'"
+        return self._reader.open_with(rows)
 
     def close(self) -> None:
-        """Close the database, also for those who read it."""
-        self._reading.close()
+        """Close the database, also for its readers."""
+        self._reader.close()
         self._engine.dispose()
-
-    def _run(
-        self, connection: Connection, statement: UpdateBase, rows: list[dict[str, Any]]
-    ) -> int:
-        """Run a statement for each row; return how many rows it changed.
-
-        Statements are compiled once a history: SQLAlchemy's own way to them takes several times as
-        long as SQLite takes to run them.
-        """
-        if not rows:
-            return 0
-        compiled = self._compiled.get(statement)
-        if compiled is None:
-            compiled = self._compiled[statement] = statement.compile(dialect=self._engine.dialect)
-        order = compiled.positiontup
-        given = rows if order is None else [tuple(row[name] for name in order) for row in rows]
-        return connection.exec_driver_sql(str(compiled), given).rowcount
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with self._told(), self._engine.begin() as connection:
-            yield connection
+        with translate_errors(self._location), write(self._engine) as connection:
+            try:
+                yield connection
+            except IntegrityError as error:
+                raise DataError(
+                    f"The history {self._location.shown} has this event or game already: is the "
+                    f"game played twice at once? ({error.orig})"
+                ) from error
 
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Make what a database raises an error that says what a user can do about it."""
-        try:
-            yield
-        except IntegrityError as error:
-            raise DataError(
-                f"The history {self._name} has this event or game already: is the game played "
-                f"twice at once? ({_said(error)})"
-            ) from error
-        except DatabaseError as error:
-            raise self._error(error) from error
-
-    def _error(self, error: DatabaseError) -> DqaError:
-        said = _said(error)
-        if "not a database" in said:
-            return DataError(f"{self._name} is no SQLite database, so no history is kept in it.")
-        if self._engine.dialect.name == "sqlite" and "malformed" in said:
-            return DataError(
-                f"The history {self._name} is damaged ({said}): put back a copy of it, or move it "
-                "away and name another file."
+    def _require_own_games(self, connection: Connection, game: int | None = None) -> None:
+        """Raise `UsageError` if another run wrote a game: the one of a number, or any."""
+        run = func.coalesce(_ATTEMPTS.c.run, "")
+        if game is None:
+            written = GAMES.outerjoin(_ATTEMPTS, _ATTEMPTS.c.game == GAMES.c.game)
+            found = connection.execute(select(run).select_from(written).distinct()).scalars()
+        else:
+            found = connection.execute(select(run).where(_ATTEMPTS.c.game == game)).scalars()
+        if {*found} - {self._run}:
+            raise UsageError(
+                f"The history {self._location.shown} holds games of another run, which would be "
+                "lost: name another file or database for this run (--history)."
             )
-        if self._engine.dialect.name == "sqlite" or isinstance(error, ProgrammingError):
-            return UsageError(
-                f"No history can be written to {self._name}: {said}. Name a file in a folder that "
-                "you may write to, or a database in which you may create tables."
-            )
-        return DatabaseUnavailableError(f"The history {self._name} cannot be written: {said}.")
-
-    def _create(self) -> None:
-        """Create the tables that are missing, with their comments."""
-        if self._engine.dialect.name != "sqlite":
-            for metadata in (_METADATA, ATTEMPTS.metadata):
-                metadata.create_all(self._engine)
-            return
-        with self._engine.begin() as connection:
-            for table in _TABLES:
-                connection.exec_driver_sql(_create_with_comments(table, connection))
 
     def _require_columns(self) -> None:
         inspector = inspect(self._engine)
-        for table in _TABLES:
+        for table in _METADATA.sorted_tables:
             there = {column["name"] for column in inspector.get_columns(table.name)}
-            if missing := [column.name for column in table.columns if column.name not in there]:
+            missing = [column.name for column in table.columns if column.name not in there]
+            if missing:
                 raise DataError(
-                    f"{self._name} has a table '{table.name}' without '{missing[0]}', which is not "
-                    "a history's: name another file or schema for the history."
+                    f"{self._location.shown} has a table '{table.name}' without '{missing[0]}', so "
+                    "it is not a history: name another file or schema for the history."
                 )
 
-    @property
-    def _name(self) -> str:
-        """What messages call the database; it never holds a password."""
-        if self._engine.dialect.name == "sqlite":
-            return self._location
-        return self._engine.url.render_as_string(hide_password=True)
+
+class _Reader:
+    """Opens the history for players, who share one connection and its checked policy."""
+
+    def __init__(self, location: str, isolation: Isolation) -> None:
+        self._location, self._isolation = location, isolation
+        self._opening = Lock()
+        self._opened: GuardedDatabase | None = None
+
+    def open_with(self, row_filters: Mapping[str, str]) -> GuardedDatabase:
+        """Open the tables with a condition for the rows of each."""
+        with self._opening:
+            if self._opened is None:
+                policy = Policy(tables=_SHOWN, masks={"games.seed": None}, row_filters=row_filters)
+                self._opened = plugins.backend_for(self._location).open(
+                    self._location, policy=policy, isolation=self._isolation
+                )
+            return self._opened.with_rows(row_filters)
+
+    def close(self) -> None:
+        """Close the connection; the next reader opens another."""
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
 
 
-def _rows_shown(game: int, player: str) -> dict[str, str]:
-    """Return by table the condition of the rows that a player may read of a game."""
-    name = player.replace("'", "''")
-    shown = {table.name: f"game = {game:d}" for table in (GAMES, EVENTS, OUTCOMES)}
-    shown[HIDDEN.name] = f"game = {game:d} AND player = '{name}'"
-    return shown
+def _store_location(location: str) -> StoreLocation:
+    file = None if "://" in location else Path(location)
+    url = location
+    if file is None:
+        parsed = parse_url(location)
+        parsed = parsed.set(drivername=DRIVERS.get(parsed.drivername, parsed.drivername))
+        url = parsed.render_as_string(hide_password=False)
+    hint = "Name another file or database for the history (--history)."
+    return StoreLocation(url, file, "history", hint)
 
 
-def _create_with_comments(table: Table, connection: Connection) -> str:
-    """Return SQLite's CREATE TABLE, in whose text alone there can be comments."""
-    statement = str(CreateTable(table, if_not_exists=True).compile(connection))
-    if table.comment:
+def _add(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    if rows:
+        connection.execute(insert(table), rows)
+
+
+def _create_tables(connection: Connection) -> None:
+    """Create the missing tables with their comments; SQLite has comments in the statement only."""
+    if connection.dialect.name != "sqlite":
+        _METADATA.create_all(connection)
+        return
+    for table in _METADATA.sorted_tables:
+        statement = str(CreateTable(table, if_not_exists=True).compile(connection))
         statement = statement.replace("(", f"( -- {table.comment}", 1)
-    for column in table.columns:
-        if column.comment:
+        for column in table.columns:
             line = rf"(?m)^(\s*{column.name} .*?)\s*$"
             statement = re.sub(line, rf"\1 -- {column.comment}", statement, count=1)
-    return statement
-
-
-_TABLES: Final = (*_METADATA.sorted_tables, ATTEMPTS)
-_ADD: Final = {table.name: table.insert() for table in _TABLES}
-_REMOVE: Final = {
-    table.name: table.delete().where(table.c.game == bindparam("known")) for table in _TABLES
-}
-
-
-def _open(location: str) -> Engine:
-    if "://" in location:
-        return _connect(location)
-    path = Path(location)
-    if path.is_dir():
-        raise UsageError(f"{location} is a folder: name a file for the history, e.g. games.sqlite.")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(
-            f"There is no folder {path.absolute().parent} for the history {path.name}."
-        )
-    engine = create_engine(URL.create("sqlite", database=str(path)), connect_args=_SQLITE)
-
-    @event.listens_for(engine, "connect")
-    def _prepare(connection: Any, _record: object) -> None:  # noqa: ANN401  (the driver's own)
-        # Transactions are begun below, not by the driver.
-        connection.isolation_level = None
-        # Who plays waits for no disk: what a crash loses of a game is played again.
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = OFF")
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        # Who reads before writing and is overtaken meanwhile would have to begin again.
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine
-
-
-_SQLITE: Final = {"timeout": 60}
-"""How many seconds a thread waits for another one that writes to the same file."""
-
-
-def _connect(url: str) -> Engine:
-    try:
-        given = make_url(url)
-        driver = _DRIVERS.get(given.drivername)
-        return create_engine(given.set(drivername=driver) if driver else given, pool_pre_ping=True)
-    except (ArgumentError, NoSuchModuleError) as error:
-        raise UsageError(
-            "The history's URL names no database: write scheme://user:password@host/database."
-        ) from error
-    except ImportError as error:
-        raise MissingKeyError(
-            f"The history's database needs a driver that is not installed ({error.name}): "
-            f"{install_command('servers')}."
-        ) from error
-
-
-_DRIVERS: Final = {
-    "postgres": "postgresql+psycopg",
-    "postgresql": "postgresql+psycopg",
-    "mysql": "mysql+pymysql",
-    "mariadb": "mariadb+pymysql",
-}
-"""The drivers that the extras bring, where a URL names none."""
-
-
-def _said(error: DatabaseError) -> str:
-    return " ".join(str(error.orig).split())
+        connection.exec_driver_sql(statement)

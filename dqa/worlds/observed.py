@@ -166,31 +166,22 @@ def read_events(
     """
     where = "" if game is None else f" WHERE game = {game:d}"
     found = database.query(_EVENTS.format(where=where), _WHOLE)
-    if found.cut is not None:
-        raise DataError(
-            f"The history of {whose} is longer than the limit on {found.cut}: it was read up to "
-            f"event {len(found.rows)}."
-        )
     events = tuple(
         GameEvent(int(str(number)), str(stage), str(actor), str(action), str(detail or ""))
         for number, stage, actor, action, detail in found.rows
     )
-    for place, event in enumerate(events, 1):
-        if event.number != place:
-            raise DataError(
-                f"The history of {whose} has event {event.number} where event {place} was "
-                "expected: events are numbered from 1 without gaps."
-            )
-    if not events or events[0].action != BEGINNING:
-        raise DataError(
-            f"The history of {whose} does not begin with '{BEGINNING}', the event that "
-            "shows what was seen first."
-        )
-    if before is not None and len(events) < before - 1:
-        raise DataError(
-            f"The history of {whose} ends with event {len(events)}, and the move that is asked for "
-            f"comes after event {before - 1}."
-        )
+    problem = ""
+    if found.cut is not None:
+        problem = f"is longer than the limit on {found.cut}, which ends it after {len(events)}"
+    elif not events or events[0].action != BEGINNING:
+        problem = f"does not begin with '{BEGINNING}', the event with the first observation"
+    elif gaps := [n for n, event in enumerate(events, 1) if event.number != n]:
+        number = events[gaps[0] - 1].number
+        problem = f"has event {number} where event {gaps[0]} was expected (numbered from 1)"
+    elif before is not None and len(events) < before - 1:
+        problem = f"ends with event {len(events)}, and the wanted move follows event {before - 1}"
+    if problem:
+        raise DataError(f"The history of {whose} {problem}.")
     return events if before is None else events[: before - 1]
 
 

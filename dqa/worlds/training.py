@@ -1,19 +1,14 @@
-"""Players that learn: trained once, kept outside of any project, and read back from there.
+"""Players that learn: trained once, stored in the user's cache, and read from there.
 
-What a training gives depends on the player's settings, the budget and the seed alone. So it is kept
-in the user's cache under a name that tells all of them, and is made again where that file is
-missing or damaged. A kept player is arrays (`Weights`), which NumPy alone reads.
+The result of a training depends only on the player's settings, the budget and the seed. They are
+in the name of the file. A missing or damaged file leads to a new training. A stored player is
+arrays (`Weights`), which NumPy reads without pickle.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import struct
-import sys
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -27,13 +22,7 @@ from numpy.typing import NDArray
 
 from dqa.core.context import ContextValue
 from dqa.core.errors import DataError, UsageError
-from dqa.core.files import (
-    UnsuitableFileError,
-    make_private_folder,
-    parse_json,
-    read_bytes,
-    write_private,
-)
+from dqa.core.files import make_private_folder, parse_json, read_bytes, write_private
 from dqa.worlds.base import Policy, PolicyFactory
 from dqa.worlds.watching import TrainingWatcher
 
@@ -145,16 +134,16 @@ def learning_player(description: str, trainer: Trainer) -> PolicyFactory:
 
 
 def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
-    """Read a trained player from the cache; train it where it is not there, and keep it.
+    """Read a trained player from the cache; train and store it if it is missing.
 
     Parameters
     ----------
     trainer
         How it learns.
     seed
-        Of the training.
+        Seed of the training.
     budget
-        How long: a name of `Trainer.budgets`, or a number of iterations.
+        A name of `Trainer.budgets`, or a number of iterations.
 
     Raises
     ------
@@ -166,68 +155,59 @@ def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
     iterations = trainer.iterations(budget)
     about = trainer.about(seed, iterations)
     file = cache_file(about)
+    watcher = _watcher.get()
     with _lock:  # two threads that want the same player get one training
         if file.exists():
             try:
                 weights = read_weights(file, about)
                 trainer.play(weights)
             except (DataError, IndexError, KeyError, ValueError) as error:
-                _watcher.get().unreadable(
+                watcher.unreadable(
                     f"{file} cannot be used, and '{trainer.player}' is trained again: {error}"
                 )
             else:
                 return Learnt(file, weights, was_kept=True)
-        weights = _train(trainer, seed, iterations)
+        watcher.training((trainer.player,))
+        try:
+            weights = trainer.train(
+                seed, iterations, lambda done: watcher.advanced(done, iterations)
+            )
+        finally:
+            watcher.trained(trainer.player)
         make_private_folder(file.parent)
         write_weights(file, weights, about)
         return Learnt(file, weights, was_kept=False)
 
 
 def is_kept(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> bool:
-    """Whether the user's cache has a file of what such a training gave."""
+    """Whether the user's cache has a file of such a training."""
     return cache_file(trainer.about(seed, trainer.iterations(budget))).exists()
-
-
-def _train(trainer: Trainer, seed: int, iterations: int) -> Weights:
-    watcher = _watcher.get()
-    watcher.training((trainer.player,))
-    try:
-        return trainer.train(seed, iterations, lambda done: watcher.advanced(done, iterations))
-    finally:
-        watcher.trained(trainer.player)
 
 
 # --- files ---
 
 
 def cache_folder() -> Path:
-    """Return where trained players are kept: ``DQA_CACHE``, or in the user's cache folder."""
-    given = os.environ.get(CACHE_VARIABLE)
-    if given:
-        return Path(given).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME")
-    if base and Path(base).is_absolute():  # by the XDG specification others do not count
-        return Path(base) / "dqa"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "dqa"
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / "dqa" / "Cache"
-    return Path.home() / ".cache" / "dqa"
+    """Return the folder of trained players: ``DQA_CACHE``, or one in the user's cache folder."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named).expanduser()
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # By the XDG specification, a relative path does not count.
+    return (base if base.is_absolute() else Path.home() / ".cache") / "dqa"
 
 
 def cache_file(about: Mapping[str, Any]) -> Path:
-    """Return where the player is kept that `about` tells of."""
-    digest = blake2b(_written(about), digest_size=6).hexdigest()
+    """Return the file of the player that `about` describes."""
+    digest = blake2b(_encoded(about), digest_size=6).hexdigest()
     name = f"{about['player']}-{about['iterations']}-seed-{about['seed']}-{digest}.npz"
     return cache_folder() / "players" / str(about["world"]) / name
 
 
 def write_weights(file: Path, weights: Weights, about: Mapping[str, Any]) -> None:
-    """Write what was learnt as a whole, in the place of what is there."""
+    """Write weights with their description; replace the file as a whole."""
     content = BytesIO()
-    named: dict[str, Any] = dict(weights)
-    named[_ABOUT] = np.frombuffer(_written(about), dtype=np.uint8)
+    named: dict[str, Any] = {**weights, _ABOUT: np.frombuffer(_encoded(about), dtype=np.uint8)}
     np.savez(content, **named)
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
@@ -238,28 +218,28 @@ def write_weights(file: Path, weights: Weights, about: Mapping[str, Any]) -> Non
 
 
 def read_weights(file: Path, about: Mapping[str, Any] | None = None) -> Weights:
-    """Return what was learnt.
+    """Return the weights of a file.
 
     Parameters
     ----------
     file
-        Where it was written.
+        The file.
     about
-        What it has to tell of itself; None for anything.
+        The description that it has to have; None for any.
 
     Raises
     ------
     DataError
-        It is damaged, holds what is no number, or tells something else of itself.
+        It is damaged, has values that are not numbers, or has another description.
     """
-    found, told = _read(file)
-    if about is not None and _written(told) != _written(about):
-        raise DataError(f"{file}: it is another player's: {json.dumps(told, sort_keys=True)}.")
+    found, described = _read(file)
+    if about is not None and _encoded(described) != _encoded(about):
+        raise DataError(f"{file}: it is another player's: {json.dumps(described, sort_keys=True)}.")
     return found
 
 
 def hash_weights(weights: Weights) -> str:
-    """Return the hash of what was learnt, 32 hexadecimal digits: of names, shapes and numbers."""
+    """Return the hash of the names, shapes and numbers of weights, as 32 hexadecimal digits."""
     digest = blake2b(digest_size=16)
     for name, array in sorted(weights.items()):
         digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
@@ -268,47 +248,23 @@ def hash_weights(weights: Weights) -> str:
 
 
 def read_about(file: Path) -> Mapping[str, Any]:
-    """Return what a file of a trained player tells of itself; raises as `read_weights`."""
+    """Return the description of a stored player; raises the errors of `read_weights`."""
     return _read(file)[1]
 
 
 def _read(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    content = BytesIO(read_bytes(file))
     try:
-        opened = np.load(BytesIO(read_bytes(file)), allow_pickle=False)
-        if not isinstance(opened, np.lib.npyio.NpzFile):
-            raise DataError(f"{file}: it is no trained player, but one array.")
-        with opened:
+        with np.load(content, allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
-        told = parse_json(arrays.pop(_ABOUT).tobytes())
-    except UnsuitableFileError:
-        raise
-    except _DAMAGED as error:
+        described = dict(parse_json(arrays.pop(_ABOUT).tobytes()))
+    except Exception as error:  # a damaged archive can raise anything
         raise DataError(f"{file}: it is no trained player, or damaged ({error}).") from error
-    if not isinstance(told, dict):
-        raise DataError(f"{file}: it does not tell what it is.")
     for name, array in arrays.items():
         if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-            raise DataError(f"{file}: '{name}' holds something that is no number.")
-    return arrays, told
+            raise DataError(f"{file}: '{name}' has a value that is not a number.")
+    return arrays, described
 
 
-_DAMAGED: Final = (
-    OSError,
-    ValueError,  # of a header or of JSON
-    SyntaxError,
-    tokenize.TokenError,
-    KeyError,
-    EOFError,
-    MemoryError,  # a shape that is none
-    OverflowError,
-    NotImplementedError,  # a compression, or a version of ZIP, that nobody used
-    RuntimeError,  # it seems to be encrypted
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-"""What NumPy and `zipfile` raise of a file of which a few bits are others."""
-
-
-def _written(about: Mapping[str, Any]) -> bytes:
+def _encoded(about: Mapping[str, Any]) -> bytes:
     return json.dumps(about, sort_keys=True).encode()

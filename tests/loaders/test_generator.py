@@ -240,7 +240,7 @@ def test_distractors_change_no_answer(scenario: str) -> None:
 
 def test_a_difficulty_that_no_world_has_is_refused() -> None:
     """Instead of searching for ever, the message says what to relax."""
-    with pytest.raises(UsageError, match="fewer hops"):
+    with pytest.raises(UsageError, match="Too tight is hops"):
         generate(("locating",), 1, sizes=[LocatingSize(4, 5, 3, 6)], difficulty=Difficulty(hops=9))
 
 

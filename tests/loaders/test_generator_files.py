@@ -86,7 +86,7 @@ def test_a_changed_or_missing_file_is_named(folder: Path) -> None:
         read_generated(folder)
     one.write_bytes(one.read_bytes()[:-1])
     other.unlink()
-    with pytest.raises(DataError, match=f"{other.name} is missing"):
+    with pytest.raises(DataError, match=f"{other.name} was changed or is missing"):
         read_generated(folder)
 
 

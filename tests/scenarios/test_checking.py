@@ -167,7 +167,7 @@ MISTAKES: list[tuple[str, str, str, tuple[str, int], str, str | None]] = [
     ),
     (
         *("outcomes.sql", "b.id\nWHERE", "b.id AND b.id > 0\nWHERE", ("error outcomes.sql", 1)),
-        *("it has no outcome of 'b0' for region=N", None),
+        *("the outcome of 'b0', by the query of its scenario, is missing", None),
     ),
     (
         *("heuristics/most-staff.sql", "region = $region", "region <> $region"),

@@ -14,16 +14,9 @@ from dqa.core.jobs import IN_ORDER, Mapper
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
-from dqa.loaders.generator.parts import draw_like_release, draw_worlds
+from dqa.scenarios import registered, scenario_name
 from dqa.scenarios.catalogue import scenarios as known_scenarios
-from dqa.scenarios.generation import (
-    Difficulty,
-    Drawn,
-    Request,
-    Resistance,
-    Size,
-    require,
-)
+from dqa.scenarios.generation import Difficulty, Drawn, Request, Resistance, Size, require
 
 
 def judged_scenarios() -> tuple[str, ...]:
@@ -101,9 +94,10 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     UnknownNameError
         A scenario that cannot be generated.
     """
+    difficulty = difficulty or Difficulty()
+    harder = difficulty != Difficulty() or resistance is not None
     if like_release:
-        harder = difficulty is not None and difficulty != Difficulty()
-        if scenarios or count or sizes or per_database or harder or resistance:
+        if scenarios or count or sizes or per_database or harder:
             raise UsageError(
                 "like_release (--like-release) fixes scenarios, counts, sizes and difficulty: "
                 "leave them out."
@@ -112,8 +106,6 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     if isinstance(sizes, Mapping):
         sizes = tuple(size_of(scenario, numbers) for scenario, numbers in sizes.items())
     count = 10 if count is None else count
-    difficulty = difficulty or Difficulty()
-    harder = difficulty != Difficulty() or resistance is not None
     if scenarios is None:
         scenarios = judged_scenarios()
         scenarios = tuple(filter(_takes_difficulty, scenarios)) if harder else scenarios
@@ -122,11 +114,15 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     if harder:
         _refuse_difficulty(wanted)
     fixed = {size.scenario: size for size in sizes}
-    gathered = Gathered()
-    for name in wanted:
-        request = Request(count, seed, fixed.get(name), difficulty, per_database, resistance)
-        gathered.add(draw_worlds(name, request, mapper))
-    return gathered.named(f"generated-{seed}")
+    requests = [
+        Request(count, seed, fixed.get(name), difficulty, per_database, resistance)
+        for name in wanted
+    ]
+    # Deciders to resist stay in this process.
+    run = (IN_ORDER if resistance is not None else mapper).map
+    return _gather(
+        f"generated-{seed}", run(_draw, list(zip(_places(wanted), requests, strict=True)))
+    )
 
 
 def generate_like_release(seed: int = 0, mapper: Mapper = IN_ORDER) -> QuestionSet:
@@ -152,16 +148,36 @@ def generate_like_release(seed: int = 0, mapper: Mapper = IN_ORDER) -> QuestionS
     UsageError
         The seed is negative.
     """
-    _check(judged_scenarios(), 1, seed, (), None)
-    gathered = Gathered()
+    _check((), 1, seed, (), None)
     released = tuple(
         found.name
         for found in known_scenarios()
         if found.generator is not None and plugins.generator(found.name).release is not None
     )
-    for drawn in draw_like_release(released, seed, mapper):
+    jobs = [(place, seed) for place in _places(released)]
+    return _gather(f"generated-like-release-{seed}", mapper.map(_draw_like_release, jobs))
+
+
+def _places(scenarios: Iterable[str]) -> list[str]:
+    """Return the names of scenarios, or their folders, which another process needs."""
+    return [str(registered().get(name, name)) for name in scenarios]
+
+
+def _draw(job: tuple[str, Request]) -> list[Drawn]:
+    name = scenario_name(job[0])
+    return list(plugins.generator(name).questions(plugins.scenario(name), job[1]))
+
+
+def _draw_like_release(job: tuple[str, int]) -> list[Drawn]:
+    name = scenario_name(job[0])
+    return list(plugins.generator(name).questions_like_release(plugins.scenario(name), job[1]))
+
+
+def _gather(name: str, scenarios: Iterable[Iterable[Drawn]]) -> QuestionSet:
+    gathered = Gathered()
+    for drawn in scenarios:
         gathered.add(drawn)
-    return gathered.named(f"generated-like-release-{seed}")
+    return gathered.named(name)
 
 
 class Gathered:
@@ -255,11 +271,11 @@ def _check(
 
 def _refuse_difficulty(scenarios: Sequence[str]) -> None:
     for scenario in scenarios:
-        if not plugins.generator(scenario).takes_difficulty:
-            others = filter(_takes_difficulty, judged_scenarios())
+        if not _takes_difficulty(scenario):
+            others = " or ".join(filter(_takes_difficulty, judged_scenarios()))
             raise UsageError(
                 f"Worlds of '{scenario}' do not support difficulty: leave hops, margins, rivals, "
-                f"distractors, mix and resist away, or ask for {' or '.join(others)} alone."
+                f"distractors, mix and resist away, or ask for {others} alone."
             )
 
 

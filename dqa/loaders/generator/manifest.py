@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import is_dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator
+from pydantic_core import to_jsonable_python
 
 from dqa import plugins
 from dqa.core.errors import DataError
@@ -185,15 +185,19 @@ class GeneratedReader:
         manifest = read_manifest(folder)
         for name, digest in manifest.files.items():
             path = folder / name
-            if not path.exists():
-                raise DataError(f"{path} is missing, but {MANIFEST} lists it. Generate it again.")
-            if _digest(path, folder) != digest:
+            if not path.exists() or _digest(path, folder) != digest:
                 raise DataError(
-                    f"{path} was changed: its SHA-256 is not the one in {MANIFEST}. Restore the "
-                    "file, or generate the folder again."
+                    f"{path} was changed or is missing: its SHA-256 is not the one in {MANIFEST}. "
+                    "Restore the file, or generate the folder again."
                 )
-        readable = _readable(folder, manifest, scenarios)
-        found = read_release(folder, form=form, strict=strict, scenarios=readable)
+        strange = [name for name in manifest.counts if name not in plugins.names("scenario")]
+        if strange and scenarios is None:  # no question is left out without a message
+            raise DataError(
+                f"{folder} has questions of the scenario '{strange[0]}', which is not installed: "
+                "name its folder (--scenarios FOLDER), or the scenarios to read alone."
+            )
+        wanted = tuple(name for name in manifest.counts if name in (scenarios or ())) or None
+        found = read_release(folder, form=form, strict=strict, scenarios=wanted)
         # A rule set of version 1 may have another meaning today; the simulators' first one holds.
         is_current = manifest.generator_version > 1
         return replace(
@@ -203,22 +207,6 @@ class GeneratedReader:
 
 READER = GeneratedReader()
 read_generated = READER.read
-
-
-def _readable(
-    folder: Path, manifest: Manifest, wanted: Sequence[str] | None
-) -> tuple[str, ...] | None:
-    """Return which of a folder's scenarios to read: no question is left out unsaid."""
-    if wanted is not None:
-        # The caller reports scenarios without questions.
-        return tuple(name for name in manifest.counts if name in wanted) or None
-    strange = [name for name in manifest.counts if name not in plugins.names("scenario")]
-    if strange:
-        raise DataError(
-            f"{folder} has questions of the scenario '{strange[0]}', which is not installed: name "
-            "its folder (--scenarios FOLDER), or the scenarios to read alone."
-        )
-    return None
 
 
 def _digest(path: Path, folder: Path) -> str:
@@ -231,27 +219,26 @@ def _digest(path: Path, folder: Path) -> str:
 
 def _counts(question_set: QuestionSet) -> dict[str, Counts]:
     """Questions, databases and mean rows of a question's database, by scenario."""
-    counts: dict[str, Counts] = {}
-    for scenario in dict.fromkeys(q.scenario for q in question_set.questions):
-        asked = [q.situation for q in question_set.questions if q.scenario == scenario]
-        rows = sum(question_set.situations[name].row_count for name in asked)
-        counts[scenario] = Counts(
-            questions=len(asked),
-            databases=len(set(asked)),
-            mean_rows=round(rows / len(asked), 3),
+    situations: dict[str, list[str]] = {}
+    for question in question_set.questions:
+        situations.setdefault(question.scenario, []).append(question.situation)
+    return {
+        scenario: Counts(
+            questions=len(names),
+            databases=len(set(names)),
+            mean_rows=round(
+                sum(question_set.situations[name].row_count for name in names) / len(names), 3
+            ),
         )
-    return counts
+        for scenario, names in situations.items()
+    }
 
 
 def _plain(value: object) -> object:
-    """Turn options into what JSON can hold; a bound of infinity is no bound: null."""
-    if is_dataclass(value) and not isinstance(value, type):
-        scenario = getattr(value, "scenario", None)
-        return _plain(asdict(value) | ({"scenario": scenario} if scenario else {}))
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
+    """Return an option as JSON; an infinite bound is null, and a size names its scenario."""
+    if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, float) and math.isinf(value):
-        return None
-    return value
+    plain = to_jsonable_python(value, inf_nan_mode="null")
+    if is_dataclass(value) and hasattr(value, "scenario"):
+        return {**plain, "scenario": value.scenario}
+    return plain

@@ -1,7 +1,8 @@
-"""Questions about a generated world whose answers can be trusted."""
+"""The search for questions about a generated world whose answers can be trusted."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
@@ -15,8 +16,8 @@ from dqa.core.errors import DataError
 from dqa.core.question import Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
+from dqa.core.text import counted
 from dqa.core.truth import LabelledQuestion, Truth
-from dqa.loaders.generator.tally import Tally
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.generation import Difficulty, Resistance
 
@@ -27,6 +28,57 @@ Steps = Callable[[Situation, Question], NDArray[np.float64]]
 
 _LARGE = 100_000  # rows from which a world is called large
 _BATCH = 64  # most questions screened at once
+_MOST_ASKED = 1000
+"""The search ends after so many questions to deciders who were always right."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts a search, for the message if it finds nothing.
+
+    Attributes
+    ----------
+    rows
+        Of each world that was drawn.
+    met
+        The number of questions that were ``searched``, of those that are ``sure``, of these by
+        bound, and of those that were ``asked`` to deciders and ``resist`` all of them.
+    """
+
+    rows: list[int] = field(default_factory=list)
+    met: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether deciders were right on too many questions to continue."""
+        return self.met["asked"] >= _MOST_ASKED and not self.met["resist"]
+
+    def problem(self, scenario: str, difficulty: Difficulty, resistance: Resistance | None) -> str:
+        """Return the counts, and the tightest bound."""
+        usual, mix = Difficulty(), difficulty.mix
+        is_set = {
+            "hops": difficulty.hops > usual.hops,
+            "rivals": difficulty.rivals != usual.rivals,
+            "margins": (difficulty.min_margin, difficulty.max_margin)
+            != (usual.min_margin, usual.max_margin),
+            "direct": mix is not None and mix.direct > 0.0,
+            "far": mix is not None and mix.far > 0.0,
+            "resist": resistance is not None,
+        }
+        bounds = {name: self.met[name] for name, holds in is_set.items() if holds}
+        kept = "; ".join(f"{count} meet {name}" for name, count in bounds.items())
+        answers = "" if resistance is None else f" (the deciders: {resistance.told()})"
+        advice = "Ask for larger worlds, or another seed."
+        if self.met["sure"] and bounds:
+            tight = min(bounds, key=bounds.__getitem__)
+            advice = f"Too tight is {tight}: loosen it, or ask for larger worlds."
+        few, many = min(self.rows, default=0), max(self.rows, default=0)
+        return (
+            f"No question of '{scenario}' is left: {counted(len(self.rows), 'world')} of {few} to "
+            f"{many} rows were drawn and {self.met['searched']} questions searched; "
+            f"{self.met['sure']} have one sure answer{'; ' if kept else ''}{kept}{answers}. "
+            f"{advice}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +163,7 @@ def ask(
         batch = [scenario.question(situation, "", target) for target in islice(rest, size)]
         if not batch:
             break
-        asking.tally.looked_at += len(batch)
+        asking.tally.met["searched"] += len(batch)
         fit = [one for one in _sure(situation, batch, asking) if has_room(one.far)]
         for one in _resisting(situation, fit, asking):
             if has_room(one.far):
@@ -141,7 +193,7 @@ def _sure(situation: Situation, questions: list[Question], asking: Asking) -> li
         ]
     for _, far in sure:
         if far is not None:
-            asking.tally.kinds[far] += 1
+            asking.tally.met["far" if far else "direct"] += 1
     return sure
 
 
@@ -162,8 +214,7 @@ def _fit(
         distance = _distance(situation, labelled, asking.steps)
         far = None if mix is None else distance > 1.0
         met["hops"] = distance == 1.0 if far is False else distance >= difficulty.reach
-    asking.tally.sure += 1
-    asking.tally.met.update(name for name, holds in met.items() if holds)
+    asking.tally.met.update(["sure", *(name for name, holds in met.items() if holds)])
     return _Fit(labelled, far) if all(met.values()) else None
 
 

@@ -1,4 +1,4 @@
-"""The problems of a scenario's folder: where they are, and the line that would be right."""
+"""The problems of a scenario's folder: their lines, and the lines to write instead."""
 
 from __future__ import annotations
 
@@ -55,25 +55,28 @@ class Finding(Record):
 
 
 class Findings:
-    """Collects the findings of a folder, each once."""
+    """Collects the findings of a folder, each once.
+
+    Attributes
+    ----------
+    unknown
+        Names that were reported as unknown; errors that follow from them are not reported.
+    right
+        Names of the database that were suggested instead of unknown ones.
+    """
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int | None, str], Finding] = {}
         self._texts: dict[str, list[str]] = {}
         self.unknown: set[str] = set()
-        """Names that were reported as unknown; errors that follow from them are not reported."""
         self.right: set[str] = set()
-        """Names of the database that were suggested instead of unknown ones."""
 
     def all(self) -> tuple[Finding, ...]:
         """Return the findings: files in the order of the first finding, each by its lines."""
         files = list(dict.fromkeys(found.file for found in self._found.values()))
-        return tuple(
-            sorted(
-                self._found.values(),
-                key=lambda one: (files.index(one.file), one.line is None, one.line or 0),
-            )
-        )
+        ranks = {file: rank for rank, file in enumerate(files)}
+        by_line = sorted(self._found.values(), key=lambda one: (one.line is None, one.line or 0))
+        return tuple(sorted(by_line, key=lambda one: ranks[one.file]))
 
     def add(
         self,
@@ -81,16 +84,15 @@ class Findings:
         file: str,
         line: int | None,
         problem: str,
-        *,
         swap: tuple[str, str] | None = None,
     ) -> None:
         """Add a finding; `swap` is a word of its line, and the word to write instead."""
         text = visible(redact(" ".join(problem.split())))
-        lines = self.lines(file)
         suggestion = None
-        if swap is not None and line is not None and line <= len(lines):
-            right, count = _whole(swap[0]).subn(lambda _: swap[1], lines[line - 1], count=1)
-            suggestion = visible(right) if count else None
+        if swap is not None and line is not None and line <= len(self.lines(file)):
+            before = self.lines(file)[line - 1]
+            after = _whole(swap[0]).sub(lambda _: swap[1], before, count=1)
+            suggestion = visible(after) if after != before else None
         finding = Finding(level=level, file=file, line=line, problem=text, suggestion=suggestion)
         self._found.setdefault((file, line, text), finding)
 
@@ -104,18 +106,18 @@ class Findings:
     ) -> None:
         """Add a finding about a field of the document; `swap` is as in `add`."""
         where = merged.wrong(place, problem)
-        self.add(level, str(where.file), where.line, where.problem, swap=swap)
+        self.add(level, str(where.file), where.line, where.problem, swap)
 
     def add_error(self, error: ParseError) -> None:
-        """Add an error of the folder's reader."""
+        """Add an error of the folder's reader, unless it follows from an unknown name."""
         hint, unknown = _HINT.search(error.problem), _UNKNOWN.search(error.problem)
         swap = None
         if unknown is not None:
             if unknown["wrong"] in self.right:
-                return  # the name it was compared with is the wrong one
+                return
             self.unknown.add(unknown["wrong"])
             swap = (unknown["wrong"], hint["right"]) if hint is not None else None
-        self.add("error", str(error.file), error.line, error.problem, swap=swap)
+        self.add("error", str(error.file), error.line, error.problem, swap)
 
     def lines(self, file: str) -> list[str]:
         """Return the lines of a file; none for an unreadable one, which the reader reports."""
@@ -125,13 +127,13 @@ class Findings:
                 self._texts[file] = read_text(Path(file)).split("\n")
         return self._texts[file]
 
-    def line_with(self, file: str, word: str, start: int = 1) -> int | None:
-        """Return the first line from `start` that has a word outside of comments."""
+    def line_with(self, file: str, word: str, start: int) -> int:
+        """Return the first line from `start` with a word outside of comments, or else `start`."""
         whole = _whole(word)
         for number, text in enumerate(self.lines(file)[start - 1 :], start):
             if whole.search(text) and not text.startswith(("--", "//")):
                 return number
-        return None
+        return start
 
 
 def _whole(word: str) -> re.Pattern[str]:
@@ -145,7 +147,12 @@ def nearest(word: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
     return by_form[found[0]] if found else None
 
 
-def said(error: Exception) -> tuple[str, str | None]:
+def hint_of(near: str | None) -> str:
+    """Return the end of a message that suggests a name; empty without one."""
+    return "" if near is None else f"; did you mean '{near}'?"
+
+
+def shorten_error(error: Exception) -> tuple[str, str | None]:
     """Return a database's message, shortened, and the name that it suggests."""
     text = " ".join(str(error).split())
     hint = _HINT.search(text)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
-from dqa.core.cypher import quote_name
 from dqa.core.database import Database, Limits
-from dqa.core.errors import QueryError, StatementTimeoutError
-from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
+from dqa.core.errors import QueryError
+from dqa.core.schema import EdgeInfo, NodeInfo, Part, TableInfo
 from dqa.core.situation import ColumnType
 from dqa.core.text import visible
-from dqa.loaders.inspection.findings import Findings, Level, nearest
+from dqa.loaders.inspection.findings import Findings, Level, hint_of, nearest
 from dqa.scenarios.column_types import can_hold, column_type
 from dqa.scenarios.document import EdgePart, NodePart, ScenarioDocument, TablePart
 from dqa.scenarios.including import MergedDocument
@@ -20,8 +20,9 @@ from dqa.scenarios.toml_lines import Place
 
 _FOLDED = frozenset({"sqlite", "duckdb", "ladybug", "ansi"})
 """Dialects that compare names without regard to case, or may."""
-_FOLDED_COLUMNS = _FOLDED | {"mysql", "mariadb"}
 _MOST_NAMED = 10
+
+_Known = TypeVar("_Known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class SchemaCheck:
     Attributes
     ----------
     document, merged
-        The document, and where its fields stand.
+        The document, and the lines of its fields.
     database, found
         The database, and the collector of findings.
     seconds
@@ -46,155 +47,114 @@ class SchemaCheck:
 
     def run(self) -> None:
         """Check everything that the kind of database needs."""
-        schema = self.database.schema()
+        schema, document = self.database.schema(), self.document
         if self.database.kind == "relational":
-            for index, table in enumerate(self.document.tables):
-                self._table(("tables", index), table, schema)
+            tables = {info.name: info for info in schema.tables}
+            for index, table in enumerate(document.tables):
+                self._table(("tables", index), table, tables)
             return
-        for index, node in enumerate(self.document.nodes):
-            self._node(("nodes", index), node, schema)
-        for index, edge in enumerate(self.document.edges):
-            self._edge(("edges", index), edge, schema)
+        types = {t.name: {c.name: c.type for c in t.columns} for t in document.tables}
+        nodes = {info.label: info for info in schema.nodes}
+        edges = {info.label: info for info in schema.edges}
+        for index, node in enumerate(document.nodes):
+            here: Place = ("nodes", index)
+            held = self._named((*here, "label"), "label", node.label, nodes)
+            if held is not None:
+                self._properties(here, node, held, types.get(node.table, {}))
+        for index, edge in enumerate(document.edges):
+            here = ("edges", index)
+            label = self._named((*here, "label"), "relationship type", edge.label, edges)
+            ends = (edge.source[0], edge.target[0])
+            same = {(i.source, i.target): i for i in schema.edges if label and i.name == label.name}
+            if ends in same:
+                self._properties(here, edge, same[ends], types.get(edge.table, {}))
+            elif label is not None and {*nodes}.issuperset(ends):
+                joins = ", ".join(f"(:{source})->(:{target})" for source, target in same)
+                problem = f"'{edge.label}' joins {joins} in the database, not (:{ends[0]})->"
+                self._report("error", (*here, "source"), f"{problem}(:{ends[1]})")
 
-    # --- tables ---
-
-    def _table(self, here: Place, table: TablePart, schema: DatabaseSchema) -> None:
-        known = {info.name: info for info in schema.tables}
-        name = self._named((*here, "name"), "table", table.name, known, _FOLDED)
-        if name is None:
+    def _table(self, here: Place, table: TablePart, known: Mapping[str, TableInfo]) -> None:
+        info = self._named((*here, "name"), "table", table.name, known)
+        if info is None:
             return
-        info = known[name]
-        fields = {field.name: field for field in info.columns}
-        missing: set[str] = set()
+        has_key = True
         for index, column in enumerate(table.columns):
-            place = (*here, "columns", index)
-            what = f"column of '{info.name}'"
-            held = self._named((*place, "name"), what, column.name, fields, _FOLDED_COLUMNS)
-            if held is None:
-                missing.add(column.name)
-            else:
-                self._type((*place, "type"), info.name, fields[held], column.type)
-        if missing.isdisjoint(table.key):
+            is_there = self._field((*here, "columns", index), info, column.name, column.type)
+            has_key &= is_there or column.name not in table.key
+        declared = {name.casefold() for name in info.key}
+        if has_key and not (declared and declared <= {name.casefold() for name in table.key}):
             self._key((*here, "key"), table, info)
 
     def _key(self, place: Place, table: TablePart, info: TableInfo) -> None:
         """Report a key with the same values in several rows."""
-        declared = {name.casefold() for name in info.key}
-        if declared and declared <= {name.casefold() for name in table.key}:
-            return
-        name = quoted_for(self.database, info.name)
-        columns = ", ".join(quoted_for(self.database, key) for key in table.key)
+        columns = ", ".join(quoted_for(self.database, name) for name in table.key)
+        statement = (
+            f"SELECT COUNT(*) FROM (SELECT {columns} FROM {quoted_for(self.database, info.name)} "  # noqa: S608
+            f"GROUP BY {columns} HAVING COUNT(*) > 1) repeated"
+        )
         shown = ", ".join(table.key)
         try:
-            repeated = self._count(
-                f"SELECT COUNT(*) FROM (SELECT {columns} FROM {name} GROUP BY {columns} "  # noqa: S608
-                "HAVING COUNT(*) > 1) repeated"
-            )
+            rows = self.database.query(statement, Limits(rows=1, seconds=self.seconds)).rows
         except QueryError as error:
-            reason = f"the database says: {visible(str(error))}"
-            if isinstance(error, StatementTimeoutError):
-                reason = f"that takes longer than {self.seconds:g} s"
-            problem = f"whether ({shown}) is a key of '{table.name}' could not be checked"
-            self._report("note", place, f"{problem}: {reason}")
+            problem = f"whether ({shown}) is a key of '{table.name}' could not be checked: "
+            self._report("note", place, problem + visible(str(error)))
             return
+        repeated = int(str(rows[0][0]))
         if repeated:
-            named = ", ".join(f'"{key}"' for key in info.key)
-            fix = f"the database's key is [{named}]" if info.key else "name columns that do"
-            problem = f"({shown}) is no key of '{table.name}': {repeated:,} of its values are in"
+            fix = f"the database's key is {[*info.key]}" if info.key else "name columns that do"
+            problem = f"({shown}) is no key of '{table.name}': {repeated:,} of its values are in "
             # A table without a key in the database may have none at all.
             level: Level = "error" if info.key else "warning"
-            self._report(level, place, f"{problem} several rows; {fix}")
+            self._report(level, place, f"{problem}several rows; {fix}")
         elif not info.key:
             problem = f"'{table.name}' has no primary key in the database; by its rows ({shown})"
             self._report("note", place, f"{problem} is one today: make sure that it stays one")
 
-    # --- graphs ---
-
-    def _node(self, here: Place, node: NodePart, schema: DatabaseSchema) -> None:
-        known = {info.label: info for info in schema.nodes}
-        name = self._named((*here, "label"), "label", node.label, known, _FOLDED)
-        if name is None or not self._properties(here, node.label, node, known[name]):
-            return
-        if known[name].key == node.key:
-            return
-        label, key = quote_name(node.label), quote_name(node.key)
-        try:
-            repeated = self._count(
-                f"MATCH (n:{label}) WITH n.{key} AS k, count(*) AS c WHERE c > 1 RETURN count(k)"
-            )
-        except QueryError:
-            return
-        if repeated:
-            problem = f"'{node.key}' is no key of '{node.label}': {repeated:,} of its values"
-            self._report("error", (*here, "key"), f"{problem} are those of several nodes")
-
-    def _edge(self, here: Place, edge: EdgePart, schema: DatabaseSchema) -> None:
-        labels = [info.label for info in schema.edges]
-        label = self._named((*here, "label"), "relationship type", edge.label, labels, _FOLDED)
-        if label is None:
-            return
-        ends = (edge.source[0], edge.target[0])
-        same = {(i.source, i.target): i for i in reversed(schema.edges) if i.label == label}
-        if ends in same:
-            self._properties(here, edge.label, edge, same[ends])
-        elif {info.label for info in schema.nodes}.issuperset(ends):
-            joins = ", ".join(f"(:{source})->(:{target})" for source, target in reversed(same))
-            problem = f"'{edge.label}' joins {joins} in the database"
-            self._report("error", (*here, "source"), f"{problem}, not (:{ends[0]})->(:{ends[1]})")
-
     def _properties(
-        self, here: Place, owner: str, part: NodePart | EdgePart, info: NodeInfo | EdgeInfo
-    ) -> bool:
-        """Check names and types of properties; return whether the database has all of them."""
-        fields = {field.name: field for field in info.properties}
-        types = {t.name: {c.name: c.type for c in t.columns} for t in self.document.tables}
-        is_complete = True
+        self,
+        here: Place,
+        part: NodePart | EdgePart,
+        info: NodeInfo | EdgeInfo,
+        types: Mapping[str, ColumnType],
+    ) -> None:
         for name, column in part.properties.items():
-            place = (*here, "properties", name)
-            held = self._named(place, f"property of '{owner}'", name, fields, _FOLDED)
-            wanted = types.get(part.table, {}).get(column)
-            if held is None:
-                is_complete = False
-            elif wanted is not None:
-                self._type(place, owner, fields[held], wanted)
-        return is_complete
+            self._field((*here, "properties", name), info, name, types.get(column))
 
-    # --- findings ---
+    def _field(self, place: Place, info: Part, name: str, kind: ColumnType | None) -> bool:
+        """Check the name and the type of a column or property; return whether it exists."""
+        what = "column" if info.kind == "table" else "property"
+        fields = {field.name: field for field in info.fields}
+        field = self._named(place, f"{what} of '{info.name}'", name, fields)
+        if field is not None and kind is not None and not can_hold(field.type, kind):
+            held = column_type(field.type)
+            problem = f"'{field.name}' of '{info.name}' is {field.type} in the database, which "
+            problem += f'holds {held} values, not {kind}; write type = "{held}"'
+            self._report("error", place, problem, (f'"{kind}"', f'"{held}"'))
+        return field is not None
 
     def _named(
-        self, place: Place, what: str, name: str, known: Iterable[str], folded: frozenset[str]
-    ) -> str | None:
-        """Return a name as the database has it; None for an unknown one, which is reported."""
-        names = sorted(known)
-        if name in names:
-            return name
+        self, place: Place, what: str, name: str, known: Mapping[str, _Known]
+    ) -> _Known | None:
+        """Return the part that a name means in the database; None is reported."""
+        if name in known:
+            return known[name]
         dialect = self.database.dialect
-        # Only MySQL ignores the case of letters beyond ASCII.
-        if dialect in folded and (name.isascii() or dialect in {"mysql", "mariadb"}):
-            same = [other for other in names if other.lower() == name.lower()]
+        # MySQL ignores the case of columns only, but of all letters; others that of ASCII.
+        is_mysql = dialect in {"mysql", "mariadb"} and what.startswith("column")
+        if is_mysql or (dialect in _FOLDED and name.isascii()):
+            same = [other for other in known if other.lower() == name.lower()]
             if same:
-                return same[0]
-        near = nearest(name, names)
+                return known[same[0]]
+        near = nearest(name, known)
         self.found.unknown.add(name)
         self.found.right |= set() if near is None else {near}
-        listed = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
-        hint = f"; did you mean '{near}'?" if near is not None else ""
-        problem = f"the database has no {what} '{name}' (it has: {listed or 'none'}){hint}"
-        self._report("error", place, problem, None if near is None else (name, near))
+        listed = ", ".join([*sorted(known)[:_MOST_NAMED], *(["..."] * (len(known) > _MOST_NAMED))])
+        problem = f"the database has no {what} '{name}' (it has: {listed or 'none'})"
+        swap = None if near is None else (name, near)
+        self._report("error", place, problem + hint_of(near), swap)
         return None
-
-    def _type(self, place: Place, owner: str, field: Field, wanted: ColumnType) -> None:
-        if not can_hold(field.type, wanted):
-            kind = column_type(field.type)
-            problem = f"'{field.name}' of '{owner}' is {field.type} in the database, which holds"
-            fix = f'{kind} values, not {wanted}; write type = "{kind}"'
-            self._report("error", place, f"{problem} {fix}", (f'"{wanted}"', f'"{kind}"'))
 
     def _report(
         self, level: Level, place: Place, problem: str, swap: tuple[str, str] | None = None
     ) -> None:
         self.found.add_field(level, self.merged, place, problem, swap)
-
-    def _count(self, statement: str) -> int:
-        rows = self.database.query(statement, Limits(rows=1, seconds=self.seconds)).rows
-        return int(str(rows[0][0]))

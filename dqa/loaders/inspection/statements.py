@@ -19,9 +19,9 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UnknownReferenceError,
 )
-from dqa.core.schema import EdgeInfo, NodeInfo, cypher_name
+from dqa.core.schema import cypher_name
 from dqa.databases.tables import quote_if_needed
-from dqa.loaders.inspection.findings import Findings, Level, nearest, said
+from dqa.loaders.inspection.findings import Findings, Level, hint_of, nearest, shorten_error
 from dqa.scenarios import Scenario
 from dqa.scenarios.statements import SUFFIXES, Values, filled, read_lines
 
@@ -55,13 +55,9 @@ class StatementTrial:
         self.count = 0
         self._seconds = seconds
         self._broken: set[tuple[str, int]] = set()
-        schema = database.schema()
-        names = {table.name for table in schema.tables}
-        names |= {column.name for table in schema.tables for column in table.columns}
-        parts: list[NodeInfo | EdgeInfo] = [*schema.nodes, *schema.edges]
-        for part in parts:
-            names |= {part.label, *(one.name for one in part.properties)}
-        self._known = frozenset(names)
+        parts = database.schema().parts
+        names = {field.name for part in parts for field in part.fields}
+        self._known = frozenset(names | {part.name for part in parts})
 
     def written(self, stem: str) -> tuple[Written, ...]:
         """Return the statements of a file in the database's language; () without such a file."""
@@ -69,32 +65,28 @@ class StatementTrial:
         return tuple(Written(str(file), line, one) for line, one in read_lines(file))
 
     def check_names(self, statements: Collection[Written], known: Collection[str]) -> None:
-        """Report parameters that no question has, and names that the database lacks.
+        """Report parameters that no target has, and names that the database lacks.
 
         Parameters
         ----------
         statements
             The statements of one file.
         known
-            The keys of the question's target.
+            The parameters of the question.
         """
-        misspelt = {nearest(key, self.scenario.parameters) for key in known} - {*known}
         for written in statements:
-            for name in written.template.get_identifiers():
-                if name in {*known, *misspelt, "candidates"}:
-                    continue
-                if name in self.scenario.parameters:
-                    problem = f"'${name}' is a parameter that question.txt does not ask about"
-                    fix = f"so no target has it: write ${name} into question.txt"
-                    self._report_word(written, f"${name}", f"{problem}, {fix}")
-                else:
-                    self._broken.add(written[:2])  # the folder's reader reports it
+            for name in {*written.template.get_identifiers()} - {*known, "candidates"}:
+                self._broken.add(written[:2])
+                if name in self.scenario.parameters and not nearest(name, known):
+                    problem = f"'${name}' is a parameter that question.txt does not ask about, so"
+                    fix = f"no target has it: write ${name} into question.txt"
+                    self._report_word(written, f"${name}", f"{problem} {fix}")
             for name in dict.fromkeys(self._unknown_names(written.template.template)):
                 near = nearest(name, self._known)
-                hint = f"; did you mean '{near}'?" if near else ""
-                text = f', and SQLite takes "{name}" for a text'
-                text = text if self.database.dialect == "sqlite" else ""
-                self._report_word(written, name, f"the database has no '{name}'{text}{hint}", near)
+                is_text = self.database.dialect == "sqlite"
+                text = f', and SQLite takes "{name}" for a text' if is_text else ""
+                problem = f"the database has no '{name}'{text}{hint_of(near)}"
+                self._report_word(written, name, problem, near)
 
     def _unknown_names(self, text: str) -> Iterator[str]:
         """Yield the unknown names for which the database reports no error.
@@ -113,16 +105,18 @@ class StatementTrial:
         known = {name.lower() for name in self._known}
         known |= {one.alias.lower() for one in tree.find_all(exp.Alias, exp.CTE, exp.TableAlias)}
         for column in tree.find_all(exp.Column):
-            is_quoted = isinstance(column.this, exp.Identifier) and column.this.quoted
-            if is_quoted and not column.table and column.name.lower() not in known:
-                yield column.name
+            if column.this.args.get("quoted") and not column.table:
+                yield from () if column.name.lower() in known else (column.name,)
 
     def run(self, written: Written, values: Values, rows: int) -> Rows | None:
         """Run a statement; None for one that fails, which is reported and not run again."""
         if written[:2] in self._broken:
             return None
+        limits = Limits(rows=rows, bytes=64_000_000, seconds=self._seconds, cell=1_000)
         try:
-            return self.ask(filled(written.template, self.database.kind, values), rows)
+            statement = filled(written.template, self.database.kind, values)
+            self.count += 1
+            return self.database.query(statement, limits)
         except KeyError:
             pass  # the folder's reader reports unknown parameters
         except DataError as error:
@@ -131,12 +125,6 @@ class StatementTrial:
             self._report_failure(written, error)
         self._broken.add(written[:2])
         return None
-
-    def ask(self, statement: str, rows: int) -> Rows:
-        """Run a statement within limits."""
-        self.count += 1
-        limits = Limits(rows=rows, bytes=64_000_000, seconds=self._seconds, cell=1_000)
-        return self.database.query(statement, limits)
 
     def report(self, level: Level, written: Written, problem: str) -> None:
         """Report a problem of a whole statement."""
@@ -148,22 +136,21 @@ class StatementTrial:
             problem = f"it takes longer than {self._seconds:g} s: narrow it, or add up first"
             self.report("warning", written, problem)
             return
-        problem, right = said(error)
+        problem, right = shorten_error(error)
         if isinstance(error, RefusedStatementError):
             problem = f"it may not run: {problem}"
-        text = written.template.template
+        text, cause = written.template.template, error.__cause__
         unquoted = self._unquoted_name(text, problem)
-        cause = error.__cause__
-        wrong = cause.name if isinstance(cause, UnknownReferenceError) else ""
         if unquoted is not None:
             problem = f"{problem.rstrip('.')}. The name '{unquoted}' needs quotes"
             self._report_word(written, unquoted, problem, self._spelled(unquoted))
-        elif re.search(rf"(?<!\w){re.escape(wrong)}(?!\w)", text) if wrong else False:
-            owner, dot, _ = wrong.rpartition(".")
+        elif isinstance(cause, UnknownReferenceError) and cause.name in text:
+            wrong = cause.name
             if right is None and (right := nearest(wrong, self._known)) is not None:
                 problem += f" Did you mean '{right}'?"
-            swap = None if right is None else right if "." in right else f"{owner}{dot}{right}"
-            self._report_word(written, wrong, problem, swap)
+            owner, dot, _ = wrong.rpartition(".")
+            right = right if right is None or "." in right else f"{owner}{dot}{right}"
+            self._report_word(written, wrong, problem, right)
         else:
             line = _LINE.search(problem)
             inside = int(line[1]) - 1 if line is not None else 0
@@ -189,6 +176,6 @@ class StatementTrial:
         self, written: Written, word: str, problem: str, right: str | None = None
     ) -> None:
         """Report an error at the line with a word, and suggest another word for it."""
-        line = self.found.line_with(written.file, word, written.line) or written.line
+        line = self.found.line_with(written.file, word, written.line)
         swap = None if right is None else (word, right)
-        self.found.add("error", written.file, line, problem, swap=swap)
+        self.found.add("error", written.file, line, problem, swap)

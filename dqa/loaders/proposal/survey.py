@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -13,7 +14,15 @@ from dqa.core.display import Value
 from dqa.core.errors import QueryError, StatementTimeoutError, UsageError
 from dqa.core.fitting import rank_parts
 from dqa.core.relevance import words_in
-from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo, cypher_name
+from dqa.core.schema import (
+    DatabaseSchema,
+    EdgeInfo,
+    Field,
+    NodeInfo,
+    Part,
+    TableInfo,
+    cypher_name,
+)
 from dqa.core.situation import ColumnType
 from dqa.core.text import visible
 from dqa.databases.tables import quote_if_needed
@@ -129,69 +138,64 @@ class Surveyor:
         """
         schema = self.database.schema()
         there: list[TableInfo | NodeInfo] = [*schema.tables, *schema.nodes]
-        infos = [info for info in there if _is_usable(info)]
+        infos = [info for info in there if _is_plain(info.name) and _plain_columns(info)]
         if not infos:
             raise UsageError(f"'{self.database.name}' has no table or label that can be read.")
         chosen = self._ranked(schema, infos, about)[: None if every else MOST_TABLES]
         tables = [self._table(info) for info in chosen]
         labels = {table.name for table in tables}
-        edges = {edge.label: edge for edge in reversed(schema.edges)}  # one of each type
+        first: dict[str, EdgeInfo] = {}  # one of each type
+        for edge in schema.edges:
+            first.setdefault(edge.label, edge)
         tables += [
             self._edge(edge)
-            for edge in schema.edges
-            if edges[edge.label] is edge
-            and {edge.source, edge.target} <= labels
-            and _is_plain(edge.label)
+            for edge in first.values()
+            if {edge.source, edge.target} <= labels and _is_plain(edge.label)
         ]
         if not self.is_graph:
             tables = [self._with_guessed_joins(table, tables) for table in tables]
-        left = (_name(info) for info in there)
         names = {table.name for table in tables}
-        return Survey(tuple(tables), tuple(name for name in left if name not in names))
+        return Survey(tuple(tables), tuple(info.name for info in there if info.name not in names))
 
     def _ranked(
         self, schema: DatabaseSchema, infos: Sequence[TableInfo | NodeInfo], about: str
     ) -> list[TableInfo | NodeInfo]:
         """Return tables by the words of a question, or by their number of joins."""
         if about:
-            usable = {_name(info) for info in infos}
-            parts = rank_parts(schema, about)[0]
-            nodes = (part for part in parts if isinstance(part, TableInfo | NodeInfo))
-            return [part for part in nodes if _name(part) in usable]
-        degree = {_name(info): 0 for info in infos}
+            usable = {info.name: info for info in infos}
+            return [
+                usable[part.name]
+                for part in rank_parts(schema, about)[0]
+                if not isinstance(part, EdgeInfo) and part.name in usable
+            ]
+        degree: Counter[str] = Counter()
         for table in schema.tables:
             for _, other, _ in table.references:
-                degree[other] = degree.get(other, 0) + 2
-                degree[table.name] = degree.get(table.name, 0) + 1
+                degree.update({other: 2, table.name: 1})
         for edge in schema.edges:
-            for end in (edge.source, edge.target):
-                degree[end] = degree.get(end, 0) + 1
-        ranked = sorted(infos, key=lambda info: (-degree[_name(info)], _name(info)))
+            degree.update([edge.source, edge.target])
+        ranked = sorted(infos, key=lambda info: (-degree[info.name], info.name))
         if len(ranked) <= MOST_TABLES:
             return ranked
         # Tables without rows come last; counting all would take long.
-        empty = {_name(info) for info in ranked[:_COUNTED] if self.count(_name(info)) == 0}
-        return sorted(ranked, key=lambda info: _name(info) in empty)
+        empty = {info.name for info in ranked[:_COUNTED] if self.count(info.name) == 0}
+        return sorted(ranked, key=lambda info: info.name in empty)
 
     # --- one table ---
 
     def _table(self, info: TableInfo | NodeInfo) -> SurveyedTable:
+        columns, rows = _plain_columns(info), self.count(info.name)
+        names = {column.name for column in columns}
         joins: list[Join] = []
+        declared = (info.key,) if isinstance(info.key, str) else info.key or ()
         if isinstance(info, TableInfo):
-            fields, declared, joins = info.columns, info.key, list(self._joins(info))
-        else:
-            fields, declared = info.properties, (info.key,) if info.key else ()
-        columns = tuple(_column(field) for field in fields if _is_plain(field.name))
-        name, names = _name(info), {column.name for column in columns}
+            joins = [join for join in self._joins(info) if names.issuperset(join.columns)]
         key = declared if names.issuperset(declared) else ()
-        rows = self.count(name)
-        held = tuple(join for join in joins if names.issuperset(join.columns))
-        table = SurveyedTable(name, columns, key, not key, held, rows, info.comment)
+        table = SurveyedTable(info.name, columns, key, not key, tuple(joins), rows, info.comment)
         return self._sampled(replace(table, key=key or self._key(table)))
 
     def _edge(self, info: EdgeInfo) -> SurveyedTable:
-        columns = tuple(_column(field) for field in info.properties if _is_plain(field.name))
-        ends = info.source, info.target
+        ends, columns = (info.source, info.target), _plain_columns(info)
         return self._sampled(SurveyedTable(info.label, columns, comment=info.comment, ends=ends))
 
     def _joins(self, info: TableInfo) -> Iterator[Join]:
@@ -378,13 +382,8 @@ def _seen(column: SurveyedColumn, values: Sequence[Value]) -> SurveyedColumn:
     return replace(column, samples=samples, type=kind, unit=unit_of(column.name))
 
 
-def _name(info: TableInfo | NodeInfo) -> str:
-    return info.name if isinstance(info, TableInfo) else info.label
-
-
-def _is_usable(info: TableInfo | NodeInfo) -> bool:
-    fields = info.columns if isinstance(info, TableInfo) else info.properties
-    return _is_plain(_name(info)) and any(_is_plain(field.name) for field in fields)
+def _plain_columns(info: Part) -> tuple[SurveyedColumn, ...]:
+    return tuple(_column(field) for field in info.fields if _is_plain(field.name))
 
 
 def _is_plain(name: str) -> bool:

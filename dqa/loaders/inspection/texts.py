@@ -1,11 +1,11 @@
-"""Unknown names in a scenario's texts."""
+"""Unknown names in a scenario's texts: after a ``$``, and in backticks."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
 
-from dqa.loaders.inspection.findings import Findings, nearest
+from dqa.loaders.inspection.findings import Findings, hint_of, nearest
 
 _TICKED = re.compile(r"`([^`\n]+)`")
 _PARAMETER = re.compile(r"\$([A-Za-z_]\w*)")
@@ -21,7 +21,7 @@ def check_text(
     parameters: Collection[str],
     columns: Mapping[str, Collection[str]],
 ) -> None:
-    """Report unknown names of a text: after a ``$``, and in backticks.
+    """Report unknown names of a text.
 
     Parameters
     ----------
@@ -41,21 +41,18 @@ def check_text(
         for name in _PARAMETER.findall(text):
             if name not in parameters:
                 near = nearest(name, parameters)
-                hint = f"; did you mean '${near}'?" if near else ""
-                there = ", ".join(f"${key}" for key in parameters) or "none"
-                problem = f"there is no parameter '${name}' (there are: {there}){hint}"
-                found.add("error", file, line, problem, swap=(name, near) if near else None)
+                problem = f"there is no parameter '${name}'{hint_of(near)}"
+                found.add("error", file, line, problem, (name, near) if near else None)
         for name in _TICKED.findall(text):
             if name.casefold() in folded or _VALUE.fullmatch(name):
                 continue
             is_name = _NAME.fullmatch(name) is not None
-            table, _, column = name.rpartition(".")
-            owner = next((one for one in columns if one.casefold() == table.casefold()), None)
+            owner, _, column = name.rpartition(".")
             what, word, choice = "table, column or parameter", name, known
-            if owner is not None:
+            if owner in columns:
                 what, word, choice = f"column of '{owner}'", column, {*columns[owner]}
-            near = nearest(word, choice, 0.6 if is_name or owner else _LIKE)
+            near = nearest(word, choice, 0.6 if is_name else _LIKE)
             if near is not None or is_name:
-                hint = f"did you mean '{near}'?" if near else "if it is a value, write it in quotes"
+                hint = hint_of(near) or "; if it is a value, write it in quotes"
                 swap = (word, near) if near else None
-                found.add("error", file, line, f"there is no {what} '{word}'; {hint}", swap=swap)
+                found.add("error", file, line, f"there is no {what} '{word}'{hint}", swap)

@@ -1,0 +1,183 @@
+"""Moves from a user's own table of events, which ``[events]`` of a scenario describes.
+
+Two sides act in turn. The events are known, but the result of an action is not. So looking ahead
+ends with the horizon, and rewards are estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from string import Template
+from typing import Final
+
+from dqa import plugins
+from dqa.core.database import Database, Kind, Limits
+from dqa.core.display import Value
+from dqa.core.errors import DataError, UsageError
+from dqa.core.question import Candidate, Question
+from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position
+
+_MOST: Final = Limits(rows=10_000, bytes=10_000_000)
+_NUMBER: Final = "number"
+PLAYERS: Final = ("player", "opponent")
+
+
+@dataclass(frozen=True)
+class EventTablePosition(Position):
+    """The events between two sides, as the player's side knows them.
+
+    Attributes
+    ----------
+    question
+        The question, whose candidates are the player's actions, now and later.
+    replies
+        The opponent's actions.
+    sides
+        The names of the player's side and the opponent's in the database.
+    """
+
+    viewer: str
+    question: Question
+    replies: tuple[Candidate, ...]
+    events: tuple[GameEvent, ...]
+    hidden: tuple[HiddenVariable, ...]
+    sides: tuple[str, str] = PLAYERS
+    mover: str | None = PLAYERS[0]
+    node: Node = "decision"
+
+    @property
+    def actions(self) -> tuple[Candidate, ...]:  # type: ignore[override]
+        """The question's candidates, or the opponent's replies."""
+        own = self.question.candidates or ()
+        return own if self.mover == PLAYERS[0] else self.replies
+
+    @property
+    def key(self) -> Hashable:
+        """The events, and the side that acts next."""
+        return self.events, self.mover
+
+    def after(self, action: Candidate) -> EventTablePosition:
+        """Add the action as an event; the other side acts next."""
+        if action not in self.actions:
+            raise UsageError(f"{action!r} is nothing that {self.mover} can do here.")
+        mover = self.mover or PLAYERS[0]
+        number = len(self.events) + 1
+        event = GameEvent(number, f"event {number}", mover, str(action))
+        other = PLAYERS[1 - PLAYERS.index(mover)]
+        return replace(self, events=(*self.events, event), mover=other)
+
+    def describe(self) -> str:
+        """Return the target of the question, and the names of the two sides."""
+        about = "".join(f"{name}: {value}. " for name, value in self.question.target.items())
+        own, other = self.sides
+        return f"{about}You are '{own}', here called player; '{other}' is the opponent."
+
+    def payoff(self) -> float | None:
+        """Return None: a table of events has no payoffs."""
+        return None
+
+    @property
+    def payoff_range(self) -> tuple[float, float]:
+        """A range that scales nothing."""
+        return 0.0, 1.0
+
+    @property
+    def fallback(self) -> Candidate:
+        """The first action."""
+        return self.actions[0]
+
+
+def events_statement(question: Question, kind: Kind) -> str | None:
+    """Return the statement that reads a question's events; None without ``[events]``.
+
+    Raises
+    ------
+    DataError
+        There is none for this kind of database, or the question lacks one of its parameters.
+    """
+    scenario = plugins.scenario_of(question)
+    if scenario is None or scenario.document.events is None:
+        return None
+    part = scenario.document.events
+    statement = part.sql if kind == "relational" else part.cypher
+    if statement is None:
+        language = "sql" if kind == "relational" else "cypher"
+        raise DataError(
+            f"[events] of {scenario.folder}/scenario.toml has no {language}, in which this "
+            "database is asked: add it."
+        )
+    return scenario.filled_for(question, kind, Template(statement))
+
+
+def event_table_position(question: Question, database: Database) -> EventTablePosition | None:
+    """Return the move that a question is by ``[events]`` of its scenario; None without them.
+
+    Raises
+    ------
+    DataError
+        The rows are not events of the two sides, their numbers have a gap, the replies of the
+        other side are unknown, or there is no statement for this kind of database.
+    QueryError, DatabaseUnavailableError
+        The errors of `Database.query`.
+    """
+    statement = events_statement(question, database.kind)
+    scenario = plugins.scenario_of(question)
+    if scenario is None or scenario.document.events is None or statement is None:
+        return None
+    part, file = scenario.document.events, f"{scenario.folder}/scenario.toml"
+    if not question.candidates:
+        raise DataError(
+            f"Question '{question.key}' lists nothing that '{part.player}' can do: name the source "
+            f"of candidates under [candidates] of {file}."
+        )
+    sides = {part.player: PLAYERS[0], part.opponent: PLAYERS[1]}
+    events = _read_events(database, statement, sides, f"[events] of {file}")
+    replies = part.replies or tuple(
+        dict.fromkeys(event.action for event in events if event.actor == PLAYERS[1])
+    )
+    if not replies:
+        raise DataError(
+            f"'{part.opponent}' did nothing so far, so its actions are unknown: list them under "
+            f'[events] of {file}, as replies = ["...", "..."].'
+        )
+    hidden = (HiddenVariable(PLAYERS[1], h.name, h.description, h.states) for h in part.hidden)
+    names = part.player, part.opponent
+    return EventTablePosition(PLAYERS[0], question, replies, events, tuple(hidden), names)
+
+
+def _read_events(
+    database: Database, statement: str, sides: Mapping[str, str], where: str
+) -> tuple[GameEvent, ...]:
+    found = database.query(statement, _MOST)
+    if found.cut is not None:
+        raise DataError(f"The events of {where} are too many to read (limit on {found.cut}).")
+    numbered = [at for at, name in enumerate(found.columns) if name.casefold() == _NUMBER]
+    others = [at for at in range(len(found.columns)) if at not in numbered]
+    if len(others) not in {2, 3} or len(numbered) > 1:
+        raise DataError(
+            f"The events of {where} have the columns {', '.join(found.columns)}: they need the "
+            "actor, the action and perhaps its details, and for the detection of gaps a column "
+            f"'{_NUMBER}'."
+        )
+    for place, row in enumerate(found.rows, 1):
+        number = row[numbered[0]] if numbered else place
+        if number != place or isinstance(number, bool):
+            raise DataError(
+                f"The events of {where} have to be numbered 1, 2, 3 and so on by their column "
+                f"'{_NUMBER}', but row {place} has the number {number}: events are missing or "
+                f"repeated, or the statement lacks ORDER BY {_NUMBER}."
+            )
+    rows = ([row[at] for at in others] for row in found.rows)
+    return tuple(_event(row, number, sides, where) for number, row in enumerate(rows, 1))
+
+
+def _event(row: Sequence[Value], number: int, sides: Mapping[str, str], where: str) -> GameEvent:
+    actor, action, *detail = row
+    if actor is None or action is None or str(actor) not in sides:
+        names = " or ".join(f"'{name}'" for name in sides)
+        raise DataError(
+            f"Row {number} of the events of {where} has no action of {names}: it is {[*row]}."
+        )
+    text = "" if not detail or detail[0] is None else str(detail[0])
+    return GameEvent(number, f"event {number}", sides[str(actor)], str(action), text)

@@ -113,16 +113,13 @@ def _layouts(folder: Path, scenarios: Sequence[str] | None) -> list[ScenarioLayo
     if not chosen:
         expected = " or ".join(str(layout.questions_file(folder)) for layout in known.values())
         there = ", ".join(sorted(path.parent.name for path in folder.glob("data/*/questions")))
+        other = f" It has questions of '{there}': name the folder of that scenario, too."
         raise ParseError(
             folder,
             None,
             f"this is no DQA release: there is no {expected}. Name the folder that holds 'data', "
-            "with data/SCENARIO/questions/*.json and data/SCENARIO/queries/{SQL,LPG}_format/*"
-            + (
-                f"; for questions of '{there}' name the folder of that scenario, too"
-                if there
-                else ""
-            ),
+            "with data/SCENARIO/questions/*.json and data/SCENARIO/queries/{SQL,LPG}_format/*."
+            f"{other if there else ''}",
         )
     return chosen
 

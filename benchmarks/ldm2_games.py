@@ -60,7 +60,7 @@ def main() -> int:
         initial, refined = folder / "initial.db", folder / "refined.db"
         counts = {"games": given.build, "seed": BUILD, "batch": given.build}
         built = build_memory(given.world, str(initial), player=given.player, use=use, **counts)
-        print("\n".join(built.formed.lines()))
+        print("\n".join(built.lines()))
         shutil.copy(initial, refined)
         own = RefiningSettings(depth=given.depth)
         report = refine_memory(

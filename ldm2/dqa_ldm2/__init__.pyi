@@ -1,6 +1,5 @@
 # The public names of dqa_ldm2 and their modules.
 
-from dqa_ldm2.building import BuildReport as BuildReport
 from dqa_ldm2.building import build_memory as build_memory
 from dqa_ldm2.building import refine_memory as refine_memory
 from dqa_ldm2.deciders import Ldm2Decider as Ldm2Decider
@@ -9,6 +8,7 @@ from dqa_ldm2.explorable import Explored as Explored
 from dqa_ldm2.explorable import WorldExplorable as WorldExplorable
 from dqa_ldm2.files import export_memory as export_memory
 from dqa_ldm2.files import import_memory as import_memory
+from dqa_ldm2.formation import FormationReport as FormationReport
 from dqa_ldm2.formation import Indexer as Indexer
 from dqa_ldm2.formation import ModelUse as ModelUse
 from dqa_ldm2.formation import add_subtrajectory as add_subtrajectory

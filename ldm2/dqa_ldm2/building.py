@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from dqa import plugins
-from dqa.core.decision import Usage
 from dqa.core.trajectories import Trajectory
 from dqa.deciders.settings import read_settings
 from dqa.models.attempts import attempt_by
@@ -31,40 +29,6 @@ from dqa_ldm2.retrieval import OpenedMemory
 from dqa_ldm2.settings import PRESETS, Preset, RefiningSettings
 
 
-@dataclass(frozen=True, slots=True)
-class BuildReport:
-    """The result of building a memory.
-
-    Attributes
-    ----------
-    memory, model
-        The location of the memory, and the name of the model.
-    formed
-        What was added.
-    forgotten, unusable, requests, usage
-        As in `Indexer`.
-    """
-
-    memory: str
-    model: str
-    formed: FormationReport
-    forgotten: int = 0
-    unusable: int = 0
-    requests: int = 0
-    usage: Usage = field(default_factory=Usage)
-
-    @classmethod
-    def of(cls, memory: Memory, indexer: Indexer, formed: FormationReport) -> BuildReport:
-        """Return the report of an indexer's work."""
-        counts = (indexer.forgotten, indexer.unusable, indexer.requests, indexer.usage)
-        return cls(memory.location, indexer.use.stored_name, formed, *counts)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the report as JSON."""
-        counts = {name: getattr(self, name) for name in ("forgotten", "unusable", "requests")}
-        return {"memory": self.memory, "model": self.model, **self.formed.to_json(), **counts}
-
-
 def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller)
     world: str | WorldFactory,
     memory: str | Memory,
@@ -77,7 +41,7 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
     settings: Mapping[str, Any] | None = None,
     player: str | None = None,
     progress: Progress = no_progress,
-) -> BuildReport:
+) -> FormationReport:
     """Form a memory from a program's games of a world (section 3.2).
 
     Parameters
@@ -123,7 +87,7 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
         progress("Playing", len(trajectories), games)
     indexer = Indexer(use or ModelUse(), evaluates=chosen.get("evaluate", True))
     with attempt_by("memory", "build", factory.name), _opened(memory, create=True) as opened:
-        formed = form_memory(
+        return form_memory(
             opened,
             trajectories,
             indexer,
@@ -131,7 +95,6 @@ def build_memory(  # noqa: PLR0913  (each is a question of its own to the caller
             batch_size=batch or chosen.get("batch", BATCH_SIZE),
             progress=progress,
         )
-        return BuildReport.of(opened, indexer, formed)
 
 
 def refine_memory(  # noqa: PLR0913  (each is a question of its own to the caller)

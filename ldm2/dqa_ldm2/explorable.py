@@ -108,8 +108,7 @@ class WorldExplorable:
         move = None if episode is None else episode.next_move()
         if episode is None or move is None:
             raise DataError(
-                f"{self.source} ended before '{action}', but not when it was played before: only "
-                "a world whose episodes follow from their seed can be explored."
+                f"{self.source} ended before '{action}': its world does not follow from the seed."
             )
         named = (one for one in move.position.actions if str(one) == action)
         try:

@@ -9,7 +9,6 @@ from typing import Any, Final, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
 
-from dqa.core.decision import Usage
 from dqa.core.errors import DataError, UnparsableReplyError, UsageError
 from dqa.core.recorder import Recorder
 from dqa.core.text import counted
@@ -89,8 +88,8 @@ class Indexer:
 
     Attributes
     ----------
-    requests, usage
-        The number of replies, and their tokens.
+    requests
+        The number of replies.
     forgotten, unusable
         The texts that no reply gave a type, and the histories that no reply gave.
     """
@@ -98,7 +97,6 @@ class Indexer:
     def __init__(self, use: ModelUse, *, evaluates: bool = True) -> None:
         self.use = use
         self.requests = self.forgotten = self.unusable = 0
-        self.usage = Usage()
         self._evaluates = evaluates
 
     def tuples(self, trajectory: Trajectory, first: int = 1) -> list[dict[str, Any]]:
@@ -108,6 +106,7 @@ class Indexer:
         for number, step in enumerate(trajectory.steps[first - 1 :], first):
             before = trajectory.steps[: number - 1]
             asking = self.use.asking()
+            told = "; ".join(one.action for one in before)  # if no reply can be used
             try:
                 told = history.summarise(asking, trajectory.goal, before)
                 if self._evaluates and before:
@@ -115,8 +114,7 @@ class Indexer:
                     subgoals = evaluate(asking, here, subgoals)
             except UnparsableReplyError:
                 self.unusable += 1
-                told = "; ".join(one.action for one in before)
-            self._take(asking.recorder)
+            self.requests += asking.recorder.steps
             found.append(
                 {
                     "goal": trajectory.goal,
@@ -151,7 +149,7 @@ class Indexer:
         """Return which of some types a text has."""
         asking = self.use.asking()
         found = find_type(asking, kind, text, types)
-        self._take(asking.recorder)
+        self.requests += asking.recorder.steps
         return found or OTHER
 
     def _types_of_part(self, kind: Kind, part: list[str], known: list[str]) -> dict[str, str]:
@@ -162,13 +160,9 @@ class Indexer:
             types = cluster(asking, kind, part, known).types
         except UnparsableReplyError:
             types = {}
-        self._take(asking.recorder)
+        self.requests += asking.recorder.steps
         numbered = ((number, name) for name, numbers in types.items() for number in numbers)
         return {part[number - 1]: stored_name(name) for number, name in numbered}
-
-    def _take(self, recorder: Recorder) -> None:
-        self.requests += recorder.steps
-        self.usage += recorder.usage + recorder.lost
 
 
 @dataclass(slots=True)
@@ -177,6 +171,8 @@ class FormationReport:
 
     Attributes
     ----------
+    memory, model
+        The location of the memory, and the name of the model.
     batches
         The new batches.
     trajectories, tuples
@@ -185,13 +181,20 @@ class FormationReport:
         The trajectories that the memory had already.
     skipped
         The sources that were left out, with the reason.
+    forgotten, unusable, requests
+        As in `Indexer`.
     """
 
+    memory: str
+    model: str
     batches: tuple[int, ...] = ()
     trajectories: int = 0
     tuples: int = 0
     there: int = 0
     skipped: list[dict[str, str]] = field(default_factory=list)
+    forgotten: int = 0
+    unusable: int = 0
+    requests: int = 0
 
     def lines(self) -> list[str]:
         """Return the report as lines."""
@@ -251,9 +254,9 @@ def form_memory(  # noqa: PLR0913  (each says something else)
     """
     if batch_size < 1:
         raise UsageError(f"A batch has at least one trajectory, not {batch_size}.")
-    report = FormationReport()
+    report = FormationReport(memory.location, indexer.use.stored_name)
     whole = _whole(trajectories, memory.sources("formation"), report)
-    origin = Origin("formation", source, indexer.use.stored_name)
+    origin = Origin("formation", source, report.model)
     for start in range(0, len(whole), batch_size):
         part = whole[start : start + batch_size]
         tuples: list[dict[str, Any]] = []
@@ -264,6 +267,8 @@ def form_memory(  # noqa: PLR0913  (each says something else)
         report.trajectories += len(part)
         report.tuples += version.added
         report.batches += version.batches
+    report.forgotten, report.unusable = indexer.forgotten, indexer.unusable
+    report.requests = indexer.requests
     return report
 
 

@@ -405,9 +405,9 @@ class Memory:
                 if batch is None and origin.making == "formation":
                     taken = _sources(connection, "formation")
                     rows = [row for row in tuples if row["source"] not in taken]
+                if not rows:
+                    continue
                 if batch is None:
-                    if not rows:
-                        continue
                     batch, next_batch = next_batch, next_batch + 1  # noqa: PLW2901
                 added += _count_new(connection, batch, rows)
                 batches.append(batch)

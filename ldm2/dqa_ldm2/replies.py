@@ -78,25 +78,11 @@ class Reflection(Reply):
 
 
 class Thoughts(Reply):
-    """The thought before each step of each example; the context is the numbers of steps."""
+    """The thoughts before the steps of each example, as ReAct shows them."""
 
     model_config = ConfigDict(title="thoughts of the examples")
 
     thoughts: tuple[tuple[str, ...], ...] = Field(title="thoughts")
-    problems: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _count(self, info: ValidationInfo) -> Thoughts:
-        wanted: Sequence[int] | None = info.context
-        if wanted is None or [len(one) for one in self.thoughts] == list(wanted):
-            return self
-        advice = f"write one list for each example, with so many thoughts: {list(wanted)}"
-        return self.model_copy(update={"problems": (advice,)})
-
-    @property
-    def flaws(self) -> Sequence[str]:
-        """What is missing."""
-        return self.problems
 
 
 class Clusters(Reply):

@@ -224,10 +224,8 @@ def act_as_shown(
 
 def think(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) -> Thoughts:
     """Return the thoughts that lead to each step of some examples, as ReAct shows them."""
-    counts = [len(one.steps) for one in processes]
-    return asking.ask(
-        "thoughts", Thoughts, context=counts, processes=cut_trajectories(processes, most), first=1
-    )
+    shown = cut_trajectories(processes, most)
+    return asking.ask("thoughts", Thoughts, processes=shown, first=1)
 
 
 def choose(asking: Asking, processes: Sequence[Trajectory], most: int = MOST) -> int:

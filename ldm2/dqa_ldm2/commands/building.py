@@ -22,8 +22,7 @@ from dqa.evaluation.options import CallOptions
 from dqa_ldm2.settings import PRESETS, Preset, RefiningSettings
 
 if TYPE_CHECKING:
-    from dqa_ldm2.building import BuildReport
-    from dqa_ldm2.formation import ModelUse
+    from dqa_ldm2.formation import FormationReport, ModelUse
     from dqa_ldm2.refinement import RefinedGoal, RefinementReport
 
 World = Annotated[
@@ -122,7 +121,7 @@ def build(  # noqa: PLR0913  (one parameter per option)
         echo_json(report.to_json() | ({"runs": skipped} if skipped else {}))
         return
     echo(f"{report.memory}: by {report.model}, {counted(report.requests, 'reply', 'replies')}")
-    echo(*lines, *report.formed.lines())
+    echo(*lines, *report.lines())
     for what, count in (
         ("histories that no reply gave, so they list the actions", report.unusable),
         ("texts that no reply gave a type, so they have the nearest one", report.forgotten),
@@ -218,17 +217,15 @@ def refine(  # noqa: PLR0913  (one parameter per option)
 
 def _build_from_runs(
     runs: list[str], memory: str, use: ModelUse, batch: int | None, *, keep_all: bool
-) -> tuple[BuildReport, list[str], dict[str, Any]]:
+) -> tuple[FormationReport, list[str], dict[str, Any]]:
     """Form a memory from runs; return also what was read of each, as lines and by run."""
     from dqa.api.stored import read_run
-    from dqa_ldm2.building import BuildReport
     from dqa_ldm2.memory import open_memory
     from dqa_ldm2.queries.past_decisions import form_from_runs, gather
 
     gathered = gather([read_run(run) for run in runs], keep_all=keep_all)
     with watched_by(_Faults()), open_memory(memory, create=True) as opened:
-        indexer, formed = form_from_runs(opened, gathered, use, batch_size=batch or 50)
-        report = BuildReport.of(opened, indexer, formed)
+        report = form_from_runs(opened, gathered, use, batch_size=batch or 50)
     lines = [f"{name}: {line}" for name, one in gathered.items() for line in one.lines()]
     return report, lines, {name: dict(one.skipped) for name, one in gathered.items()}
 

@@ -42,11 +42,9 @@ def show_memory(
     goal_type
         The observation types of one goal type of the batch.
     """
-    from dqa_ldm2.memory import open_memory
-
     if goal_type is not None and batch is None:
         raise UsageError("--goal-type is a type of a batch: name the batch, too (--batch).")
-    with open_memory(memory) as opened:
+    with _open(memory) as opened:
         if batch is None:
             value, parts = _whole(opened)
             show(value, parts, as_json=as_json)
@@ -70,9 +68,7 @@ def search(
     as_json: options.AsJson = False,
 ) -> None:
     """Show the tuples of all batches that are most like some words."""
-    from dqa_ldm2.memory import open_memory
-
-    with open_memory(memory) as opened:
+    with _open(memory) as opened:
         found = opened.search(words, most)
     lines = [_tuples(found, likeness=True)] if found else ["Nothing in it has one of these words."]
     show([_json(one) | {"likeness": one.likeness} for one in found], lines, as_json=as_json)
@@ -87,9 +83,7 @@ def diff(
     as_json: options.AsJson = False,
 ) -> None:
     """Show the tuples that a memory had after one version and not after another."""
-    from dqa_ldm2.memory import open_memory
-
-    with open_memory(memory) as opened:
+    with _open(memory) as opened:
         newest = len(opened.versions()) if after is None else after
         found = opened.diff(before, newest)
     parts = {"added": found.added, "removed": found.removed}
@@ -115,9 +109,7 @@ def undo(
     as_json: options.AsJson = False,
 ) -> None:
     """Undo an addition: its tuples are not found any more."""
-    from dqa_ldm2.memory import open_memory
-
-    with open_memory(memory) as opened:
+    with _open(memory) as opened:
         undone = opened.undo(version)
     tuples = counted(undone.added, "tuple")
     line = (
@@ -138,9 +130,8 @@ def export(
 ) -> None:
     """Write a memory's tuples as JSON lines, which 'dqa memory import' reads."""
     from dqa_ldm2.files import export_memory
-    from dqa_ldm2.memory import open_memory
 
-    with open_memory(memory) as opened:
+    with _open(memory) as opened:
         count = export_memory(opened, file, version=version)
     value = {"file": str(file), "tuples": count}
     show(value, [f"{counted(count, 'tuple')} in {file}."], as_json=as_json)
@@ -156,14 +147,19 @@ def import_(
 ) -> None:
     """Add the tuples of a file: each of its batches as a new one, all as one version."""
     from dqa_ldm2.files import import_memory, read_export
-    from dqa_ldm2.memory import open_memory
 
     read = read_export(file)  # before a memory is created for it
-    with open_memory(memory, create=True) as opened:
+    with _open(memory, create=True) as opened:
         version = import_memory(opened, read)
     batches = counted(len(version.batches), "new batch", "new batches")
     line = f"{counted(version.added, 'tuple')} in {batches}, as version {version.number}."
     show(_version(version), [line], as_json=as_json)
+
+
+def _open(location: str, *, create: bool = False) -> Memory:
+    from dqa_ldm2.memory import open_memory
+
+    return open_memory(location, create=create)
 
 
 def _whole(memory: Memory) -> tuple[dict[str, Any], list[str | Table]]:

@@ -163,22 +163,20 @@ def form_from_runs(
     use: ModelUse | None = None,
     *,
     batch_size: int = BATCH_SIZE,
-) -> tuple[Indexer, FormationReport]:
+) -> FormationReport:
     """Form a memory from what `gather` returned, or add what it does not have."""
     indexer = Indexer(use or ModelUse(), evaluates=False)
     found = [one for each in gathered.values() for one in each.trajectories]
     source = ", ".join(gathered)
-    return indexer, form_memory(memory, found, indexer, source=source, batch_size=batch_size)
+    return form_memory(memory, found, indexer, source=source, batch_size=batch_size)
 
 
-def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the caller)
+def refine_on_questions(
     memory: Memory,
     questions: QuestionSet,
     use: ModelUse | None = None,
     *,
-    engine: str = "sqlite",
     refining: RefiningSettings = REFINING,
-    settings: Settings | None = None,
     done: Callable[[RefinedGoal], None] = lambda _: None,
 ) -> RefinementReport:
     """Refine a memory by exploring other statements on questions that can be judged.
@@ -191,12 +189,8 @@ def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the
         Questions of a scenario, a release, or generated ones.
     use
         The model; None for a scripted one.
-    engine
-        The embedded backend of the questions' data.
     refining
         The bounds of the exploration.
-    settings
-        The limits of statements.
     done
         Is called after every question.
 
@@ -223,7 +217,7 @@ def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the
             for question in questions.questions:
                 situation = questions.situation_of(question)
                 if situation.content_hash not in databases:
-                    database = plugins.backend(engine).load(situation)
+                    database = plugins.backend("sqlite").load(situation)
                     opened.callback(database.close)
                     databases[situation.content_hash] = database
                 yield QuestionExplorable(
@@ -231,7 +225,6 @@ def refine_on_questions(  # noqa: PLR0913  (each is a question of its own to the
                     databases[situation.content_hash],
                     judge,
                     questions.name,
-                    settings=settings or Settings(),
                     statements=max(refining.depth - 1, 1),
                 )
 
@@ -251,25 +244,16 @@ class QuestionExplorable:
         Judges the decisions.
     source
         The source of its trajectories, before the question's identity.
-    settings
-        The limits of statements.
     statements
         Most statements of a path.
     """
 
-    def __init__(  # noqa: PLR0913  (each is a question of its own to the caller)
-        self,
-        question: Question,
-        database: Database,
-        judge: Judge,
-        source: str,
-        *,
-        settings: Settings,
-        statements: int = 4,
+    def __init__(
+        self, question: Question, database: Database, judge: Judge, source: str, statements: int
     ) -> None:
         self._judge = judge
         self._statements = statements
-        self._task = read_task(question, database, settings)
+        self._task = read_task(question, database, Settings())
         self.source = QuestionIdentity.of(question).source(source, question.key)
 
     def start(self) -> Explored:

@@ -50,13 +50,12 @@ def main() -> int:
     parser.add_argument("--goals", type=int, default=100)
     given = parser.parse_args()
     require(*NEEDS)
+    from dqa_simulators.shop import catalogue as catalogues
     from dqa_simulators.shop.players import POLICIES
-    from dqa_simulators.shop.searches import propose_searches, without_bound
-    from dqa_simulators.shop.sources import Source
-    from dqa_simulators.shop.storage import catalogue as catalogues
+    from dqa_simulators.shop.words import propose_searches, without_bound
     from dqa_simulators.shop.world import Shop, ShopSettings
 
-    source = Source(given.products)
+    source = catalogues.Source(given.products)
     with tempfile.TemporaryDirectory() as folder:
         os.environ[CACHE_VARIABLE] = folder
         generated = taken(lambda: sum(1 for _ in source.items()))
@@ -64,15 +63,15 @@ def main() -> int:
         catalogues.forget_opened()
         opened = taken(lambda: catalogues.open_catalogue(source))
         catalogue = catalogues.open_catalogue(source)
-        index = catalogue._index  # noqa: SLF001  (bm25s alone is within)
+        index = catalogue.index
         ours, alone = [], []
         for number in range(given.searches):
             instruction = catalogue.goal(number % catalogue.goals).instruction
             proposed = (without_bound(instruction), *propose_searches(instruction))
             text = proposed[number % len(proposed)]
-            ids = index.numbers_of(text)
+            terms = index.terms(text)
             ours.append(1e3 * taken(lambda: catalogue.search(text)).wall)  # noqa: B023
-            alone.append(1e3 * taken(lambda: index.scores_of(ids)).wall)  # noqa: B023
+            alone.append(1e3 * taken(lambda: index.scores(terms)).wall)  # noqa: B023
         print(f"{catalogue.products:,} products, {catalogue.goals:,} goals")
         for name, spent in (
             ("generating alone", generated),

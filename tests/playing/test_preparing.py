@@ -126,6 +126,7 @@ def test_an_interrupt_ends_what_is_trained(started: dict[str, Any]) -> None:
 @pytest.mark.slow
 def test_a_training_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its error comes from its process."""
+    pytest.importorskip("pyspiel")
     (tmp_path / "file").touch()
     monkeypatch.setenv("DQA_CACHE", str(tmp_path / "file"))
     with pytest.raises(FileExistsError):

@@ -1,24 +1,21 @@
-"""Programs and scripted models play households."""
+"""Programs play households."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from dqa import plugins
-from dqa.deciders.base import Settings
 from dqa.evaluation.play import Played, play_episode
-from dqa.models.scripted import scripted_model
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import AGENT
 from dqa_simulators.household.games import generate_game, task_of_seed
 from dqa_simulators.household.tasks import TASKS
 from tests.programs import run_python
-from tests.worlds.playing import make_world, open_history
+from tests.worlds.playing import make_world
 
 pytest.importorskip("alfworld")
 
@@ -33,17 +30,6 @@ def play(name: str, seeds: Sequence[int]) -> list[Played]:
             lambda seed: play_episode(make_world("household"), {AGENT: decider}, seed), seeds
         )
         return list(games)
-
-
-def test_a_scripted_model_plays_by_its_prompts(tmp_path: Path) -> None:
-    """It reads goal, observation and events from them, and wins an easy game."""
-    history = open_history(tmp_path)
-    decider = plugins.decider("direct")(scripted_model("analyst"), Settings())
-    world = make_world("household", history, task="clean", steps=12)
-    played = play_episode(world, {AGENT: decider}, 1)
-    history.close()
-    assert played.returns == {AGENT: 1.0}
-    assert played.fallbacks(AGENT) == 0
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,12 @@ RULES: Final = BettingRules(
     first=(1, 0, 0, 0),
     dealt=(0, 3, 1, 1),
 )
+REFEREE: Final = (
+    "universal_poker(betting=limit,numPlayers=2,numRounds=4,blind=2 1,firstPlayer=2 1 1 1,"
+    "numSuits=4,numRanks=13,numHoleCards=2,numBoardCards=0 3 1 1,raiseSize=2 2 4 4,"
+    "maxRaises=4 4 4 4)"
+)
+"""The game in OpenSpiel."""
 _HIDDEN: Final = {
     viewer: (
         HiddenVariable(

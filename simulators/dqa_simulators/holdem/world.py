@@ -15,17 +15,11 @@ from dqa_simulators.games.table import Facts, PokerGame, PokerWorld
 from dqa_simulators.holdem.deals import DEFAULT_SHARES, deal_by_share, deal_uniformly, shares_of
 from dqa_simulators.holdem.hands import CATEGORIES, category
 from dqa_simulators.holdem.players import POLICIES
-from dqa_simulators.holdem.position import HoldemPosition
+from dqa_simulators.holdem.position import REFEREE, HoldemPosition
 
 if TYPE_CHECKING:
     from dqa.worlds.history import History
 
-REFEREE: Final = (
-    "universal_poker(betting=limit,numPlayers=2,numRounds=4,blind=2 1,firstPlayer=2 1 1 1,"
-    "numSuits=4,numRanks=13,numHoleCards=2,numBoardCards=0 3 1 1,raiseSize=2 2 4 4,"
-    "maxRaises=4 4 4 4)"
-)
-"""The game in OpenSpiel."""
 CODES: Final = {FOLD: 0, CHECK: 1, CALL: 1, RAISE: 2}
 """What OpenSpiel calls each action."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -20,7 +21,7 @@ from typing import Any, Final
 from dqa.core.errors import DataError, UsageError, WorldUnavailableError
 from dqa.core.files import make_private_folder, parse_json, read_bytes, write_private
 from dqa.worlds.training import CACHE_VARIABLE, cache_folder
-from dqa_simulators.household.engine import Engine, as_in_the_papers
+from dqa_simulators.household.engine import as_in_the_papers, plan
 from dqa_simulators.household.generator import VERSION, DrawnGame, draw_game
 from dqa_simulators.household.problems import extract_goal
 from dqa_simulators.household.serving import UNKNOWN_GOAL
@@ -78,7 +79,8 @@ class HouseholdGame:
             make_private_folder(folder)
             for name, content in ((TASK_FILE, self.about), (GAME_FILE, self.data)):
                 part = folder / f".{name}.{os.getpid()}-{get_ident()}.part"
-                write_private(part, _written(content))
+                written = json.dumps(content, indent=1, sort_keys=True)
+                write_private(part, f"{written}\n")
                 part.replace(folder / name)
         except OSError as error:
             raise UsageError(
@@ -87,17 +89,8 @@ class HouseholdGame:
             ) from error
 
 
-def generate_game(task: TaskName, seed: int, engine: Engine | None = None) -> HouseholdGame:
-    """Return the game of a seed, with the planner's walkthrough; nothing is kept.
-
-    Parameters
-    ----------
-    task
-        Its type.
-    seed
-        All of it follows from these two, and from alfworld's version.
-    engine
-        Whose planner is asked; None for one that is closed again.
+def generate_game(task: TaskName, seed: int) -> HouseholdGame:
+    """Return the game of a task type and a seed, with the planner's walkthrough.
 
     Raises
     ------
@@ -107,11 +100,11 @@ def generate_game(task: TaskName, seed: int, engine: Engine | None = None) -> Ho
         The planner failed, or found no way.
     """
     tables = load_tables()
-    return _solved(draw_game(tables, task, seed), tables, engine)
+    return _solved(draw_game(tables, task, seed), tables)
 
 
 def find_generated(task: TaskName, seed: int) -> HouseholdGame:
-    """Return the game of a seed from the user's cache, where it is put if it is missing.
+    """Return the game of a seed from the user's cache; generate and store a missing one.
 
     Raises
     ------
@@ -122,12 +115,17 @@ def find_generated(task: TaskName, seed: int) -> HouseholdGame:
     """
     tables = load_tables()
     drawn = draw_game(tables, task, seed)
-    folder = cache_folder() / "households" / f"{task}-{seed}-{_digest(drawn, tables)}"
-    kept = _kept(folder, drawn, tables)
-    if kept is None:
-        kept = _solved(drawn, tables, None)
-        kept.write(folder)
-    return kept
+    unsolved = _unsolved(drawn, tables)
+    content = json.dumps([VERSION, tables.version, unsolved]).encode()
+    digest = blake2b(content, digest_size=6).hexdigest()
+    folder = cache_folder() / "households" / f"{task}-{seed}-{digest}"
+    with suppress(DataError):  # a missing or damaged file is written again
+        data = _read(folder / GAME_FILE)
+        if data.get("walkthrough") and unsolved.items() <= data.items():
+            return _game(drawn, data)
+    game = _solved(drawn, tables)
+    game.write(folder)
+    return game
 
 
 def find_official(folder: Path, task: TaskName | None = None) -> tuple[Path, ...]:
@@ -214,19 +212,18 @@ def _read(file: Path) -> dict[str, Any]:
     return content
 
 
-def _solved(drawn: DrawnGame, tables: Tables, engine: Engine | None) -> HouseholdGame:
-    asked = engine or Engine()
-    try:
-        commands = asked.plan(drawn.problem)
-    finally:
-        if engine is None:
-            asked.close()
+def _solved(drawn: DrawnGame, tables: Tables) -> HouseholdGame:
+    commands = plan(drawn.problem)
     if not commands:
         raise WorldUnavailableError(
             f"The planner found no way to '{drawn.goal}' in the game {drawn.task.name} "
-            f"{drawn.seed}: take another seed, and tell us of this one."
+            f"{drawn.seed}: take another seed, and report this one."
         )
-    data = {**_unsolved(drawn, tables), "walkthrough": list(commands), "solvable": True}
+    solved = {"walkthrough": list(commands), "solvable": True}
+    return _game(drawn, {**_unsolved(drawn, tables), **solved})
+
+
+def _game(drawn: DrawnGame, data: Mapping[str, Any]) -> HouseholdGame:
     return HouseholdGame(drawn.task, data, _about(drawn), f"{drawn.task.name} {drawn.seed}")
 
 
@@ -258,30 +255,6 @@ def _about(drawn: DrawnGame) -> dict[str, Any]:
         },
         "turk_annotations": {"anns": [{"task_desc": f"{drawn.goal}.", "high_descs": []}]},
     }
-
-
-def _kept(folder: Path, drawn: DrawnGame, tables: Tables) -> HouseholdGame | None:
-    """Return a game from the cache; None where it is missing, or not what the seed gives."""
-    if not (folder / GAME_FILE).is_file():
-        return None
-    try:
-        data = _read(folder / GAME_FILE)
-    except DataError:
-        return None  # damaged: it is made again, and written in its place
-    expected = _unsolved(drawn, tables)
-    commands = data.get("walkthrough")
-    if {key: data.get(key) for key in expected} != expected or not commands:
-        return None
-    return HouseholdGame(drawn.task, data, _about(drawn), f"{drawn.task.name} {drawn.seed}")
-
-
-def _digest(drawn: DrawnGame, tables: Tables) -> str:
-    said = json.dumps([VERSION, tables.version, _unsolved(drawn, tables)])
-    return blake2b(said.encode(), digest_size=6).hexdigest()
-
-
-def _written(content: Mapping[str, Any]) -> bytes:
-    return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
 
 
 def _as_in_the_papers(command: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Final
 
 import numpy as np
 
@@ -41,12 +41,6 @@ _LIKELY: Final = {
 class ExpertPolicy(InformedPolicy):
     """Goes by the planner: by its walkthrough, and by a new plan wherever that was left."""
 
-    @classmethod
-    def of(cls, seed: int) -> Self:
-        """Return one; it draws nothing."""
-        del seed
-        return cls()
-
     def choose_informed(
         self, position: Position, state: object, random: np.random.Generator
     ) -> Candidate:
@@ -73,12 +67,6 @@ class ExplorerPolicy(Policy):
     It knows what observations have told, and no more.
     """
 
-    @classmethod
-    def of(cls, seed: int) -> Self:
-        """Return one; it draws nothing."""
-        del seed
-        return cls()
-
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Return the next command."""
         del random
@@ -88,33 +76,22 @@ class ExplorerPolicy(Policy):
         return position.fallback if command is None else command
 
 
-def advise(
-    goal: str,
-    events: Sequence[GameEvent],
-    commands: Sequence[str],
-    order: Callable[[str, Goal], Any] | None = None,
-    read: Callable[[str], Goal | None] = read_goal,
-) -> str | None:
-    """Return the next command of a sensible player; None where it has no idea.
+def advise(goal: str, events: Sequence[GameEvent], commands: Sequence[str]) -> str | None:
+    """Return the next command of a sensible player; None if it has no idea.
 
     Parameters
     ----------
     goal
-        In words.
+        The goal in words.
     events
         What was done and seen, from the beginning.
     commands
         What can be done.
-    order
-        By which of two receptacles is searched first, as a key of the receptacle and the goal;
-        by default likely ones come first.
-    read
-        How the goal is understood.
     """
-    wanted = read(goal)
+    wanted = read_goal(goal)
     if wanted is None or not events:
         return None
-    adviser = _Adviser(wanted, Knowledge.of(events), order or likely_first)
+    adviser = _Adviser(wanted, Knowledge.of(events))
     command = adviser.next_command()
     return command if command in commands else adviser.instead(commands)
 
@@ -132,7 +109,6 @@ def likely_first(place: str, goal: Goal) -> tuple[bool, int, int]:
 class _Adviser:
     goal: Goal
     known: Knowledge
-    order: Callable[[str, Goal], Any]
 
     def next_command(self) -> str | None:
         """Return what to do; it may not be possible."""
@@ -155,8 +131,8 @@ class _Adviser:
                     return command
         return None
 
-    def _key(self, place: str) -> Any:  # noqa: ANN401  (whatever can be compared)
-        return self.order(place, self.goal)
+    def _key(self, place: str) -> tuple[bool, int, int]:
+        return likely_first(place, self.goal)
 
     def _fetch(self) -> str | None:
         goal, known = self.goal, self.known

@@ -17,7 +17,7 @@ from dqa.worlds.observed import AGENT, BEGINNING, GOAL, LEFT, ObservedPosition, 
 from dqa.worlds.players import RANDOM
 from dqa.worlds.world import CHANCE, GameEvent, World
 from dqa_simulators.games.episode import GameEpisode
-from dqa_simulators.household.engine import Seen, begin_game
+from dqa_simulators.household.engine import RunningGame, Seen
 from dqa_simulators.household.games import (
     HouseholdGame,
     find_generated,
@@ -110,9 +110,9 @@ class HouseholdEpisode(GameEpisode):
         history: History | None,
     ) -> None:
         self._played, self._steps = game, steps
-        self._engine, self._seen = begin_game(game.data)
+        self._running = RunningGame(game.data)
         try:
-            room, self._goal = _read_beginning(self._seen)
+            room, self._goal = _read_beginning(self._running.seen)
             self._events: tuple[GameEvent, ...] = (GameEvent(1, _STAGE, CHANCE, BEGINNING, room),)
             super().__init__(
                 NAME,
@@ -125,31 +125,36 @@ class HouseholdEpisode(GameEpisode):
             if history is not None:
                 history.add(self.game, self._events)
         except BaseException:
-            self._engine.close()
+            self._running.close()
             raise
 
     def facts(self) -> Mapping[str, Candidate | float | bool | None]:
         """Return whether the goal was reached, what it was, and how many commands it took."""
         self._require_end("whether the goal was reached")
         return {
-            "success": self._seen.won,
+            "success": self._running.seen.won,
             "task": self._played.task.name,
             "goal": self._goal,
             "steps": len(self._events) - 1,
         }
 
     def close(self) -> None:
-        """End TextWorld's process, and close the databases of moves."""
+        """End the game in TextWorld, and close the databases of moves."""
         super().close()
-        self._engine.close()
+        self._running.close()
 
     def _mover(self) -> str | None:
-        is_over = self._seen.won or len(self._events) > self._steps
+        is_over = self._running.seen.won or len(self._events) > self._steps
         return None if is_over else AGENT
 
     def _position(self, viewer: str) -> ObservedPosition:
         return ObservedPosition(
-            NAME, self._goal, self._seen.commands, self._events, cautious=LOOK, viewer=viewer
+            NAME,
+            self._goal,
+            self._running.seen.commands,
+            self._events,
+            cautious=LOOK,
+            viewer=viewer,
         )
 
     def _ask(self, position: Position) -> tuple[str, str]:
@@ -170,19 +175,19 @@ class HouseholdEpisode(GameEpisode):
         return self._steps - (len(self._events) - 1)
 
     def _apply(self, action: str) -> Iterable[GameEvent]:
-        self._seen = self._engine.step(action)
+        self._running.step(action)
         number = len(self._events) + 1
-        done = GameEvent(number, _STAGE, AGENT, action, self._seen.text.strip())
+        done = GameEvent(number, _STAGE, AGENT, action, self._running.seen.text.strip())
         self._events = (*self._events, done)
         return (done,)
 
     def _reveal(self) -> HouseholdState:
         return HouseholdState(
-            self._played.walkthrough, lambda: self._engine.plan_on(self._played.goal)
+            self._played.walkthrough, lambda: self._running.plan_on(self._played.goal)
         )
 
     def _returns(self) -> Mapping[str, float]:
-        return {AGENT: 1.0 if self._seen.won else 0.0}
+        return {AGENT: 1.0 if self._running.seen.won else 0.0}
 
 
 class Household(World):
@@ -271,8 +276,12 @@ WORLD = WorldFactory(
     policies={
         factory.name: factory
         for factory in (
-            PolicyFactory("expert", "the planner's way, knowing where things are", ExpertPolicy.of),
-            PolicyFactory("explorer", "searches likely places first, by rules", ExplorerPolicy.of),
+            PolicyFactory(
+                "expert", "the planner's way, knowing where things are", lambda _: ExpertPolicy()
+            ),
+            PolicyFactory(
+                "explorer", "searches likely places first, by rules", lambda _: ExplorerPolicy()
+            ),
             RANDOM,
         )
     },

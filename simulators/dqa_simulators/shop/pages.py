@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from dqa.core.question import fits_form
+from dqa_simulators.shop.catalogue import Catalogue
 from dqa_simulators.shop.records import Product
-from dqa_simulators.shop.searches import propose_searches
-from dqa_simulators.shop.storage.catalogue import Catalogue
+from dqa_simulators.shop.words import propose_searches
 
 SEPARATOR: Final = " [SEP] "
 """What stands between the visible strings of a page."""

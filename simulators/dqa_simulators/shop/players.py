@@ -1,9 +1,12 @@
-"""Programs that shop: one that knows what is wanted, one that reads as anybody can, and chance."""
+"""Programs that shop: one that knows what is wanted, one that reads the pages, and chance."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Protocol, cast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -14,44 +17,51 @@ from dqa.worlds.world import GameEvent, Position
 from dqa_simulators.shop.pages import (
     BACK,
     BUY,
+    DESCRIPTION,
     FEATURES,
     NEXT,
     PREVIOUS,
+    REVIEWS,
+    SEPARATOR,
+    View,
     click,
     clicked,
     searched,
 )
-from dqa_simulators.shop.reading import (
-    Offer,
-    Other,
-    Results,
-    Wish,
-    guess_page,
-    read_page,
-    read_wish,
-)
 from dqa_simulators.shop.records import Goal, Product
 from dqa_simulators.shop.reward import is_chosen
+from dqa_simulators.shop.words import find_bound, key_words, without_bound
 
 if TYPE_CHECKING:
     from dqa.worlds.observed import ObservedPosition
-    from dqa_simulators.shop.pages import View
 
 _LOOKS: Final = 2
-"""How many products the fair player looks at before it takes the best of them."""
+"""How many products the fair player compares."""
 _GOOD: Final = 0.99
-"""Which share of the wanted words makes it look no further."""
+"""The share of the wanted words with which it looks no further."""
+_PRICE: Final = re.compile(r"\$(\d+(?:\.\d+)?)(?: to \$(\d+(?:\.\d+)?))?")
+_LABELS: Final = frozenset({BACK, NEXT, PREVIOUS, DESCRIPTION, FEATURES, REVIEWS, BUY})
+_CHOSEN: Final = "You have clicked "
+_SHOWN_PRICE: Final = "Price: "
 
 
-class _State(Protocol):
-    """The true state of a visit; see `dqa_simulators.shop.world.Revealed`."""
+@dataclass(frozen=True, slots=True)
+class Revealed:
+    """The true state of a visit, for informed programs.
 
-    @property
-    def goal(self) -> Goal: ...
-    @property
-    def wanted(self) -> Product: ...
-    @property
-    def view(self) -> View: ...
+    Attributes
+    ----------
+    goal
+        What is wanted.
+    wanted
+        The product that the goal was written for.
+    view
+        The customer's page.
+    """
+
+    goal: Goal
+    wanted: Product
+    view: View
 
 
 class Expert(InformedPolicy):
@@ -62,10 +72,10 @@ class Expert(InformedPolicy):
     ) -> Candidate:
         """Return the next step on the way to the wanted product."""
         del random
-        revealed = cast("_State", state)
+        revealed = cast("Revealed", state)
         view, wanted = revealed.view, revealed.wanted
         if view.page == "search":
-            return _search_for(wanted, sum(_is_search(one.action) for one in position.events))
+            return _search_for(wanted, _count_searches(position.events))
         if view.page == "results":
             return self._find(view, wanted.asin)
         if view.page != "product":
@@ -84,7 +94,7 @@ class Expert(InformedPolicy):
         return click(NEXT if number > view.number else PREVIOUS)
 
     @staticmethod
-    def _customise(state: _State) -> str:
+    def _customise(state: Revealed) -> str:
         chosen = dict(state.view.chosen)
         for name, value in state.goal.options:
             if is_chosen(value, chosen):
@@ -97,8 +107,8 @@ class Expert(InformedPolicy):
         return click(BUY)
 
 
-def _is_search(action: str) -> bool:
-    return searched(action) is not None
+def _count_searches(events: Sequence[GameEvent]) -> int:
+    return sum(searched(event.action) is not None for event in events)
 
 
 def _search_for(wanted: Product, times: int) -> str:
@@ -108,106 +118,145 @@ def _search_for(wanted: Product, times: int) -> str:
     return f"search[{' '.join(texts[: times + 1])}]"[:399].rstrip("]") + "]"
 
 
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What an instruction asks for, by its words alone.
+
+    Attributes
+    ----------
+    text
+        The instruction in lower case, without its price bound.
+    words
+        The words that describe what is wanted.
+    bound
+        The price bound in dollars; None without one.
+    """
+
+    text: str
+    words: frozenset[str]
+    bound: float | None
+
+    def share_in(self, text: str) -> float:
+        """Return the share of the wanted words that a text has."""
+        return len(self.words & {*key_words(text)}) / max(len(self.words), 1)
+
+    def affords(self, price: float | None) -> bool:
+        """Whether a price is within the bound, as far as it is known."""
+        return price is None or self.bound is None or price <= self.bound
+
+    def asks_for(self, values: Sequence[str]) -> str | None:
+        """Return the value of an option that is asked for, the longest of several."""
+        named = [
+            value
+            for value in values
+            # as whole words: 'large' is not in 'x-large'
+            if re.search(rf"(?<![\w.-]){re.escape(value.lower())}(?![\w-]|\.\d)", self.text)
+        ]
+        return max(named, key=len, default=None)
+
+
+@lru_cache(maxsize=1024)
+def read_wish(instruction: str) -> Wish:
+    """Return what an instruction asks for."""
+    text = without_bound(instruction)
+    return Wish(text.lower(), frozenset(key_words(text)), find_bound(instruction))
+
+
 class Shopper(Policy):
     """Searches, looks at the likeliest products, and buys the best of them with their options.
 
-    It reads the instruction and the pages, and nothing else.
+    It reads only the instruction and the pages.
     """
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Return the next step."""
         del random
         seen = cast("ObservedPosition", position)
-        wish = read_wish(seen.goal)
-        actions = [str(action) for action in seen.actions]
-        page = read_page(seen.observation, actions)
-        if page is None:
-            done = sum(_is_search(event.action) for event in seen.events)
-            return actions[min(done, len(actions) - 1)]
-        looks = _read_looks(seen, wish)
-        if isinstance(page, Results):
-            return self._pick(page, wish, looks, actions)
-        if isinstance(page, Offer):
-            return self._judge(page, wish, looks, seen, actions)
-        return _or_first(click(PREVIOUS), actions)
-
-    @staticmethod
-    def _pick(page: Results, wish: Wish, looks: Mapping[str, float], actions: list[str]) -> str:
-        """Return the product to open: the likeliest new one, or the best of those looked at."""
-        listed = [one.asin for one in page.listed]
-        best = max(looks, key=lambda asin: looks[asin], default="")
-        if best in listed and (len(looks) >= _LOOKS or looks[best] >= _GOOD):
-            return click(best)
-        new = [one for one in page.listed if one.asin not in looks and wish.affords(one.price)]
-        if new:
-            return click(max(new, key=lambda one: wish.share_in(one.title)).asin)
-        if best in listed:
-            return click(best)
-        return _or_first(click(NEXT), actions)
-
-    @staticmethod
-    def _judge(
-        page: Offer,
-        wish: Wish,
-        looks: Mapping[str, float],
-        seen: ObservedPosition,
-        actions: list[str],
-    ) -> str:
-        """Return whether to look at the features, at another product, or to choose and buy."""
-        asin = next(
-            (label for event in reversed(seen.events) if (label := _opened(event.action))), ""
-        )
-        has_features = any(event.stage == "features" for event in _since(seen, asin))
-        if not has_features:
-            return _or_first(click(FEATURES), actions)
-        is_best = looks.get(asin, 0.0) >= max(looks.values(), default=0.0)
-        if not is_best or (len(looks) < _LOOKS and looks.get(asin, 0.0) < _GOOD):
+        wish, actions = read_wish(seen.goal), [str(action) for action in seen.actions]
+        page = seen.events[-1].stage
+        if page == "search":
+            return actions[min(_count_searches(seen.events), len(actions) - 1)]
+        visited = _read_visits(seen.events)
+        looks = {asin: _fit(texts, wish) for asin, texts in visited.items()}
+        if page == "results":
+            return _pick(_strings(seen), wish, looks, actions)
+        if page != "product":
             return _or_first(click(PREVIOUS), actions)
-        for _, values in page.options:
-            value = wish.asks_for(values)
-            if value is not None and value not in page.chosen:
-                return click(value)
-        return click(BUY)
+        asin = next((asin for event in reversed(seen.events) if (asin := _opened(event))), "")
+        if not any(event.stage == "features" for event in visited.get(asin, ())):
+            return _or_first(click(FEATURES), actions)
+        fit = looks.get(asin, 0.0)
+        is_best = fit >= max(looks.values(), default=0.0)
+        if not is_best or (len(looks) < _LOOKS and fit < _GOOD):
+            return _or_first(click(PREVIOUS), actions)
+        return _customise(_strings(seen), wish, actions)
 
 
-def _opened(action: str) -> str | None:
-    """Return the product that an action opens, as far as its looks tell."""
-    label = clicked(action)
+def _strings(seen: ObservedPosition) -> list[str]:
+    return [string.strip() for string in seen.observation.split(SEPARATOR)]
+
+
+def _pick(strings: list[str], wish: Wish, looks: dict[str, float], actions: list[str]) -> str:
+    """Return the product to open: the likeliest new one, or the best of those seen."""
+    listed = {
+        asin: (title, float(found[1]))
+        for asin, title, price in zip(strings, strings[1:], strings[2:], strict=False)
+        if asin not in _LABELS and click(asin) in actions and (found := _PRICE.fullmatch(price))
+    }
+    best = max(looks, key=lambda asin: looks[asin], default="")
+    if best in listed and (len(looks) >= _LOOKS or looks[best] >= _GOOD):
+        return click(best)
+    new = [asin for asin in listed if asin not in looks and wish.affords(listed[asin][1])]
+    if new:
+        return click(max(new, key=lambda asin: wish.share_in(listed[asin][0])))
+    return click(best) if best in listed else _or_first(click(NEXT), actions)
+
+
+def _customise(strings: list[str], wish: Wish, actions: list[str]) -> str:
+    """Return the click on the next option that is asked for, or the purchase."""
+    place = next(i for i, one in enumerate(strings) if one.startswith(_SHOWN_PRICE))
+    options: list[list[str]] = []
+    for string in strings[: max(place - 1, 0)]:
+        if string in _LABELS:
+            continue
+        if click(string) in actions and options:
+            options[-1].append(string)
+        else:
+            options.append([])
+    for values in options:
+        value = wish.asks_for(values)
+        if value is not None and f"{_CHOSEN}{value}." not in strings:
+            return click(value)
+    return click(BUY)
+
+
+def _opened(event: GameEvent) -> str | None:
+    """Return the id of the product that an event opened, as far as its form shows."""
+    label = clicked(event.action)
     is_id = label is not None and len(label) == 10 and label.isalnum() and label.isupper()
     return label if is_id else None
 
 
-def _since(seen: ObservedPosition, asin: str) -> list[GameEvent]:
-    """Return what happened since a product was first opened, as long as it was looked at."""
-    found, current = [], ""
-    for event in seen.events:
-        current = _opened(event.action) or current
+def _read_visits(events: Sequence[GameEvent]) -> dict[str, list[GameEvent]]:
+    """Return by product the events that showed one of its pages."""
+    visits: dict[str, list[GameEvent]] = {}
+    current = ""
+    for event in events:
+        current = _opened(event) or current
         if event.stage in {"results", "search"}:
             current = ""
-        if current == asin:
-            found.append(event)
-    return found
+        if current:
+            visits.setdefault(current, []).append(event)
+    return visits
 
 
-def _read_looks(seen: ObservedPosition, wish: Wish) -> dict[str, float]:
-    """Return how well each product that was looked at fits, from 0 to 1."""
-    texts: dict[str, str] = {}
-    prices: dict[str, float | None] = {}
-    current = ""
-    for event in seen.events:
-        current = _opened(event.action) or current
-        if not current or event.stage in {"results", "search"}:
-            current = ""
-            continue
-        page = guess_page(event.detail)
-        if isinstance(page, Offer):
-            prices[current] = page.price
-        if isinstance(page, Offer | Other):
-            texts[current] = f"{texts.get(current, '')} {event.detail}"
-    return {
-        asin: wish.share_in(text) * (1.0 if wish.affords(prices.get(asin)) else 0.5)
-        for asin, text in texts.items()
-    }
+def _fit(visit: list[GameEvent], wish: Wish) -> float:
+    """Return how well a product fits the wish, from 0 to 1, by the pages that were seen."""
+    text = " ".join(event.detail for event in visit)
+    shown = text.partition(_SHOWN_PRICE)[2]
+    price = _PRICE.match(shown)
+    is_affordable = wish.affords(None if price is None else float(price[1]))
+    return wish.share_in(text) * (1.0 if is_affordable else 0.5)
 
 
 def _or_first(action: str, actions: list[str]) -> str:

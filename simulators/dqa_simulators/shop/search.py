@@ -1,13 +1,13 @@
-"""Search as WebShop's: BM25 with Lucene's weights and analysis, over every product's text.
+"""Search as in WebShop: BM25 with Lucene's weights and analysis, over every product's text.
 
-The index is made once with bm25s and kept as arrays, which are mapped into memory where somebody
-searches. Its documents stand in the order of product ids, so equal scores are in that order.
+bm25s builds and stores the index. Its documents are in the order of product ids, so products with
+equal scores are in that order, too.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,27 +16,22 @@ from numpy.typing import NDArray
 
 from dqa.core.distribution import install_command
 from dqa.core.errors import DataError, MissingKeyError
-from dqa.core.files import UnsuitableFileError, parse_json, read_bytes, write_private
 from dqa_simulators.shop.words import STOP_WORDS, words_of
 
 MOST_RESULTS: Final = 50
-"""How many products a search gives."""
+"""How many products a search returns."""
 K1, B = 0.9, 0.4
 """Lucene's parameters as WebShop's searcher sets them."""
-
 _ASINS: Final = "asins.npy"
-_VOCABULARY: Final = "vocabulary.json"
-_REMEMBERED: Final = 50_000
-"""Texts whose words are remembered while an index is made: many products share a bullet."""
 
 
 class Index:
-    """What searches a catalogue. Safe to use from several threads.
+    """Searches a catalogue. Safe to use from several threads.
 
     Parameters
     ----------
     folder
-        Where an `IndexBuilder` wrote it.
+        Where `write_index` wrote it.
 
     Raises
     ------
@@ -47,93 +42,72 @@ class Index:
     """
 
     def __init__(self, folder: Path) -> None:
-        bm25s = _load_bm25s()
+        bm25s = _load("bm25s")
         try:
-            self._ids: dict[str, int] = parse_json(read_bytes(folder / _VOCABULARY))
             self._asins: NDArray[np.str_] = np.load(folder / _ASINS, mmap_mode="r")
-            self._scorer: Any = bm25s.BM25.load(folder, mmap=True, load_vocab=False)
-        except UnsuitableFileError:
-            raise
+            self._scorer: Any = bm25s.BM25.load(folder, mmap=True)
         except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
             raise DataError(
-                f"{folder}: it is no index of a shop's search, or a damaged one ({error}): remove "
-                f"the folder {folder.parent}, and it is made again."
+                f"{folder} is not an index of a shop's search, or it is damaged ({error}): remove "
+                f"the folder {folder.parent}, and it is built again."
             ) from error
 
-    def search(self, text: str, most: int = MOST_RESULTS) -> tuple[str, ...]:
-        """Return the ids of the products that a text finds, the best first.
+    def search(self, text: str) -> tuple[str, ...]:
+        """Return the ids of at most 50 products that have a word of the text, the best first.
 
-        Equally good ones are in the order of their ids; products with no word of it are none.
+        Equally good ones are in the order of their ids.
         """
-        numbers = self.numbers_of(text)
-        if not numbers:
-            return ()
-        scores = self.scores_of(numbers)
+        scores = self.scores(self.terms(text))
         found = np.flatnonzero(scores > 0.0)
-        if len(found) > most:
-            # Whatever is as good as the last one stays, so that its id decides, not its place.
-            last = np.partition(scores[found], -most)[-most]
-            found = found[scores[found] >= last]
-        best = found[np.argsort(-scores[found], kind="stable")][:most]
+        best = found[np.argsort(-scores[found], kind="stable")][:MOST_RESULTS]
         return tuple(str(asin) for asin in self._asins[best])
 
-    def numbers_of(self, text: str) -> list[int]:
-        """Return the index's numbers of a text's words, without those that no product has."""
-        return [self._ids[term] for term in _terms(text) if term in self._ids]
+    def terms(self, text: str) -> list[str]:
+        """Return the stems of a text's words, without those that no product has."""
+        stem = _stemmer().stemWord
+        stems = [stem(word) for word in words_of(text) if word not in STOP_WORDS]
+        return [one for one in stems if one in self._scorer.vocab_dict]
 
-    def scores_of(self, numbers: list[int]) -> NDArray[np.float32]:
-        """Return what bm25s gives each product, in the order of ids, for some words."""
-        scores: NDArray[np.float32] = self._scorer.get_scores_from_ids(numbers)
+    def scores(self, terms: list[str]) -> NDArray[np.float32]:
+        """Return bm25s' score of each product, in the order of ids."""
+        if not terms:
+            return np.zeros(len(self._asins), dtype=np.float32)
+        scores: NDArray[np.float32] = self._scorer.get_scores(terms)
         return scores
 
 
-class IndexBuilder:
-    """Makes an index of products' texts, in whatever order they come.
+def write_index(folder: Path, products: Iterable[tuple[str, str]]) -> None:
+    """Write an index into a folder.
+
+    Parameters
+    ----------
+    folder
+        An empty folder.
+    products
+        The id of every product with its whole text, in any order.
 
     Raises
     ------
     MissingKeyError
         bm25s or PyStemmer is not installed.
     """
-
-    def __init__(self) -> None:
-        self._bm25s = _load_bm25s()
-        self._terms = _Terms()
-        self._numbers: dict[str, list[int]] = {}
-        self._documents: dict[str, list[int]] = {}
-
-    def add(self, asin: str, texts: Iterable[str]) -> None:
-        """Add a product with all of its texts."""
-        found: list[int] = []
-        known = self._numbers
-        for text in texts:
-            numbers = known.get(text)
-            if numbers is None:
-                numbers = self._read(text)
-                if len(known) < _REMEMBERED:
-                    known[text] = numbers
-            found += numbers
-        self._documents[asin] = found
-
-    def _read(self, text: str) -> list[int]:
-        numbers = [self._terms[word] for word in words_of(text)]
-        return [number for number in numbers if number >= 0]
-
-    def write(self, folder: Path) -> None:
-        """Write the index into a folder that is there, and empty."""
-        asins = sorted(self._documents)
-        corpus = [self._documents[asin] for asin in asins]
-        ids = self._terms.ids or {"": 0}
-        scorer = self._bm25s.BM25(k1=K1, b=B, method="lucene")
-        tokenized = self._bm25s.tokenization.Tokenized(ids=corpus, vocab=ids)
-        scorer.index(tokenized, create_empty_token=False, show_progress=False)
-        scorer.save(folder, show_progress=False)
-        np.save(folder / _ASINS, np.array(asins, dtype=np.str_))
-        write_private(folder / _VOCABULARY, json.dumps(ids, ensure_ascii=False))
+    bm25s, terms = _load("bm25s"), _Terms()
+    documents: dict[str, list[int]] = {}
+    for asin, text in products:
+        numbers = [terms[word] for word in words_of(text)]
+        documents[asin] = [number for number in numbers if number >= 0]
+    asins = sorted(documents)
+    corpus = bm25s.tokenization.Tokenized(
+        ids=[documents[asin] for asin in asins], vocab=terms.ids or {"": 0}
+    )
+    scorer = bm25s.BM25(k1=K1, b=B, method="lucene")
+    scorer.index(corpus, create_empty_token=False, show_progress=False)
+    scorer.save(folder, show_progress=False)
+    np.save(folder / _ASINS, np.array(asins, dtype=np.str_))
 
 
 class _Terms(dict[str, int]):
-    """The number of every word's stem; -1 for stop words. What is known is looked up once a word.
+    """The number of every word's stem; -1 for stop words.
 
     Attributes
     ----------
@@ -151,28 +125,16 @@ class _Terms(dict[str, int]):
         return number
 
 
-def _terms(text: str) -> Sequence[str]:
-    stem = _stemmer().stemWord
-    return [stem(word) for word in words_of(text) if word not in STOP_WORDS]
-
-
 def _stemmer() -> Any:  # noqa: ANN401  (the package has no types)
-    """Return a stemmer; each holds a buffer of its own, so no two threads share one."""
+    """Return a new stemmer: each holds a buffer, so threads must not share one."""
     return _load("Stemmer").Stemmer("porter")
 
 
-def _load_bm25s() -> Any:  # noqa: ANN401  (as above)
-    _load("Stemmer")
-    return _load("bm25s")
-
-
 def _load(package: str) -> Any:  # noqa: ANN401  (as above)
-    from importlib import import_module
-
     try:
         return import_module(package)
     except ImportError as error:
         raise MissingKeyError(
-            "The shop's search needs bm25s and PyStemmer, of which one is not installed "
+            "The shop's search needs bm25s and PyStemmer, and one of them is not installed "
             f"({error.name}): {install_command('shop')}."
         ) from error

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from dqa.core.database import Database
 from dqa.core.question import Candidate, Question
@@ -18,18 +16,16 @@ from dqa.worlds.base import WorldFactory
 from dqa.worlds.observed import AGENT, BEGINNING, GOAL, LEFT, ObservedPosition, read_observed
 from dqa.worlds.world import GameEvent, Position, World
 from dqa_simulators.games.episode import GameEpisode, random_of
+from dqa_simulators.shop.catalogue import PRODUCTS, Catalogue, Source, open_catalogue
 from dqa_simulators.shop.pages import View, follow, shorten_search, show
-from dqa_simulators.shop.players import POLICIES
-from dqa_simulators.shop.records import Goal, Product
+from dqa_simulators.shop.players import POLICIES, Revealed
+from dqa_simulators.shop.records import Goal
 from dqa_simulators.shop.reward import OptionRatio, Reward, count_reward
-from dqa_simulators.shop.sources import PRODUCTS, Source
-from dqa_simulators.shop.storage.catalogue import Catalogue, open_catalogue
 
 if TYPE_CHECKING:
     from dqa.worlds.history import History
 
 NAME: Final = "shop"
-_PASSWORD: Final = re.compile(r"://[^/@]*:[^/@]*@|[?&](?:ssl)?passw(?:or)?d=", re.IGNORECASE)
 _OFFICIAL_ORDER: Final = 233
 """By which seed WebShop shuffles its goals; the first 500 are those that papers test on."""
 
@@ -45,9 +41,6 @@ class ShopSettings(BaseModel):
         What a generated catalogue follows from.
     items
         A folder with WebShop's own files, in place of a generated catalogue.
-    database
-        The URL of a database that keeps the catalogue, in place of a file of the cache; or ``$``
-        and the name of the environment's variable that has the URL.
     steps
         After how many actions the shop closes.
     option_ratio
@@ -68,50 +61,16 @@ class ShopSettings(BaseModel):
         description="a folder with WebShop's items_shuffle*.json, items_ins_v2*.json and "
         "items_human_ins.json, in place of a generated catalogue",
     )
-    database: str = Field(
-        default="",
-        description="the URL of a database that keeps the catalogue, in place of a file; with a "
-        "password, $NAME of the environment's variable that has it",
-    )
     steps: int = Field(default=15, ge=1, le=1000, description="actions until the shop closes")
     option_ratio: OptionRatio = Field(
         default="ratio",
         description="how options are compared; WebShop's program takes token_set_ratio",
     )
 
-    @field_validator("database")
-    @classmethod
-    def _refuse_password(cls, value: str) -> str:
-        if _PASSWORD.search(value):
-            raise ValueError(
-                "the URL holds a password, which would be kept with every run: put it into a "
-                "variable of the environment, and name that here, as $SHOP_DATABASE"
-            )
-        return value
-
     @property
     def source(self) -> Source:
         """What the catalogue is made of."""
         return Source(self.products, self.seed, self.items)
-
-
-@dataclass(frozen=True, slots=True)
-class Revealed:
-    """The true state of an episode, for programs that are informed.
-
-    Attributes
-    ----------
-    goal
-        What is wanted.
-    wanted
-        The product that the goal was written for.
-    view
-        Where the customer is.
-    """
-
-    goal: Goal
-    wanted: Product
-    view: View
 
 
 class ShopEpisode(GameEpisode):
@@ -252,7 +211,7 @@ class Shop(World):
     @property
     def catalogue(self) -> Catalogue:
         """What is sold. It is opened when it is first needed, and built where it is not kept."""
-        return open_catalogue(self._settings.source, self._settings.database)
+        return open_catalogue(self._settings.source)
 
     def start(self, seed: int, *, mirrored: bool = False) -> ShopEpisode:
         """Start a visit with the seed's goal; seeds that follow one another have different ones."""

@@ -168,6 +168,7 @@ def test_the_cache_is_the_user_s_own(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_the_command_trains_and_writes(tmp_path: Path) -> None:
     """Twice: the second time it is kept; JSON is of the format `trained_player`."""
+    pytest.importorskip("pyspiel")
     out = tmp_path / "cfr.npz"
     asked = ("train", "--world", "holdem", "--player", "cfr", "--budget", "2", "--seed", "5")
     first = CliRunner().invoke(app, [*asked, "--out", str(out)])

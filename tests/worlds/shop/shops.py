@@ -8,12 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dqa import plugins
-from dqa.core.question import Candidate
 from dqa.worlds.base import InformedPolicy, Policy
 from dqa.worlds.history import History
-from dqa.worlds.scripted import Shown
-from dqa.worlds.world import Episode, Move, Position
-from dqa_simulators.shop.scripted import SCRIPT
+from dqa.worlds.world import Episode, Move
 from dqa_simulators.shop.world import Shop, ShopSettings
 
 PRODUCTS = 400
@@ -28,19 +25,6 @@ def make_shop(
     world = factory.make(given, history)
     assert isinstance(world, Shop)
     return world
-
-
-class Scripted(Policy):
-    """Takes what the script for models holds for the best."""
-
-    def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Go by what a prompt would show."""
-        shown = Shown(
-            *("agent", "agent", position.describe(), position.events),
-            tuple(map(str, position.actions)),
-        )
-        worth = SCRIPT.estimate(shown)
-        return max(worth, key=lambda action: worth[action])
 
 
 def policy(name: str) -> Policy:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
@@ -13,16 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError
+from dqa_simulators.shop.catalogue import Catalogue, Source, forget_opened, open_catalogue
 from dqa_simulators.shop.generator import generate
 from dqa_simulators.shop.records import NO_BOUND
 from dqa_simulators.shop.reward import count_reward
-from dqa_simulators.shop.search import Index, IndexBuilder
-from dqa_simulators.shop.searches import find_bound, without_bound
-from dqa_simulators.shop.sources import Source
-from dqa_simulators.shop.storage.catalogue import Catalogue, forget_opened, open_catalogue
-from dqa_simulators.shop.words import STOP_WORDS, words_of
-from dqa_simulators.shop.world import ShopSettings
+from dqa_simulators.shop.search import Index, write_index
+from dqa_simulators.shop.words import STOP_WORDS, find_bound, without_bound, words_of
 from tests.programs import start_python
 from tests.worlds.shop.shops import PRODUCTS
 
@@ -77,10 +72,9 @@ def test_a_catalogue_is_kept_as_it_was_generated(catalogue: Catalogue) -> None:
 
 @pytest.mark.slow
 def test_two_processes_build_one_catalogue(tmp_path: Path) -> None:
-    """At once; both find it whole, and nothing is left beside it."""
+    """At once; both find it complete, and nothing else remains."""
     code = (
-        "from dqa_simulators.shop.storage.catalogue import open_catalogue\n"
-        "from dqa_simulators.shop.sources import Source\n"
+        "from dqa_simulators.shop.catalogue import Source, open_catalogue\n"
         "catalogue = open_catalogue(Source(60, 9))\n"
         "print(catalogue.products, catalogue.search('lounge pants')[:3])\n"
     )
@@ -89,22 +83,7 @@ def test_two_processes_build_one_catalogue(tmp_path: Path) -> None:
     assert told[0] == told[1]
     assert told[0].startswith("60 ('B0")
     left = sorted(path.name.rpartition("-")[0] for path in (tmp_path / "shop").iterdir())
-    assert left == ["seed-9-60", "seed-9-60"]
-
-
-def test_a_killed_builder_leaves_nothing_that_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it left is taken away by the next one."""
-    monkeypatch.setenv("DQA_CACHE", str(tmp_path))
-    kept = open_catalogue(Source(20, 5)).products
-    (folder,) = [path for path in (tmp_path / "shop").iterdir() if path.is_dir()]
-    folder.rename(folder.with_name(f".{folder.name}.dead.part"))
-    monkeypatch.setenv("DQA_CACHE", f"{tmp_path}/.")
-    (tmp_path / "shop" / f"{folder.name}.lock").unlink()
-    forget_opened()
-    assert open_catalogue(Source(20, 5)).products == kept
-    assert [path.name for path in (tmp_path / "shop").iterdir() if path.is_dir()] == [folder.name]
+    assert left == ["seed-9-60"]
 
 
 def test_a_damaged_cache_says_what_to_remove(
@@ -117,48 +96,12 @@ def test_a_damaged_cache_says_what_to_remove(
     content = file.read_bytes()
     file.write_bytes(b"no database" * 100)
     forget_opened()
-    with pytest.raises(DataError, match="remove it, and it is made again"):
+    with pytest.raises(DataError, match=r"remove the folder .* and it is built again"):
         open_catalogue(Source(20, 6))
     file.write_bytes(content)
-    (file.parent / "index" / "vocabulary.json").write_text("{")
-    with pytest.raises(DataError, match="no index of a shop's search"):
+    (file.parent / "vocab.index.json").write_text("{")
+    with pytest.raises(DataError, match="not an index of a shop's search"):
         open_catalogue(Source(20, 6))
-
-
-def test_a_catalogue_can_be_kept_in_a_database_by_its_url(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Built once; a database that holds another one is refused."""
-    monkeypatch.setenv("DQA_CACHE", str(tmp_path / "cache"))
-    url = f"sqlite:///{tmp_path / 'own.sqlite'}"
-    catalogue = open_catalogue(Source(40), url)
-    same = open_catalogue(Source(40))
-    assert catalogue.search("lounge pants") == same.search("lounge pants")
-    assert catalogue.goal(3) == same.goal(3)
-    with closing(sqlite3.connect(tmp_path / "own.sqlite")) as opened:
-        assert opened.execute("SELECT COUNT(*) FROM products").fetchone() == (40,)
-        statement = (
-            "SELECT COUNT(*) FROM goals g JOIN products p USING (asin) WHERE p.price <= g.bound"
-        )
-        assert opened.execute(statement).fetchone() == (catalogue.goals,)
-    with pytest.raises(UsageError, match="holds another catalogue"):
-        open_catalogue(Source(41), url)
-    with pytest.raises(UsageError, match="names no database"):
-        open_catalogue(Source(40), "nothing")
-    with pytest.raises(UsageError, match="OWN_SHOP is not set"):
-        open_catalogue(Source(40), "$OWN_SHOP")
-    monkeypatch.setenv("OWN_SHOP", url)
-    assert open_catalogue(Source(40), "$OWN_SHOP").products == 40
-    catalogue.close()
-
-
-def test_a_password_is_no_setting() -> None:
-    """Settings are kept with a run, so a URL with one comes from the environment."""
-    with pytest.raises(ValueError, match="holds a password") as raised:
-        ShopSettings(database="postgresql://me:secret@host/shop")
-    assert "environment" in str(raised.value)
-    assert ShopSettings(database="$OWN_SHOP").database == "$OWN_SHOP"
-    assert ShopSettings(database="postgresql://me@host/shop").database
 
 
 # --- search ---
@@ -166,11 +109,8 @@ def test_a_password_is_no_setting() -> None:
 
 def make_index(folder: Path, texts: Mapping[str, str]) -> Index:
     """An index of products with one text each, added in the wrong order."""
-    builder = IndexBuilder()
-    for asin in sorted(texts, reverse=True):
-        builder.add(asin, texts[asin].split(". "))
     folder.mkdir()
-    builder.write(folder)
+    write_index(folder, ((asin, texts[asin]) for asin in sorted(texts, reverse=True)))
     return Index(folder)
 
 

@@ -1,4 +1,4 @@
-"""Programs that play limit Texas hold'em, by rules or by what they learnt."""
+"""Programs that play limit Texas hold'em: at random, by rules, or trained by OpenSpiel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from dqa.worlds.base import PolicyFactory
 from dqa.worlds.players import RANDOM
 from dqa.worlds.training import learning_player
-from dqa_simulators.holdem.players import trainers
+from dqa_simulators.holdem.players import learning
 from dqa_simulators.holdem.players.policies import RulePolicy
 
 _PLAYERS: Final = (
@@ -19,20 +19,11 @@ _PLAYERS: Final = (
         make=lambda _: RulePolicy(),
     ),
     learning_player(
-        "counterfactual regret minimisation by external sampling, over ten strengths a round",
-        trainers.CFR,
+        "OpenSpiel's counterfactual regret minimisation by external sampling (MCCFR)", learning.CFR
     ),
-    learning_player(
-        "deep Q-networks of OpenSpiel that learnt from each other, one a seat", trainers.DQN
-    ),
-    learning_player(
-        "Deep Monte Carlo: a network of what actions bring, by hands against a pool of players",
-        trainers.DMC,
-    ),
-    learning_player(
-        "Deep CFR: a network of the average strategy that regrets led to", trainers.DEEPCFR
-    ),
+    learning_player("OpenSpiel's deep Q-networks, one a seat, trained together", learning.DQN),
+    learning_player("OpenSpiel's Deep CFR: a network of the average strategy", learning.DEEPCFR),
 )
 
-POLICIES: Final[Mapping[str, PolicyFactory]] = {made.name: made for made in _PLAYERS}
+POLICIES: Final[Mapping[str, PolicyFactory]] = {player.name: player for player in _PLAYERS}
 """By name."""

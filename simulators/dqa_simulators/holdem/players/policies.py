@@ -1,8 +1,8 @@
-"""Players of hold'em: what they make of a position. All need NumPy alone."""
+"""Players of hold'em. All of them need NumPy alone."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from bisect import bisect
 from typing import Final
 
 import numpy as np
@@ -15,21 +15,22 @@ from dqa.worlds.training import Weights
 from dqa.worlds.world import Position
 from dqa_simulators.games.betting import CALL, CHECK, FOLD, RAISE
 from dqa_simulators.holdem.hands import PAIR, TRIPS, TWO_PAIR, category
-from dqa_simulators.holdem.players.deals import BUCKETS
-from dqa_simulators.holdem.players.features import (
-    PRIVATE,
-    PUBLIC,
+from dqa_simulators.holdem.players.game import (
+    ACTIONS,
+    BUCKETS,
+    FEATURES,
+    NUMBERS,
+    STAGES,
     Floats,
-    private_features,
-    public_features,
+    describe,
+    key_of,
 )
-from dqa_simulators.holdem.players.network import Network
-from dqa_simulators.holdem.players.states import ACTIONS, NUMBERS, betting_states, key_of
-from dqa_simulators.holdem.players.strength import STAGES, strength
+from dqa_simulators.holdem.players.strength import strength
 from dqa_simulators.holdem.position import HoldemPosition
 
 _GOOD_BEFORE_FLOP: Final = 0.6
 _FAIR_BEFORE_FLOP: Final = 0.45
+_NORM_EPSILON: Final = 1e-6
 
 
 def hand_of(position: Position) -> HoldemPosition:
@@ -40,187 +41,144 @@ def hand_of(position: Position) -> HoldemPosition:
 
 
 class RulePolicy(Policy):
-    """Bets by how good its hand is, and by nothing else.
+    """Bets by the strength of its own hand alone.
 
     Before the flop it raises with a strength of 0.6 or more (a pair of sixes, an ace and a seven),
-    at most twice a round, calls with 0.45 or more, and else gives up. Later it raises with what the
-    board alone does not have: three of a kind or better always, a pair or two pair where nobody has
-    raised in the round. With such a pair it calls, too, and with a strength of 0.5 or more; else it
-    gives up: it checks where it can, and folds where it cannot.
+    at most twice a round, calls with 0.45 or more, and otherwise gives up. Later it counts what the
+    board alone does not have. With three of a kind or better it always raises. With a pair or two
+    pair it raises if no one has raised in the round, and otherwise calls. It also calls with a
+    strength of 0.5 or more. Otherwise it gives up: it checks if it can, and folds if it cannot.
     """
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
         """Look at the cards, and bet."""
         del random
         hand = hand_of(position)
-        actions = hand.actions
         boldness = self._boldness(hand)
-        if boldness == 2 and RAISE in actions:
+        if boldness == 2 and RAISE in hand.actions:
             return RAISE
-        if CHECK in actions:
+        if CHECK in hand.actions:
             return CHECK
         return CALL if boldness else FOLD
 
     def _boldness(self, hand: HoldemPosition) -> int:
         """Return 2 for raising, 1 for calling, 0 for giving up."""
-        found = strength((hand.hole[0], hand.hole[1]), hand.board)
+        found = strength(hand.hole, hand.board)
         if not hand.board:
             wants = 2 if found >= _GOOD_BEFORE_FLOP else int(found >= _FAIR_BEFORE_FLOP)
             return min(wants, 1) if hand.raises >= 2 else wants
-        own = category((*hand.hole, *hand.board))
-        if own >= TRIPS and own > _board_category(hand.board):
+        own, public = category((*hand.hole, *hand.board)), _board_category(hand.board)
+        if own >= TRIPS and own > public:
             return 2
-        has_pair = own in {PAIR, TWO_PAIR} and own > _board_category(hand.board)
+        has_pair = own in {PAIR, TWO_PAIR} and own > public
         if has_pair and hand.raises < 1:
             return 2
         return int(has_pair or found >= 0.5)
 
 
 def _board_category(board: tuple[int, ...]) -> int:
-    """Return what the board has by itself, as a category up to `TRIPS` where it is not whole."""
+    """Return the category of the board alone; up to `TRIPS` before the river."""
     if len(board) >= 5:
         return category(board)
     counts = np.bincount(np.array(board) // 4, minlength=13)
-    if counts.max() >= 3:
-        return TRIPS
-    return int((counts == 2).sum())  # no pair, PAIR or TWO_PAIR
+    return TRIPS if counts.max() >= 3 else int((counts == 2).sum())
 
 
-class CfrPolicy(Policy):
-    """Draws its actions by a strategy over public states and buckets of strength.
+class TablePolicy(Policy):
+    """Draws its actions by a strategy over bets and classes of strength.
 
     Parameters
     ----------
     weights
-        ``strategy``, of shape (public states, buckets, 3); ``bounds`` of the buckets, shape (4, 9).
+        ``strategy``, with a row for each of ``keys``, and the ``bounds`` of the classes.
     """
 
     def __init__(self, weights: Weights) -> None:
-        self._states = betting_states()
-        shape = (len(self._states.mover), BUCKETS, ACTIONS)
-        self._strategy = _of_shape(weights, "strategy", shape)
-        self._bounds = _of_shape(weights, "bounds", (STAGES, BUCKETS - 1))
+        keys, strategy = weights["keys"], weights["strategy"]
+        if strategy.shape != (len(keys), ACTIONS):
+            raise ValueError(f"'strategy' has the shape {strategy.shape}")
+        if weights["bounds"].shape != (STAGES, BUCKETS - 1):
+            raise ValueError(f"'bounds' has the shape {weights['bounds'].shape}")
+        self._bounds = weights["bounds"].tolist()
+        rows = zip(keys.tolist(), strategy, strict=True)
+        self._strategy = {" ".join(map(str, key)): row for key, row in rows}
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Find the bucket, and draw an action."""
+        """Find the information set, and draw an action."""
         hand = hand_of(position)
-        state = self._states.numbers[key_of(hand.betting)]
-        found = strength((hand.hole[0], hand.hole[1]), hand.board)
-        bucket = np.searchsorted(self._bounds[hand.stage], found, side="right")
-        return draw_action(hand, self._strategy[state, bucket], random)
+        bucket = bisect(self._bounds[hand.stage], strength(hand.hole, hand.board))
+        row = self._strategy.get(key_of(hand.betting, bucket), np.zeros(ACTIONS))
+        return _draw(hand, row, random)
 
 
 class GreedyPolicy(Policy):
-    """Takes the action that a network values most.
-
-    Parameters
-    ----------
-    weights
-        Of the network.
-    """
+    """Takes the action with the highest value by the network of its seat."""
 
     def __init__(self, weights: Weights) -> None:
-        self._network = read_network(weights)
+        self._networks = [_Network(weights, f"{seat} ") for seat in (0, 1)]
 
     def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Value the actions."""
+        """Compare the values of the legal actions."""
         del random
         hand = hand_of(position)
-        values = self._network(seen(hand))[0]
+        values = self._networks[hand.betting.seat](_seen(hand))
         return max(hand.actions, key=lambda action: values[NUMBERS[str(action)]])
 
 
-class SeatedPolicy(Policy):
-    """Takes the action that the network of its seat values most.
-
-    Parameters
-    ----------
-    weights
-        Of both networks, their names behind the number of the seat.
-    """
-
-    def __init__(self, weights: Weights) -> None:
-        self._by_seat = [
-            GreedyPolicy({name[2:]: part for name, part in weights.items() if name[:2] == start})
-            for start in ("0 ", "1 ")
-        ]
-
-    def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Let the one of the seat choose."""
-        return self._by_seat[hand_of(position).betting.seat].choose(position, random)
-
-
 class DrawingPolicy(Policy):
-    """Draws its actions as likely as a network says.
+    """Draws its actions by the probabilities that a network gives."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._network = _Network(weights)
+
+    def choose(self, position: Position, random: np.random.Generator) -> Candidate:
+        """Compute the probabilities, and draw."""
+        hand = hand_of(position)
+        logits = self._network(_seen(hand))
+        return _draw(hand, np.exp(logits - logits.max()), random)
+
+
+class _Network:
+    """Computes a network of OpenSpiel: linear layers with rectifiers, then perhaps a layer norm.
 
     Parameters
     ----------
     weights
-        Of the network.
+        Its arrays.
+    start
+        How their names begin.
     """
 
-    def __init__(self, weights: Weights) -> None:
-        self._network = read_network(weights)
+    def __init__(self, weights: Weights, start: str = "") -> None:
+        count = sum(name.startswith(f"{start}weights") for name in weights)
+        self._layers = [
+            (weights[f"{start}weights{number}"], weights[f"{start}biases{number}"])
+            for number in range(count)
+        ]
+        self._norm = weights.get(f"{start}norm")
+        if self(np.zeros(FEATURES, dtype=np.float32)).shape != (ACTIONS,):
+            raise ValueError("this network does not play hold'em")
 
-    def choose(self, position: Position, random: np.random.Generator) -> Candidate:
-        """Ask for the probabilities, and draw."""
-        hand = hand_of(position)
-        return draw_action(hand, np.maximum(self._network(seen(hand))[0], 0), random)
+    def __call__(self, seen: Floats) -> NDArray[np.floating]:
+        *hidden, (last, bias) = self._layers
+        for kernel, shift in hidden:
+            seen = np.maximum(seen @ kernel + shift, 0)
+        if self._norm is not None:
+            scale, shift = self._norm
+            seen = (seen - seen.mean()) / np.sqrt(seen.var() + _NORM_EPSILON) * scale + shift
+        values: NDArray[np.floating] = seen @ last + bias
+        return values
 
 
-def draw_action(
+def _seen(hand: HoldemPosition) -> Floats:
+    return describe(hand.betting, strength(hand.hole, hand.board))
+
+
+def _draw(
     hand: HoldemPosition, weights: NDArray[np.floating], random: np.random.Generator
 ) -> Candidate:
-    """Draw a legal action by weights over the numbers of actions."""
-    legal = [float(weights[NUMBERS[str(action)]]) for action in hand.actions]
-    total = sum(legal)
-    point = random.random() * (total or 1)
-    if total <= 0:
-        return hand.actions[int(point * len(legal))]
-    for action, weight in zip(hand.actions, legal, strict=True):
-        point -= weight
-        if point < 0:
-            return action
-    return max(zip(legal, hand.actions, strict=True))[1]  # rounding left a sliver
-
-
-def read_network(weights: Weights) -> Network:
-    """Return the network of a player; `ValueError` where it takes or gives something else."""
-    network = Network.read(weights)
-    sizes = [part.shape for layer in network.layers for part in layer]
-    taken: tuple[int, ...] = (PUBLIC + PRIVATE,)
-    fits = bool(sizes)
-    for kernel, bias in network.layers:
-        fits = fits and kernel.ndim == 2 and kernel.shape == (*taken, *bias.shape)
-        taken = bias.shape
-    if not fits or taken != (ACTIONS,):
-        raise ValueError(f"a network of the shapes {sizes} plays no hold'em")
-    return network
-
-
-def seen(hand: HoldemPosition) -> Floats:
-    """Return what the mover of a position sees, as `features.Encoded.of` does for deals."""
-    betting = hand.betting
-    own, other = betting.bets if betting.seat == 0 else betting.bets[::-1]
-    public = _public(betting.stage, betting.seat, own, other, betting.raises)
-    return np.concatenate([public, _private((hand.hole[0], hand.hole[1]), hand.board)], axis=1)
-
-
-@lru_cache(maxsize=1024)
-def _public(stage: int, seat: int, own: int, other: int, raises: int) -> Floats:
-    row = np.array([[stage, seat, own, other, raises]])
-    return public_features(row[:, 0], row[:, 1], row[:, 2:4], row[:, 4])
-
-
-@lru_cache(maxsize=4096)
-def _private(hole: tuple[int, int], board: tuple[int, ...]) -> Floats:
-    stage = {0: 0, 3: 1, 4: 2, 5: 3}[len(board)]
-    cards = np.array([board], dtype=np.int64).reshape(1, len(board))
-    return private_features(stage, np.array([strength(hole, board)]), np.array([hole]), cards)
-
-
-def _of_shape(weights: Weights, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    array = np.asarray(weights[name], dtype=np.float64)
-    if array.shape != shape:
-        raise ValueError(f"'{name}' has the shape {array.shape}, not {shape}")
-    return array
+    """Draw a legal action by weights over the numbers of actions; evenly if all of them are 0."""
+    legal = np.array([weights[NUMBERS[str(action)]] for action in hand.actions], dtype=np.float64)
+    if legal.sum() <= 0:
+        legal[:] = 1.0
+    return hand.actions[int(random.choice(len(legal), p=legal / legal.sum()))]

@@ -1,30 +1,32 @@
-"""How strong a hand is: how often it wins at the showdown against cards that nobody knows.
+"""The strength of a hand: how often it wins at the showdown against unknown cards.
 
-That is the expected hand strength of poker programs (Billings et al., "The challenge of poker",
-Artificial Intelligence 134, 2002, section 5.2), from the same few hundred completions each time,
-so that it depends on nothing but the cards.
+This is the expected hand strength of poker programs (Billings et al., "The challenge of poker",
+Artificial Intelligence 134, 2002, section 5.2). It always uses the same completions of a hand, so
+it depends on the cards alone. Hands are compared many at a time, by tables of
+`dqa_simulators.holdem.hands.strength`.
 """
 
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import Final
+from itertools import combinations, combinations_with_replacement
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dqa_simulators.holdem.players.values import CARD_KEYS, Cards, values_of_keys
+from dqa_simulators.holdem.hands import strength as rank_of
 
-STAGES: Final = 4
-"""Before the flop, flop, turn, river."""
-
-BOARD_SIZES: Final = (0, 3, 4, 5)
-"""Cards on the board, by stage."""
+Cards: TypeAlias = NDArray[np.int64]
+"""Cards, with the cards of a hand in the last axis."""
 
 _DRAWS: Final = 160
 _DRAWS_BEFORE_FLOP: Final = 4000
 _CHUNK: Final = 256
-_CARDS: Final = np.arange(52)
+_RANK_KEYS: Final = np.array(
+    [0, 1, 5, 22, 98, 453, 2031, 8698, 22854, 83661, 262349, 636345, 1479181], dtype=np.int64
+)
+"""Seven of them, none more than four times, have a sum that no other seven have."""
 
 
 def strengths(holes: Cards, boards: Cards) -> NDArray[np.float64]:
@@ -35,70 +37,87 @@ def strengths(holes: Cards, boards: Cards) -> NDArray[np.float64]:
     holes
         Own cards, of shape (hands, 2).
     boards
-        Cards on the board, of shape (hands, 0), (hands, 3), (hands, 4) or (hands, 5).
+        Public cards, of shape (hands, 0), (hands, 3), (hands, 4) or (hands, 5).
     """
-    if boards.shape[1] == 0:
-        return _before_flop()[_kinds(holes)]
-    found = np.empty(len(holes))
-    for start in range(0, len(holes), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        found[part] = _sampled(holes[part], boards[part], _completions(boards.shape[1], _DRAWS))
-    return found
+    if boards.shape[1]:
+        chunks = range(0, len(holes), _CHUNK)
+        parts = [_sampled(holes[n : n + _CHUNK], boards[n : n + _CHUNK], _DRAWS) for n in chunks]
+        return np.concatenate(parts)
+    low, high = holes.min(axis=1), holes.max(axis=1)
+    kinds = zip(high // 4, low // 4, high % 4 == low % 4, strict=True)
+    return np.array(
+        [_before_flop(int(one), int(other), bool(suited)) for one, other, suited in kinds]
+    )
 
 
 @lru_cache(maxsize=4096)
-def strength(hole: tuple[int, int], board: tuple[int, ...]) -> float:
+def strength(hole: tuple[int, ...], board: tuple[int, ...]) -> float:
     """Return the strength of one hand."""
     boards = np.array([board], dtype=np.int64).reshape(1, len(board))
     return float(strengths(np.array([hole]), boards)[0])
 
 
-def _sampled(holes: Cards, boards: Cards, drawn: Cards) -> NDArray[np.float64]:
-    """Return the share of completions that are won; half of one that is shared."""
+@cache
+def _before_flop(high: int, low: int, suited: bool) -> float:
+    """Return the strength of two cards by their ranks, and whether they have one suit."""
+    hole = np.array([[high * 4, low * 4 + (not suited)]])
+    return float(_sampled(hole, np.empty((1, 0), dtype=np.int64), _DRAWS_BEFORE_FLOP)[0])
+
+
+def _sampled(holes: Cards, boards: Cards, draws: int) -> NDArray[np.float64]:
+    """Return the share of completions that are won; a tie counts half."""
     known = np.concatenate([holes, boards], axis=1)
     free = np.ones((len(known), 52), dtype=np.bool_)
     np.put_along_axis(free, known, values=False, axis=1)
-    rest = np.broadcast_to(_CARDS, free.shape)[free].reshape(len(known), -1)
-    others = rest[:, drawn]  # (hands, draws, the opponent's two and what is still dealt)
-    keys = CARD_KEYS[others]
-    shared = CARD_KEYS[boards].sum(axis=1)[:, None] + keys[:, :, 2:].sum(axis=2)
-    own = np.broadcast_to(holes[:, None], (*others.shape[:2], 2))
-    table = np.broadcast_to(boards[:, None], (*others.shape[:2], boards.shape[1]))
-
-    def my_cards(where: NDArray[np.bool_]) -> Cards:
-        return np.concatenate([own[where], table[where], others[where][:, 2:]], axis=1)
-
-    def their_cards(where: NDArray[np.bool_]) -> Cards:
-        return np.concatenate([table[where], others[where]], axis=1)
-
-    mine = values_of_keys(shared + CARD_KEYS[holes].sum(axis=1)[:, None], my_cards)
-    theirs = values_of_keys(shared + keys[:, :, :2].sum(axis=2), their_cards)
+    rest = np.broadcast_to(np.arange(52), free.shape)[free].reshape(len(known), -1)
+    drawn = rest[:, _completions(boards.shape[1], draws)]
+    shape = drawn.shape[:2]
+    own = np.broadcast_to(holes[:, None], (*shape, 2))
+    public = np.broadcast_to(boards[:, None], (*shape, boards.shape[1]))
+    public = np.concatenate([public, drawn[:, :, 2:]], axis=2)
+    mine = _values(np.concatenate([own, public], axis=2))
+    theirs = _values(np.concatenate([drawn[:, :, :2], public], axis=2))
     won: NDArray[np.float64] = ((mine > theirs) + 0.5 * (mine == theirs)).mean(axis=1)
     return won
 
 
 @cache
 def _completions(board: int, draws: int) -> Cards:
-    """Return which of the cards left are drawn, by place: the opponent's, then the board's."""
+    """Return the drawn places among the remaining cards: the opponent's two, then the board's."""
     random = np.random.default_rng(board)
     places = random.permuted(np.tile(np.arange(50 - board), (draws, 1)), axis=1)
     return places[:, : 7 - board]
 
 
+def _values(cards: Cards) -> NDArray[np.int16]:
+    """Return the values of hands of seven cards: the higher one wins, equal ones tie."""
+    by_ranks, by_flush = _tables()
+    values: NDArray[np.int16] = by_ranks[_RANK_KEYS[cards // 4].sum(axis=-1)]
+    suits = cards % 4
+    suit = np.sort(suits, axis=-1)[..., 3]  # a suit of five cards is the middle one of seven
+    has_flush = (suits == suit[..., None]).sum(axis=-1) >= 5
+    flushes, suited = cards[has_flush], suits[has_flush] == suit[has_flush][:, None]
+    # Seven cards with a flush have no full house, so the flush alone decides.
+    values[has_flush] = by_flush[np.where(suited, 1 << (flushes // 4), 0).sum(axis=-1)]
+    return values
+
+
 @cache
-def _before_flop() -> NDArray[np.float64]:
-    """Return the strength by kind of two cards: both ranks, and whether they are of one suit."""
-    table = np.zeros(13 * 13 * 2)
-    pairs = np.array([(a * 4, b * 4 + s) for a in range(13) for b in range(a + 1) for s in (0, 1)])
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    nothing = np.empty((len(pairs), 0), dtype=np.int64)
-    drawn = _completions(0, _DRAWS_BEFORE_FLOP)
-    found = [_sampled(pairs[n : n + 1], nothing[n : n + 1], drawn)[0] for n in range(len(pairs))]
-    table[_kinds(pairs)] = found
-    return table
-
-
-def _kinds(holes: Cards) -> NDArray[np.int64]:
-    high, low = holes.max(axis=1), holes.min(axis=1)
-    kinds: NDArray[np.int64] = (high // 4 * 13 + low // 4) * 2 + (high % 4 == low % 4)
-    return kinds
+def _tables() -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """Return the values by the keys of seven ranks, and of flushes by the bits of their ranks."""
+    multisets = [
+        ranks
+        for ranks in combinations_with_replacement(range(13), 7)
+        if all(ranks[n] != ranks[n + 4] for n in range(3))
+    ]
+    # Suits in turn: no suit comes more than twice, so there is no flush.
+    worths = [rank_of(rank * 4 + n % 4 for n, rank in enumerate(ranks)) for ranks in multisets]
+    flushes = [ranks for size in (5, 6, 7) for ranks in combinations(range(13), size)]
+    worths += [rank_of(rank * 4 for rank in ranks) for ranks in flushes]
+    values = np.unique(worths, return_inverse=True)[1].astype(np.int16)
+    keys = _RANK_KEYS[np.array(multisets)].sum(axis=1)
+    by_ranks = np.zeros(int(keys.max()) + 1, dtype=np.int16)
+    by_ranks[keys] = values[: len(keys)]
+    by_flush = np.zeros(1 << 13, dtype=np.int16)
+    by_flush[[sum(1 << rank for rank in ranks) for ranks in flushes]] = values[len(keys) :]
+    return by_ranks, by_flush

@@ -1,0 +1,215 @@
+"""Limit hold'em as OpenSpiel's learning algorithms read it.
+
+A hand is dealt from a fixed set of deals, and players see the strength of their cards in place of
+the cards: with 52 cards no small budget meets the same hand twice. The betting is that of
+`dqa_simulators.games.betting`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dqa_simulators.games.betting import CALL, CHECK, FOLD, PLAYERS, RAISE, Betting, begin
+from dqa_simulators.games.openspiel import load_game
+from dqa_simulators.holdem.deals import deal_uniformly
+from dqa_simulators.holdem.hands import strength as value_of
+from dqa_simulators.holdem.players.strength import strengths
+from dqa_simulators.holdem.position import REFEREE, RULES
+
+Floats: TypeAlias = NDArray[np.float32]
+
+NUMBERS: Final = {FOLD: 0, CHECK: 1, CALL: 1, RAISE: 2}
+"""OpenSpiel's number of each action."""
+ACTIONS: Final = 3
+STAGES: Final = len(RULES.stages)
+BUCKETS: Final = 10
+"""Classes of strength in a round, for players that keep a table."""
+_HINGES: Final = np.arange(1, 10) / 10
+FEATURES: Final = STAGES + RULES.most_raises + 1 + 4 + 2 + STAGES + len(_HINGES)
+"""How many numbers describe what a player sees."""
+_CHANCE, _TERMINAL = -1, -4
+
+
+@lru_cache(maxsize=65_536)
+def describe(betting: Betting, own: float) -> Floats:
+    """Return what the next player sees as numbers: bets, raises and round, and its strength."""
+    seat = betting.seat
+    mine, other = betting.bets[seat], betting.bets[1 - seat]
+    stage = np.eye(STAGES)[betting.stage]
+    raises = np.eye(RULES.most_raises + 1)[betting.raises]
+    chips = (seat, mine / RULES.most, other / RULES.most, (other - mine) / 4)
+    cards = ((own, own**2), stage * own, np.maximum(own - _HINGES, 0))
+    return np.concatenate([stage, raises, chips, *cards]).astype(np.float32)
+
+
+def key_of(betting: Betting, bucket: int) -> str:
+    """Return the name of an information set: what was bet, and the class of strength."""
+    first, second = betting.bets
+    return f"{betting.stage} {betting.seat} {first} {second} {betting.raises} {bucket}"
+
+
+@dataclass(frozen=True, slots=True)
+class DealtHand:
+    """One deal.
+
+    Attributes
+    ----------
+    strengths
+        By seat and round.
+    won
+        1 where the first seat has the better cards at the end, -1 where the second has, else 0.
+    """
+
+    strengths: tuple[tuple[float, ...], tuple[float, ...]]
+    won: int
+
+
+class LearningGame:
+    """The game, with the methods of ``pyspiel.Game`` that the algorithms call.
+
+    Parameters
+    ----------
+    deals
+        How many different deals there are.
+    random
+        Source of the deals, and of which one a hand gets.
+
+    Attributes
+    ----------
+    bounds
+        By round, the strengths that separate the `BUCKETS`.
+    """
+
+    def __init__(self, deals: int, random: np.random.Generator) -> None:
+        self._random = random
+        self._deals = _draw_deals(deals, random)
+        every = np.array([hand.strengths for hand in self._deals]).reshape(-1, STAGES)
+        shares = np.arange(1, BUCKETS) / BUCKETS
+        self.bounds: list[list[float]] = np.quantile(every, shares, axis=0).T.tolist()
+
+    def draw(self) -> DealtHand:
+        """Return one of the deals, each as likely as any other."""
+        return self._deals[int(self._random.integers(len(self._deals)))]
+
+    def get_type(self) -> Any:  # noqa: ANN401  (OpenSpiel has no types)
+        """Return OpenSpiel's description of limit hold'em: a sequential game."""
+        return load_game(REFEREE).get_type()
+
+    def num_players(self) -> int:
+        """Return the number of players."""
+        return len(PLAYERS)
+
+    def num_distinct_actions(self) -> int:
+        """Return the number of actions: fold, check or call, raise."""
+        return ACTIONS
+
+    def new_initial_state(self) -> HandState:
+        """Return a hand before its cards are dealt."""
+        return HandState(self, None, begin(RULES))
+
+
+class HandState:
+    """A state of a hand, with the methods of ``pyspiel.State`` that the algorithms call.
+
+    Parameters
+    ----------
+    game
+        The game.
+    hand
+        The deal; None before it.
+    betting
+        What was bet.
+    """
+
+    def __init__(self, game: LearningGame, hand: DealtHand | None, betting: Betting) -> None:
+        self._game, self._hand, self._betting = game, hand, betting
+
+    def is_chance_node(self) -> bool:
+        """Whether the cards are dealt next."""
+        return self._hand is None
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Return the only outcome: `child` draws the deal itself."""
+        return [(0, 1.0)]
+
+    def is_terminal(self) -> bool:
+        """Whether the hand has ended."""
+        return self._hand is not None and self._betting.phase != "bet"
+
+    def current_player(self) -> int:
+        """Return who acts next, by OpenSpiel's numbers."""
+        if self.is_terminal():
+            return _TERMINAL
+        return _CHANCE if self.is_chance_node() else self._betting.seat
+
+    def child(self, action: int) -> HandState:
+        """Return the state after an action, or after the deal."""
+        if self._hand is None:
+            return HandState(self._game, self._game.draw(), self._betting)
+        name = next(name for name in self._betting.actions if NUMBERS[name] == action)
+        betting = self._betting.after(name)
+        if betting.phase == "deal":
+            betting = betting.next_round()
+        return HandState(self._game, self._hand, betting)
+
+    def legal_actions(self, player: int | None = None) -> list[int]:
+        """Return the numbers of the legal actions."""
+        del player
+        return [NUMBERS[name] for name in self._betting.actions]
+
+    def legal_actions_mask(self, player: int | None = None) -> list[int]:
+        """Return 1 for each legal action and 0 for the others."""
+        legal = self.legal_actions(player)
+        return [int(number in legal) for number in range(ACTIONS)]
+
+    def information_state_string(self, player: int | None = None) -> str:
+        """Return the name of what the next player knows."""
+        del player
+        bounds = self._game.bounds[self._betting.stage]
+        return key_of(self._betting, bisect(bounds, self._strength))
+
+    def information_state_tensor(self, player: int | None = None) -> Floats:
+        """Return what the next player knows as numbers."""
+        del player
+        return describe(self._betting, self._strength)
+
+    @property
+    def _strength(self) -> float:
+        if self._hand is None:
+            return 0.0
+        return self._hand.strengths[self._betting.seat][self._betting.stage]
+
+    def returns(self) -> list[float]:
+        """Return the chips that each seat won."""
+        betting, hand = self._betting, self._hand
+        if hand is None or not self.is_terminal():
+            return [0.0, 0.0]
+        won = (2 * betting.seat - 1) if betting.phase == "folded" else hand.won
+        stake = float(won * min(betting.bets))
+        return [stake, -stake]
+
+    def player_return(self, player: int) -> float:
+        """Return the chips that one seat won."""
+        return self.returns()[player]
+
+
+def _draw_deals(count: int, random: np.random.Generator) -> list[DealtHand]:
+    deals = [deal_uniformly(random) for _ in range(count)]
+    boards = np.array([deal.board for deal in deals])
+    by_seat = []
+    for seat in (0, 1):
+        holes = np.array([deal.hands[seat] for deal in deals])
+        dealt = np.cumsum(RULES.dealt).tolist()
+        rounds = np.stack([strengths(holes, boards[:, :number]) for number in dealt], axis=1)
+        by_seat.append([tuple(row) for row in rounds.tolist()])
+    worths = [[value_of((*hole, *deal.board)) for hole in deal.hands] for deal in deals]
+    return [
+        DealtHand((first, second), (mine > other) - (mine < other))
+        for first, second, (mine, other) in zip(*by_seat, worths, strict=True)
+    ]

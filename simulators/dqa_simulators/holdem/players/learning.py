@@ -1,0 +1,201 @@
+"""How OpenSpiel's algorithms train players of hold'em (`dqa.worlds.training.Trainer`).
+
+Three algorithms: external-sampling MCCFR, deep Q-networks and Deep CFR. A trained player is stored
+as arrays, so playing takes NumPy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Final
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from dqa.core.distribution import find_versions, install_command
+from dqa.core.errors import MissingKeyError
+from dqa.worlds.training import FULL, SMALL, Trainer, Weights
+from dqa_simulators.holdem.players.game import ACTIONS, FEATURES, HandState, LearningGame
+from dqa_simulators.holdem.players.policies import DrawingPolicy, GreedyPolicy, TablePolicy
+
+_WORLD: Final = "holdem"
+_PACKAGES: Final = ("chex", "flax", "jax", "jaxlib", "open_spiel", "optax")
+"""With other versions of these the same seed may give other weights."""
+_DEALS: Final = 2000
+_DEALS_PER_ITERATION: Final = 20
+_SCALE: Final = 10.0
+"""Chips in one unit of what a deep Q-network learns."""
+_HIDDEN: Final = [64, 64]
+_TRAVERSALS: Final = 10
+_HANDS: Final = 10
+
+Advance = Callable[[int], None]
+
+
+def _algorithm(name: str) -> Any:  # noqa: ANN401  (OpenSpiel has no types)
+    """Return a module of OpenSpiel, or say what has to be installed for it."""
+    try:
+        return import_module(f"open_spiel.python.{name}")
+    except ImportError as error:
+        raise MissingKeyError(
+            f"Training this player takes OpenSpiel and JAX, and one of them is not installed "
+            f"({error}): {install_command('players')}."
+        ) from error
+
+
+@contextmanager
+def _seeded(seed: int, number: int, iterations: int) -> Iterator[LearningGame]:
+    """Yield the game to learn; the algorithms draw from NumPy's global random state."""
+    before = np.random.get_state()  # noqa: NPY002
+    random = np.random.default_rng([seed, number])
+    game = LearningGame(min(_DEALS, _DEALS_PER_ITERATION * iterations), random)
+    np.random.seed(int(random.integers(2**31)))  # noqa: NPY002
+    try:
+        with threadpool_limits(1):  # so that sums do not depend on the number of threads
+            yield game
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
+
+
+def _train_cfr(seed: int, iterations: int, advance: Advance) -> Weights:
+    """Learn regrets and the average strategy, an information set a row."""
+    sampling = _algorithm("algorithms.external_sampling_mccfr")
+    with _seeded(seed, 1, iterations) as game:
+        solver = sampling.ExternalSamplingSolver(game)
+        for number in range(1, iterations + 1):
+            solver.iteration()
+            advance(number)
+    table = solver._infostates  # noqa: SLF001  (OpenSpiel has no public way to them)
+    keys = sorted(table)
+    strategy = np.zeros((len(keys), ACTIONS))
+    for row, key in enumerate(keys):
+        sums = table[key][1]
+        strategy[row, -len(sums) :] = sums / sums.sum()
+    return {
+        "keys": np.array([list(map(int, key.split())) for key in keys]),
+        "strategy": strategy.astype(np.float32),
+        "bounds": np.array(game.bounds),
+    }
+
+
+def _train_dqn(seed: int, iterations: int, advance: Advance) -> Weights:
+    """Let two agents, one a seat, play against each other and learn from it."""
+    dqn, environment = _algorithm("jax.dqn"), _algorithm("rl_environment")
+    with _seeded(seed, 2, iterations) as game:
+        agents = [
+            dqn.DQN(
+                *(seat, FEATURES, ACTIONS, _HIDDEN),
+                replay_buffer_capacity=50_000,
+                batch_size=128,
+                learning_rate=0.001,
+                optimizer_str="adam",
+                learn_every=8,
+                min_buffer_size_to_learn=500,
+                update_target_network_every=200,
+                weight_update_coeff=1.0,
+                epsilon_decay_duration=max(iterations * _HANDS, 1),
+                seed=2 * seed + seat,
+                allow_checkpointing=False,
+            )
+            for seat in (0, 1)
+        ]
+        for number in range(1, iterations + 1):
+            for _ in range(_HANDS):
+                _play_hand(game, agents, environment)
+            advance(number)
+    named = {}
+    for seat, agent in enumerate(agents):
+        named |= _layers(agent._q_network, f"{seat} ")  # noqa: SLF001
+    return named
+
+
+def _play_hand(game: LearningGame, agents: list[Any], environment: Any) -> None:  # noqa: ANN401
+    state = game.new_initial_state().child(0)
+    kinds = environment.StepType
+    while not state.is_terminal():
+        seat = state.current_player()
+        step = _time_step(state, environment, kinds.MID)
+        state = state.child(int(agents[seat].step(step).action))
+    end = _time_step(state, environment, kinds.LAST)
+    for agent in agents:
+        agent.step(end)
+
+
+def _time_step(state: HandState, environment: Any, kind: Any) -> Any:  # noqa: ANN401
+    """Return what both agents observe, in the form of OpenSpiel's environments."""
+    seen = state.information_state_tensor()
+    observed = {
+        "info_state": [seen, seen],
+        "legal_actions": [state.legal_actions()] * 2,
+        "current_player": state.current_player(),
+    }
+    rewards = [won / _SCALE for won in state.returns()]
+    return environment.TimeStep(
+        observations=observed, rewards=rewards, discounts=[1.0, 1.0], step_type=kind
+    )
+
+
+def _train_deepcfr(seed: int, iterations: int, advance: Advance) -> Weights:
+    """Fit networks to sampled regrets, and one to the average strategy, which plays."""
+    module = _algorithm("jax.deep_cfr")
+
+    class Solver(module.DeepCFRSolver):  # type: ignore[misc, name-defined]
+        """Reports each iteration."""
+
+        def _learn_advantage_network(self, player: int) -> Any:  # noqa: ANN401
+            loss = super()._learn_advantage_network(player)
+            if player == 1:
+                advance(self._iteration)
+            return loss
+
+    with _seeded(seed, 3, iterations) as game:
+        solver = Solver(
+            game,
+            policy_network_layers=_HIDDEN,
+            advantage_network_layers=_HIDDEN,
+            num_iterations=iterations,
+            num_traversals=_TRAVERSALS,
+            learning_rate=1e-3,
+            batch_size_advantage=512,
+            batch_size_strategy=512,
+            memory_capacity=200_000,
+            advantage_network_train_steps=300,
+            policy_network_train_steps=2000,
+            seed=seed,
+        )
+        network, _, _ = solver.solve()
+    return _layers(network)
+
+
+def _layers(network: Any, start: str = "") -> dict[str, Any]:  # noqa: ANN401
+    """Return the weights of a network of OpenSpiel by name; ``norm`` is its layer norm."""
+    named: dict[str, Any] = {}
+    count = 0
+    for layer in network.model.layers:
+        if hasattr(layer, "layers"):
+            linear = layer.layers[0]
+            named[f"{start}weights{count}"] = np.asarray(linear.kernel[...])
+            named[f"{start}biases{count}"] = np.asarray(linear.bias[...])
+            count += 1
+        elif hasattr(layer, "scale"):
+            scaled = np.asarray(layer.scale[...]), np.asarray(layer.bias[...])
+            named[f"{start}norm"] = np.stack(scaled)
+    return named
+
+
+def _versions() -> dict[str, str]:
+    found = find_versions(*_PACKAGES)
+    return {name: found[name] for name in _PACKAGES if name in found}
+
+
+def _trainer(player: str, budgets: tuple[int, int], train: Any, play: Any) -> Trainer:  # noqa: ANN401
+    small, full = budgets
+    settings: dict[str, Any] = {"deals": _DEALS, **_versions()}
+    return Trainer(_WORLD, player, 3, {SMALL: small, FULL: full}, train, play, settings)
+
+
+CFR: Final = _trainer("cfr", (2_000, 20_000), _train_cfr, TablePolicy)
+DQN: Final = _trainer("dqn", (300, 3_000), _train_dqn, GreedyPolicy)
+DEEPCFR: Final = _trainer("deepcfr", (10, 100), _train_deepcfr, DrawingPolicy)

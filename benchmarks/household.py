@@ -2,8 +2,8 @@
 
 Run ``python -m benchmarks.household`` (``--games 24``, ``--threads 1``, ``--open 16``); on Linux.
 Generated: drawn and solved by the planner. Begun first: translated by TextWorld; again: the same
-game, forked from a process in which it has begun. Commands are those of three players, without a
-history. Memory is the proportional set size of the processes of open episodes.
+game, with its stored translation. Commands are those of three players, without a history. Memory
+is the proportional set size of the process of TextWorld.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from dqa.worlds.world import World
 
 NEEDS = ("household",)
 UNUSED = 10_000
-"""From this seed on no game has begun yet, whose process others would share."""
+"""From this seed on no game has begun yet."""
 _SHARE = re.compile(r"^Pss: +(\d+) kB", re.MULTILINE)
-_SERVING = re.compile(rb"household.serving")
+_SERVING = re.compile(rb"multiprocessing")
 
 
 def begin(world: World, seed: int) -> int:
@@ -53,7 +53,7 @@ def play(world: World, player: str, seed: int) -> int:
 
 
 def megabytes() -> float:
-    """Return what the processes of TextWorld hold that belong to this one's group."""
+    """Return the memory of the processes in this one's group that run TextWorld."""
     total = 0.0
     for process in Path("/proc").glob("[0-9]*"):
         try:

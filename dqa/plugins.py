@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from dqa.scenarios.base import Scenario
     from dqa.scenarios.generation import Generator
     from dqa.worlds.base import WorldFactory
-    from dqa.worlds.scripted import WorldScript
 
 TracePicture: TypeAlias = "Callable[[Trace], Picture | None]"
 """Draws a method's own trace; None for one that it does not know."""
@@ -66,7 +65,6 @@ _CONTRACTS: Mapping[str, str] = {
     "tool": "collections.abc:Callable",
     "scripted": "dqa.models.scripted:Responder",
     "world": "dqa.worlds.base:WorldFactory",
-    "world_script": "dqa.worlds.scripted:WorldScript",
     "set": "importlib.resources.abc:Traversable",
 }
 """By kind of entry point, where the class of its contract is; imported with the first plug-in."""
@@ -87,7 +85,7 @@ def names(kind: str) -> tuple[str, ...]:
     ----------
     kind
         ``scenario``, ``decider``, ``database``, ``reader``, ``set`` (of questions), ``tool``,
-        ``world``, ``world_script`` or ``scripted`` (what answers for scripted models);
+        ``world`` or ``scripted`` (what answers for scripted models);
         ``simulator`` and ``generator`` for the scenarios that have one.
     """
     if kind == "scenario":
@@ -372,11 +370,6 @@ def script(name: str, scenario: Scenario) -> Callable[..., Any]:
     value, contract = scenario.document.scripts[name], "collections.abc:Callable"
     found: Callable[..., Any] = _part(scenario, f"script '{name}'", value, contract)
     return found
-
-
-def world_script(name: str) -> WorldScript | None:
-    """Return the script of a world for scripted models; None without one."""
-    return _load("world_script", name) if name in names("world_script") else None
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import closing
 from typing import Any
 
@@ -29,24 +28,21 @@ SCHEMA = (
     "country(country_name: TEXT)\ntrade_node(trade_node: TEXT)\nflow(source: TEXT)\n"
     "node_country(trade_node: TEXT)"
 )
-RULES = (
-    "With a merchant it is 1.05 * (base_trading_power + 2), and at an inland node "
-    "1.05 * (base_trading_power + 2 + max(50, development)). The dest node's ingoing gains 1.05 "
-    "times the flow."
+QUESTION = (
+    'You rule the country "ABC" and have one merchant to send out. Your home is the trade node '
+    '"home": it cannot be chosen, every other trade node can. At which trade node do you place the '
+    'merchant so that the profit of "ABC" at "home" becomes as large as it can be?'
 )
 SIZES = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
 ONCE = "Thought: x\nAction: query_database\nAction Input: one statement"
-ROUTES = [
-    # source, dest, flow, local, ingoing, inland, total, foreign, steering, own, leaving, routes
-    ["inland", "home", 1.0, 10.0, 0.0, 1, 100.0, 50.0, 0.0, 1.0, 1.0, 1],
-    ["coast", "home", 1.0, 10.0, 0.0, 0, 40.0, 20.0, 0.0, 20.0, 1.0, 1],
-]
+ROWS = '["source"]\n["coast"]\n(1 row)\n\nThe database cannot be read again.'
+"""The result of a statement, as the query layer shows it."""
 
 
-def conversation(*observed: str, rules: str = RULES, schema: str = SCHEMA) -> list[BaseMessage]:
+def conversation(*observed: str, schema: str = SCHEMA) -> list[BaseMessage]:
     """A conversation of the single-retrieval format, with what its statement returned."""
     task = (
-        f'# Question\nPlace a merchant of "ABC", home "home".\n\n# Business rules\n{rules}\n\n'
+        f"# Question\n{QUESTION}\n\n# Business rules\nAs known.\n\n"
         "# Database\nKind: relational database\nLanguage: SQL (SQLite)\n"
         f"Schema, as the database describes it:\n{schema}\n"
     )
@@ -54,13 +50,6 @@ def conversation(*observed: str, rules: str = RULES, schema: str = SCHEMA) -> li
     for text in observed:
         messages += [AIMessage("Action: ..."), HumanMessage(f"Observation: {text}")]
     return messages
-
-
-def rows(development: float) -> str:
-    """What the routes' statement returns, as the query layer shows it."""
-    header = ["c"] * 13
-    lines = [json.dumps(line) for line in (header, *([*r, development] for r in ROUTES))]
-    return "\n".join([*lines, "(2 rows)", "", "The database cannot be read again."])
 
 
 def test_the_same_conversation_gets_the_same_reply() -> None:
@@ -75,12 +64,9 @@ def test_the_same_conversation_gets_the_same_reply() -> None:
     assert "Action: query_database" in first
 
 
-def test_the_analyst_calculates_with_the_constants_that_the_rules_state() -> None:
-    """An inland bonus of 50 makes the inland node best, one of 1 the other."""
-    model = scripted_model("analyst")
-    assert model.invoke(conversation(rows(10.0))).text.endswith("Final Answer: inland")
-    weak = RULES.replace("max(50, development)", "max(1, development/30)")
-    answer = model.invoke(conversation(rows(10.0), rules=weak)).text
+def test_the_analyst_chooses_what_most_rules_of_thumb_say() -> None:
+    """With one statement it asks the first of them."""
+    answer = scripted_model("analyst").invoke(conversation(ROWS)).text
     assert answer.endswith("Final Answer: coast")
 
 
@@ -120,11 +106,11 @@ def test_text_and_tools_hold_the_same_statement_and_decision() -> None:
     assert said.endswith(call["args"]["statement"])
     told += [
         AIMessage("", tool_calls=[call]),
-        ToolMessage(rows(10.0), tool_call_id="0", name="query_database"),
+        ToolMessage(ROWS, tool_call_id="0", name="query_database"),
     ]
     (decision,) = model.invoke(told, tools=offered("decide")).tool_calls
     assert decision["name"] == "decide"
-    assert decision["args"] == {"decision": "inland"}
+    assert decision["args"] == {"decision": "coast"}
 
 
 @pytest.mark.parametrize("schema", ["goods_received(id: TEXT)", "person(id: TEXT)", ""])

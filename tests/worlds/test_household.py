@@ -1,4 +1,4 @@
-"""Households: games from a seed, one process an episode, positions, refusals, failures."""
+"""Households: games from a seed, one process for all, positions, refusals, failures."""
 
 from __future__ import annotations
 
@@ -218,13 +218,13 @@ def test_threads_play_what_one_thread_plays() -> None:
 
 
 def test_a_failure_of_the_engine_is_no_wrong_answer(episode: HouseholdEpisode) -> None:
-    """What TextWorld refuses, and a process that is gone, end the game as an outage."""
-    own = episode._engine
+    """What TextWorld refuses, and a process that has ended, end the game as an outage."""
+    own = episode._running
     with pytest.raises(WorldUnavailableError, match="TextWorld failed at 'step'") as caught:
         own.step("fly")
     assert "not admissible" in str(caught.value)
-    own._connection.shutdown(2)
-    with pytest.raises(WorldUnavailableError, match="counts for nobody") as ended:
+    own.engine.process.kill()
+    with pytest.raises(WorldUnavailableError, match="has no result") as ended:
         episode.choose("look")
     assert ended_by(ended.value).ending is Ending.INFRASTRUCTURE
 

@@ -1,8 +1,7 @@
 """Scripted replies to BIDDER and its baselines.
 
-The script of the world says what a state is worth (`dqa.worlds.scripted`); without one, and for a
-question that is not a move, an action is worth the first figure that rows give next to it.
-``greedy`` looks at no return and infers nothing; ``random`` draws.
+They know no game: an action is worth the first figure that rows give next to it, and a random
+number if no row has any. ``greedy`` looks at no return; ``random`` draws.
 """
 
 from __future__ import annotations
@@ -12,55 +11,24 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from dqa import plugins
 from dqa.deciders.method import ScriptedReplies
-from dqa.worlds.scripted import Shown, WorldScript
 from dqa_bidder.task import Task
 
 _MOST_WORDS = 80
 """Most characters of a question that are used where free words are expected."""
 
 
-def _world(asked: Mapping[str, Any], script: str) -> WorldScript | None:
-    """Return the script of the world that a prompt is about."""
-    has_script = script != "random" and asked["position"] is not None
-    return plugins.world_script(asked["task"].scenario) if has_script else None
-
-
-def _shown(asked: Mapping[str, Any]) -> Shown:
-    """Return the state of a prompt."""
-    position, scale = asked["position"], asked.get("scale")
-    return Shown(
-        viewer=position.viewer,
-        mover=position.mover or "",
-        state=position.describe(),
-        events=position.events,
-        actions=tuple(asked["legal"]),
-        hidden={
-            (p, n): state for p, found in asked["hidden"].items() for n, state in found.items()
-        },
-        scale=(float(scale["low"]), float(scale["high"])) if scale else None,
-    )
-
-
 def _infer(asked: Mapping[str, Any], script: str, seed: int) -> object:
-    del seed
-    world = _world(asked, script)
+    del script, seed
     found: dict[str, dict[str, str]] = {}
     for one in asked["variables"]:
-        state = one.states[len(one.states) // 2]
-        if world is not None and script != "greedy":
-            state = world.infer(_shown(asked), one.player, one.name, one.states)
-        found.setdefault(one.player, {})[one.name] = state
+        found.setdefault(one.player, {})[one.name] = one.states[len(one.states) // 2]
     return {"reasoning": "", "hidden": found}
 
 
 def _expect(asked: Mapping[str, Any], script: str, seed: int) -> object:
-    world = _world(asked, script)
-    if world is not None:
-        return {"reasoning": "", "action": str(world.expect(_shown(asked)))}
-    drawn = _drawn(asked, seed)
-    return {"reasoning": "", "action": max(drawn, key=lambda action: drawn[action])}
+    del script
+    return {"reasoning": "", "action": _ranked(_drawn(asked, seed))[0]}
 
 
 def _estimate(asked: Mapping[str, Any], script: str, seed: int) -> object:
@@ -99,13 +67,9 @@ def _worth(asked: Mapping[str, Any], script: str, seed: int) -> Mapping[str, flo
     if not asked["legal"] and asked["form"]:
         words = " ".join(task.goal.split())[:_MOST_WORDS] or "anything"
         return {asked["form"].replace("...", words): 1.0}
-    if script == "random":
-        return _drawn(asked, seed)
-    world = _world(asked, script)
-    if world is not None:
-        found = world.estimate(_shown(asked))
-        return {action: found[action] for action in asked["legal"]}
-    return _by_rows(asked["legal"], task.rows)
+    figures = _by_rows(asked["legal"], task.rows)
+    has_figures = len({*figures.values()}) > 1
+    return figures if script != "random" and has_figures else _drawn(asked, seed)
 
 
 def _by_rows(actions: list[str], rows: str) -> Mapping[str, float]:

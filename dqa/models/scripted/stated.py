@@ -8,6 +8,7 @@ statement of the outcomes, and a language model has to find it by the rules.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from string import Template
@@ -16,7 +17,7 @@ from dqa.core.database import Kind
 from dqa.core.errors import UsageError
 from dqa.core.situation import Cell
 from dqa.models.scripted.steps import Answer, Script, Step, Task, numbered, pick, settled
-from dqa.scenarios.base import LIST_SEPARATOR, Scenario
+from dqa.scenarios.base import LIST_SEPARATOR, Heuristic, Scenario
 from dqa.scenarios.recognising import asked_scenario
 from dqa.scenarios.statements import Values, filled
 from dqa.scenarios.tables import table_in
@@ -29,10 +30,13 @@ def analyst(task: Task, seed: int) -> Script:
     """List the candidates, read the context, ask for the outcomes, and choose the best.
 
     If decisions may be simulated, the script compares them instead of asking for the outcomes. If
-    no statement is left for the outcomes, it chooses the first candidate.
+    no statement is left for the outcomes, it chooses the first candidate. If the scenario has no
+    statement of the outcomes, it asks the heuristics and chooses what most of them say.
     """
     del seed
     asked = _Asked.of(task)
+    if asked.rules and asked.kind not in asked.scenario.outcome_queries and not task.simulates:
+        return (yield from _ask_rules(asked, task))
     outcome = asked.scenario.unit
     if task.simulates:
         last = Step(f"Which one leads to the best {outcome}?", "all", tool="compare")
@@ -67,6 +71,25 @@ def analyst(task: Task, seed: int) -> Script:
     return Answer(f"{chosen} leads to the best {outcome}, {best:.6g}.", chosen)
 
 
+def _ask_rules(asked: _Asked, task: Task) -> Script:
+    """Ask the scenario's heuristics: one, three without a plan, or all with one."""
+    count = 1 if task.once else len(asked.rules) if task.plans else 3
+    plan = numbered(["Ask one rule of thumb after the other.", "Choose what most of them say."])
+    votes: Counter[str] = Counter()
+    for rule in asked.rules[:count]:
+        if len(votes) > 1:
+            plan = numbered(["The rules disagree: ask the others, too.", "Count what they say."])
+        statement = asked.statement(rule.statements[asked.kind], [])
+        seen = yield Step(f"What is {rule.description}?", statement, plan)
+        votes.update(str(row[0]) for row in seen.rows[:1])
+        if seen.last:
+            break
+    if not votes:
+        return _NOTHING
+    chosen, most = votes.most_common(1)[0]
+    return Answer(f"{most} of {votes.total()} rules of thumb say so.", chosen)
+
+
 def greedy(task: Task, seed: int) -> Script:
     """List the candidates, and choose by the first of the scenario's heuristics."""
     del seed
@@ -76,7 +99,7 @@ def greedy(task: Task, seed: int) -> Script:
     listed = asked.kept([row[0] for row in seen.rows])
     if not listed:
         return _NOTHING
-    rules = [h for h in asked.scenario.heuristics if asked.kind in h.statements]
+    rules = asked.rules
     if not rules or task.once or seen.last:
         return Answer("It is the first that can be chosen.", str(listed[0]))
     statement = asked.statement(rules[0].statements[asked.kind], listed)
@@ -119,6 +142,11 @@ class _Asked:
         table = table_in(self.scenario.schema, given.table, self.kind, "ansi")
         conditions = [table.equals(c, self.target[p]) for c, p in given.where.items()]
         return table.listing(given.column or "", [each for each in conditions if each is not None])
+
+    @cached_property
+    def rules(self) -> list[Heuristic]:
+        """The scenario's heuristics for this kind of database."""
+        return [one for one in self.scenario.heuristics if self.kind in one.statements]
 
     def kept(self, cells: list[Cell]) -> list[Cell]:
         """Return the listed candidates that the question allows."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from dqa.core.situation import Cell
-from dqa.scenarios.statements import cypher_literal, sql_literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,51 +141,9 @@ def run_script(
     return ScriptTurn(step, step.plan if step.plan != plan else None, step.plan or plan)
 
 
-def compared(look: Step, what: str) -> Script:
-    """Look up the subject of the question, simulate every decision, and take the best.
-
-    Parameters
-    ----------
-    look
-        The first statement; its plan is replaced by one that simulates.
-    what
-        The outcome in words.
-    """
-    plan = numbered(
-        [
-            "Look up what the question is about.",
-            "Simulate every decision and compare the outcomes.",
-            "Choose the decision with the best outcome.",
-        ]
-    )
-    yield replace(look, plan=plan)
-    seen = yield Step(f"Which decision leads to the best {what}?", "all", plan, "compare")
-    if not seen.rows:
-        return Answer("Nothing can be chosen.", "none")
-    best, value = seen.rows[0][0], number(seen.rows[0][1])
-    return Answer(f"{best} leads to the best {what}, {value:.6g}.", str(best))
-
-
 def numbered(steps: Iterable[str]) -> str:
     """Return a plan as a numbered list."""
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
-
-
-def quoted(values: Iterable[Cell], *, graph: bool) -> str:
-    """Return a list of literals for ``IN``: SQL in parentheses, Cypher in brackets."""
-    literals = ", ".join(_literal(value, graph=graph) for value in values)
-    return f"[{literals}]" if graph else f"({literals})"
-
-
-def _literal(value: Cell, *, graph: bool) -> str:
-    if not isinstance(value, str):
-        return str(value)
-    return cypher_literal(value) if graph else sql_literal(value)
-
-
-def number(cell: Cell) -> float:
-    """Return a cell as a number; 0 for NULL and for other values."""
-    return float(cell) if isinstance(cell, int | float) else 0.0
 
 
 def settled(value: float) -> float:

@@ -1,1 +1,1 @@
-"""The Building scenario (PlanRAG, section 3.2): outcomes, generator, and an analyst's script."""
+"""The Building scenario (PlanRAG, section 3.2): outcomes and generator."""

@@ -1,1 +1,1 @@
-"""The Locating scenario (PlanRAG, section 3.1): outcomes, generator, and an analyst's script."""
+"""The Locating scenario (PlanRAG, section 3.1): outcomes and generator."""

@@ -15,9 +15,6 @@ from dqa.core.situation import Situation
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
 
-_MANY = 100_000
-"""From this many values on, loading Arrow is worth its time."""
-
 
 def _cell(situation: Situation, table: str, column: str, row: int) -> str:
     value = situation[table][column][row]
@@ -79,10 +76,7 @@ def positions(
         A value that is no key of that table.
     """
     values = situation[table][column]
-    found = _found_at_once(values, rows) if len(values) > _MANY else None
-    if found is None:
-        looked_up = map(rows.get, values.tolist(), repeat(-1))
-        found = np.fromiter(looked_up, np.intp, len(values))
+    found = np.fromiter(map(rows.get, values.tolist(), repeat(-1)), np.intp, len(values))
     if found.size and int(found.min()) < 0:
         raise _unknown(situation, table, column, int(np.argmin(found)), keyed)
     return found
@@ -128,23 +122,6 @@ class Numbers:
         if not known.all():
             raise _unknown(situation, table, column, int(np.argmin(known)), self._table)
         return rows
-
-
-def _found_at_once(values: NDArray[Any], rows: Mapping[Any, int]) -> IntArray | None:
-    """Look values up with Arrow: several times faster where there are millions.
-
-    None where Arrow has no type for them, so that the plain way decides what is wrong.
-    """
-    import pyarrow as pa
-    from pyarrow import compute
-
-    try:
-        kind = pa.large_string() if values.dtype == object else pa.from_numpy_dtype(values.dtype)
-        keys, asked = pa.array(list(rows), kind), pa.array(values, kind)
-    except (pa.ArrowException, UnicodeEncodeError):
-        return None
-    found = compute.index_in(asked, value_set=keys).fill_null(-1)
-    return np.asarray(found.to_numpy(zero_copy_only=False), np.intp)
 
 
 def sums(groups: IntArray, values: FloatArray, count: int) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,6 @@ from dqa.core.question import Question
 from dqa.core.simulator import Outcomes
 from dqa.core.situation import Situation
 from dqa.loaders.release import read_release
-from dqa_simulators import checks
-from dqa_simulators.locating import graph
 from dqa_simulators.locating.outcomes import SIMULATOR
 from tests.simulators import reference
 from tests.simulators.worlds import locating_question, world
@@ -178,32 +175,6 @@ def test_unknown_countries_and_candidates_are_named() -> None:
         assert f"'{candidate}' is no candidate" in refusal(small(), question)
         with pytest.raises(SituationError, match="is no candidate"):
             SIMULATOR.simulate(small(), ASK, candidate, "paper")
-
-
-def chain(length: int) -> Situation:
-    """A chain of nodes, every other one of which also leads straight to the last."""
-    names = [f"n{i}" for i in range(length)]
-    presence = [(name, "A", name == names[-1], False, 1.0) for name in names]
-    return world(
-        countries=[("A", names[-1], 1.0), ("B", names[0], 1.0)],
-        nodes=[(name, 1.0, False) for name in names],
-        flows=[
-            *pairwise(names),
-            *((name, names[-1]) for name in names[:-2:2]),
-        ],
-        presence=[*presence, *((name, "B", False, True, 3.0) for name in names[1:])],
-    )
-
-
-def test_many_rows_are_encoded_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is done at once for millions of rows gives what is done one by one for few."""
-    question = locating_question("A", "n29")
-    plainly = ask(chain(30), question)
-    monkeypatch.setattr(checks, "_MANY", 0)
-    monkeypatch.setattr(graph, "_MANY", 0)
-    np.testing.assert_array_equal(plainly.values, ask(chain(30), question).values)
-    message = refusal(small(flows=[*FLOWS, ("mid", "atlantis")]))
-    assert "dest of row 3 of table 'flow' is 'atlantis'" in message
 
 
 def test_more_than_64_homes_are_told_apart() -> None:

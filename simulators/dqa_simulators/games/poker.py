@@ -14,7 +14,7 @@ from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
 from dqa.worlds.world import CHANCE, GameEvent, HiddenVariable, Node, Position
 from dqa_simulators.games.betting import CHECK, FOLD, PLAYERS, Betting, BettingRules, begin
-from dqa_simulators.games.reading import Record
+from dqa_simulators.games.reading import Record, replay
 
 Cards: TypeAlias = tuple[int, ...]
 DEAL: Final = "deal"
@@ -190,37 +190,21 @@ class PokerPosition(Position):
         missing = [name for name in cls.hidden_names if name not in record.own]
         if missing:
             raise record.fail(f"the table hidden has no '{missing[0]}'.")
-        hole = cls._cards(record, " ".join(record.own[name] for name in cls.hidden_names), "hidden")
+        try:
+            hole = cls._cards(" ".join(record.own[name] for name in cls.hidden_names))
+        except UsageError as error:
+            raise record.fail(f"hidden: {error}") from error
         if len(set(hole)) != len(hole):
             raise record.fail(f"the own cards '{cls.names(hole)}' are one card twice.")
         position = cls(record.player, hole, (), begin(cls.rules), seats=record.seats)
-        for event in record.events:
-            position = position._followed_by(event, record)
-        return position
-
-    def _followed_by(self, event: GameEvent, record: Record) -> Self:
-        where = f"event {event.number} ({event.actor}: {event.action})"
-        expected = CHANCE if self.node == "chance" else self.mover
-        if expected is None:
-            raise record.fail(f"{where} comes after the end of the game.")
-        if event.actor != expected:
-            raise record.fail(f"{where}: it is {expected}'s turn.")
-        try:
-            if expected == CHANCE:
-                following = self.dealt(self._cards(record, event.detail, where))
-            else:
-                following = self.after(event.action)
-        except UsageError as error:
-            raise record.fail(f"{where}: {error}") from error
-        record.require_same(event, following.events[-1])
-        return following
+        return replay(record, position, lambda one, text: one.dealt(cls._cards(text)))
 
     @classmethod
-    def _cards(cls, record: Record, text: str, where: str) -> Cards:
+    def _cards(cls, text: str) -> Cards:
         try:
             return tuple(map(cls.deck.index, text.split()))
         except ValueError as error:
-            raise record.fail(f"{where}: '{text}' are no cards such as {cls.deck[0]}.") from error
+            raise UsageError(f"'{text}' are no cards such as {cls.deck[0]}.") from error
 
     @property
     @abstractmethod

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
+
+from pydantic import TypeAdapter
 
 from dqa.core.database import Database, Limits
-from dqa.core.errors import DataError
+from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Question
-from dqa.worlds.world import GameEvent
+from dqa.worlds.world import CHANCE, GameEvent, Position
 from dqa_simulators.games.betting import PLAYERS
 
 _LIMITS: Final = Limits(rows=20_000, bytes=20_000_000)
@@ -63,15 +64,51 @@ class Record:
         """Return the error for a record that nobody can have played."""
         return DataError(f"Game {self.game}, as {self.player} may read it: {problem}")
 
-    def require_same(self, event: GameEvent, expected: GameEvent) -> None:
-        """Refuse an event that reads otherwise than by the rules; its detail may be left out."""
+
+_State = TypeVar("_State", bound=Position)
+
+
+def replay(
+    record: Record, position: _State, deal: Callable[[_State, str], _State] | None = None
+) -> _State:
+    """Return the position after all events of a record.
+
+    Parameters
+    ----------
+    record
+        The game.
+    position
+        Its beginning.
+    deal
+        Deals the cards that a text names, if chance acts in the game.
+
+    Raises
+    ------
+    DataError
+        An event breaks the rules. Its detail may be left out.
+    """
+    for event in record.events:
+        where = f"event {event.number} ({event.actor}: {event.action})"
+        expected = CHANCE if position.node == "chance" else position.mover
+        if expected is None:
+            raise record.fail(f"{where} comes after the end of the game.")
+        if event.actor != expected:
+            raise record.fail(f"{where}: it is {expected}'s turn.")
+        try:
+            if deal is not None and expected == CHANCE:
+                position = deal(position, event.detail)
+            else:
+                position = cast("_State", position.after(event.action))
+        except UsageError as error:
+            raise record.fail(f"{where}: {error}") from error
+        right = position.events[-1]
         for name in ("stage", "action", "detail"):
-            found, right = getattr(event, name), getattr(expected, name)
-            if found != right and not (name == "detail" and not found):
-                raise self.fail(
-                    f"event {event.number} ({event.actor}: {event.action}) has the {name} "
-                    f"'{found}', and by the rules it would be '{right}'."
+            found, expected = getattr(event, name), getattr(right, name)
+            if found != expected and not (name == "detail" and not found):
+                raise record.fail(
+                    f"{where} has the {name} '{found}', and by the rules it would be '{expected}'."
                 )
+    return position
 
 
 def read_record(
@@ -84,25 +121,6 @@ def read_record(
     DataError
         The question names no game and player, the history does not hold them, or it has a gap.
     """
-    game, player = _asked(question, players)
-    began = _rows(database, _SETTINGS.format(game=game), f"Game {game}")
-    if len(began) != 1:
-        raise DataError(f"{database.name} has no game {game}, which {question.key} is about.")
-    ((played, settings),) = began
-    if played != world:
-        raise DataError(f"Game {game} is one of '{played}', and {question.key} of '{world}'.")
-    own = _rows(database, _HIDDEN.format(game=game, player=player), f"Game {game}")
-    events = _rows(database, _EVENTS.format(game=game), f"Game {game}")
-    return Record(
-        game,
-        player,
-        _parsed(game, settings),
-        _without_gaps(game, events, _last_before(question, game)),
-        {str(name): str(value) for name, value in own},
-    )
-
-
-def _asked(question: Question, players: Sequence[str]) -> tuple[int, str]:
     target = question.target
     game, player = target.get("game", ""), target.get("player", "")
     if not (game.isdecimal() and game.isascii()) or player not in players:
@@ -110,34 +128,31 @@ def _asked(question: Question, players: Sequence[str]) -> tuple[int, str]:
             f"{question.key} has the target {dict(target)}: a move needs a game's number and one "
             f"of the players {', '.join(players)}, as in {{'game': '17', 'player': '{players[0]}'}}"
         )
-    return int(game), player
 
+    def rows(statement: str) -> Sequence[Sequence[Any]]:
+        found = database.query(statement.format(game=int(game), player=player), _LIMITS)
+        if found.cut is not None:
+            raise DataError(
+                f"Game {game} has more rows in {database.name} than a game can have (limit on "
+                f"{found.cut}): {statement!r} gave {len(found.rows)} rows."
+            )
+        return found.rows
 
-def _last_before(question: Question, game: int) -> int | None:
-    """Return the number of the last event before the move; None where the id tells none."""
-    named, _, number = question.id.rpartition("-")
-    is_ours = named == str(game) and number.isdecimal() and number.isascii()
-    return int(number) - 1 if is_ours else None
-
-
-def _rows(database: Database, statement: str, whose: str) -> Sequence[Sequence[Any]]:
-    rows = database.query(statement, _LIMITS)
-    if rows.cut is not None:
-        raise DataError(
-            f"{whose} has more in {database.name} than a game can have: by the limit on "
-            f"{rows.cut}, {statement!r} gave {len(rows.rows)} rows."
-        )
-    return rows.rows
-
-
-def _parsed(game: int, settings: object) -> Mapping[str, Any]:
+    began = rows(_SETTINGS)
+    if len(began) != 1:
+        raise DataError(f"{database.name} has no game {game}, which {question.key} is about.")
+    ((played, text),) = began
+    if played != world:
+        raise DataError(f"Game {game} is one of '{played}', and {question.key} of '{world}'.")
     try:
-        parsed = json.loads(str(settings))
+        settings = TypeAdapter(dict[str, Any]).validate_json(str(text))
     except ValueError as error:
-        raise DataError(f"Game {game}: its settings are no JSON ({error}).") from error
-    if not isinstance(parsed, dict):
-        raise DataError(f"Game {game}: its settings are no JSON object: {settings!r}.")
-    return parsed
+        raise DataError(f"Game {game}: its settings are not a JSON object: {text!r}.") from error
+    named, _, number = question.id.rpartition("-")
+    is_ours = named == str(int(game)) and number.isdecimal() and number.isascii()
+    events = _without_gaps(int(game), rows(_EVENTS), int(number) - 1 if is_ours else None)
+    own = {str(name): str(value) for name, value in rows(_HIDDEN)}
+    return Record(int(game), player, settings, events, own)
 
 
 def _without_gaps(

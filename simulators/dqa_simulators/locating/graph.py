@@ -1,9 +1,10 @@
-"""Flow graphs: topological order, levels and reachability, without a Python loop over edges."""
+"""Flow graphs: topological order and reachability, without a Python loop over edges."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +14,6 @@ from scipy.sparse import csgraph
 
 from dqa.core.errors import SituationError
 from dqa_simulators.checks import IntArray
-
-_MAX_LEVELS = 20_000
-"""Deeper graphs are searched home by home: a level costs some 30 us however few nodes it has."""
-
-_MANY = 100_000
-"""From this many keys on, a counting sort is worth its constant cost."""
 
 _NO_EDGE = np.iinfo(np.intp).max
 
@@ -32,14 +27,6 @@ class Grouped(NamedTuple):
     @classmethod
     def by(cls, keys: IntArray, groups: int) -> Grouped:
         """Group positions 0..len(keys)-1 by key, keeping their order within a group."""
-        if len(keys) > _MANY:
-            # One column a position: turning columns into rows is a counting sort in linear time.
-            ends = np.arange(len(keys) + 1)
-            columns = sparse.csc_array(
-                (np.ones(len(keys), np.int8), keys, ends), (groups, len(keys))
-            )
-            by_row = columns.tocsr()
-            return cls(by_row.indices.astype(np.intp), by_row.indptr.astype(np.intp))
         starts = np.zeros(groups + 1, np.intp)
         np.cumsum(np.bincount(keys, minlength=groups), out=starts[1:])
         return cls(np.argsort(keys, kind="stable"), starts)
@@ -101,32 +88,36 @@ class FlowGraph:
         self.out_degree = np.diff(self.starts)
         self.sources = np.repeat(np.arange(self.n), self.out_degree)
         self.targets = targets[self.rows]
-        self.rank = self._topological_rank(names, situation)
+        self.rank = self._topological_rank(situation)
 
-    def _topological_rank(self, names: Sequence[str], situation: str) -> IntArray:
-        """Rank nodes by strong component, which the algorithm finds in topological order.
+    def _topological_rank(self, situation: str) -> IntArray:
+        """Rank nodes by strong component, which SciPy finds in topological order.
 
         The order in which SciPy numbers components is not documented, so both directions are
         tried and the result is verified: linear in n + m and independent of the graph's depth.
         """
         pattern = self.matrix(np.ones(len(self.sources), np.int8))
-        count, component = csgraph.connected_components(pattern, True, "strong")
-        loops = np.flatnonzero(self.sources == self.targets)
-        if count < self.n or loops.size:
-            raise SituationError(
-                f"Situation '{situation}': its flows close a circle, "
-                f"{_circle(names, pattern, component, self.sources[loops])}; value must not flow "
-                "in a circle, so remove one of these rows of table 'flow'."
-            )
+        _, component = csgraph.connected_components(pattern, True, "strong")
         ranks = component.astype(np.intp)
         for rank in (self.n - 1 - ranks, ranks):
             if bool((rank[self.sources] < rank[self.targets]).all()):
                 return rank
-        levels = self._levels(limit=self.n)  # not reached with any SciPy that was tried
-        order = np.concatenate(levels) if levels else np.zeros(0, np.intp)
-        rank = np.empty(self.n, np.intp)
-        rank[order] = np.arange(self.n)
-        return rank
+        raise SituationError(
+            f"Situation '{situation}': its flows close a circle, {self._circle()}; value must not "
+            "flow in a circle, so remove one of these rows of table 'flow'."
+        )
+
+    def _circle(self) -> str:
+        """Return one circle of the graph as text."""
+        before: dict[int, list[int]] = {}
+        for source, target in zip(self.sources.tolist(), self.targets.tolist(), strict=True):
+            before.setdefault(target, []).append(source)
+        try:
+            TopologicalSorter(before).prepare()
+        except CycleError as error:
+            shown = [self._names[node] for node in error.args[1]]
+            return " -> ".join(shown if len(shown) < 12 else [*shown[:10], "..."])
+        raise AssertionError("SciPy numbers strong components in topological order")
 
     def out_edges(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Return the edges that leave some nodes, node by node, and how many leave each."""
@@ -150,52 +141,6 @@ class FlowGraph:
         return sparse.csr_array((values, self.targets, self.starts), (self.n, self.n))
 
     @cached_property
-    def _levels_or_none(self) -> list[IntArray] | None:
-        return self._levels(_MAX_LEVELS)
-
-    def _levels(self, limit: int) -> list[IntArray] | None:
-        """Split nodes into levels without edges inside one; None where there are over `limit`."""
-        waiting = np.bincount(self.targets, minlength=self.n)
-        level = np.flatnonzero(waiting == 0)
-        levels: list[IntArray] = []
-        while level.size:
-            if len(levels) == limit:
-                return None
-            levels.append(level)
-            edges, _ = self.out_edges(level)
-            reached = self.targets[edges]
-            np.subtract.at(waiting, reached, 1)
-            level = np.unique(reached[waiting[reached] == 0])
-        return levels
-
-    def _reaching(self, homes: IntArray) -> Iterator[tuple[IntArray, NDArray[np.uint64]]]:
-        """Yield, 64 homes at a time, ``(homes, bits)``: bit i of a node: it reaches home i.
-
-        A node reaches itself. Shallow graphs take one backward pass by level for 64 homes, so
-        O((n + m) * ceil(homes / 64)); graphs of more than 20,000 levels a search for each home.
-        """
-        for start in range(0, len(homes), 64):
-            block = homes[start : start + 64]
-            bits = np.zeros(self.n, np.uint64)
-            marks = np.uint64(1) << np.arange(len(block), dtype=np.uint64)
-            levels = self._levels_or_none
-            if levels is None:
-                for home, mark in zip(block.tolist(), marks, strict=True):
-                    bits[self._ancestors(home)] |= mark
-            else:
-                bits[block] = marks
-                self._spread_back(levels, bits)
-            yield block, bits
-
-    def _spread_back(self, levels: list[IntArray], bits: NDArray[np.uint64]) -> None:
-        for level in reversed(levels):
-            nodes = level[self.out_degree[level] > 0]
-            if nodes.size:
-                edges, counts = self.out_edges(nodes)
-                starts = np.cumsum(counts) - counts
-                bits[nodes] |= np.bitwise_or.reduceat(bits[self.targets[edges]], starts)
-
-    @cached_property
     def _reversed(self) -> sparse.csr_array:
         return self.matrix(np.ones(len(self.sources))).T.tocsr()
 
@@ -211,51 +156,27 @@ class FlowGraph:
         """
         chosen = np.full(len(nodes), -1, np.intp)
         distinct, home_of = np.unique(homes, return_inverse=True)
-        block_of = home_of // 64
-        for number, (block, bits) in enumerate(self._reaching(distinct)):
-            pairs = np.flatnonzero((block_of == number) & (self.out_degree[nodes] > 0))
+        leaves = self.out_degree[nodes] > 0
+        for number, home in enumerate(distinct.tolist()):
+            pairs = np.flatnonzero((home_of == number) & leaves)
             if not pairs.size:
                 continue
             edges, counts = self.out_edges(nodes[pairs])
             ends = self.targets[edges]
-            bit = np.repeat((home_of[pairs] - 64 * number).astype(np.uint64), counts)
-            leads = (bits[ends] >> bit) & np.uint64(1) == 1
-            straight = ends == np.repeat(block[home_of[pairs] - 64 * number], counts)
+            reaches = np.zeros(self.n, np.bool_)
+            reaches[self._ancestors(home)] = True
             # A straight edge sorts before every other, and one that leads elsewhere after all.
-            preference = np.full(len(edges), _NO_EDGE, np.intp)
-            preference[leads] = self._alphabetical(ends[leads]) if by_name else edges[leads]
-            preference[straight] = -1
+            preference = self._alphabetical[ends] if by_name else edges.copy()
+            preference[~reaches[ends]] = _NO_EDGE
+            preference[ends == home] = -1
             pair = np.repeat(np.arange(len(pairs)), counts)
             first = np.lexsort((preference, pair))[np.cumsum(counts) - counts]
             chosen[pairs] = np.where(preference[first] < _NO_EDGE, edges[first], -1)
         return chosen
 
-    def _alphabetical(self, nodes: IntArray) -> IntArray:
-        """Return each node's place among these nodes by name; shape (k,)."""
-        distinct, which = np.unique(nodes, return_inverse=True)
-        names = [self._names[node] for node in distinct.tolist()]
-        place = np.empty(len(names), np.intp)
-        place[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
-        return place[which]
-
-
-def _circle(
-    names: Sequence[str],
-    pattern: sparse.csr_array,
-    component: NDArray[np.int32],
-    loops: IntArray,
-) -> str:
-    """Return one circle of the graph as text; `loops` are nodes with an edge to themselves."""
-    if loops.size:
-        return f"{names[loops[0]]} -> {names[loops[0]]}"
-    members = np.flatnonzero(component == np.argmax(np.bincount(component)))
-    inside = pattern[members][:, members].tocsr()
-    # Walking on from any node of a strong component comes back to a node seen before.
-    walk: dict[int, None] = {}
-    node = 0
-    while node not in walk:
-        walk[node] = None
-        node = int(inside.indices[inside.indptr[node]])
-    circle = list(walk)[list(walk).index(node) :]
-    shown = [names[members[i]] for i in circle[:10]]
-    return " -> ".join([*shown, "..." if len(circle) > 10 else shown[0]])
+    @cached_property
+    def _alphabetical(self) -> IntArray:
+        """Each node's place among all nodes by name, shape (n,)."""
+        place = np.empty(self.n, np.intp)
+        place[sorted(range(self.n), key=self._names.__getitem__)] = np.arange(self.n)
+        return place

@@ -12,7 +12,7 @@ from dqa.core.errors import UsageError
 from dqa.core.question import Candidate
 from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position
 from dqa_simulators.games.betting import PLAYERS
-from dqa_simulators.games.reading import Record
+from dqa_simulators.games.reading import Record, replay
 
 Split: TypeAlias = tuple[int, int, int]
 """How many peppers, strawberries and cherries."""
@@ -222,19 +222,7 @@ class NegotiationPosition(Position):
             raise record.fail(f"the settings' turns are {turns!r}, not a number from 1.")
         says = record.settings.get("utterances", True) is True
         values = _read_values(record)
-        position = cls(record.player, pool, values, turns, says, seats=record.seats)
-        for event in record.events:
-            where = f"event {event.number} ({event.actor}: {event.action})"
-            if position.mover is None:
-                raise record.fail(f"{where} comes after the end of the game.")
-            if event.actor != position.mover:
-                raise record.fail(f"{where}: it is {position.mover}'s turn.")
-            try:
-                position = position.after(event.action)
-            except UsageError as error:
-                raise record.fail(f"{where}: {error}") from error
-            record.require_same(event, position.events[-1])
-        return position
+        return replay(record, cls(record.player, pool, values, turns, says, seats=record.seats))
 
 
 def write(split: Split) -> str:

@@ -134,9 +134,9 @@ def test_every_statement_of_a_script_has_an_order(script: str, backend: str) -> 
                     if found.tool == "query_database":
                         rows = max(asked.get(found.statement, 0), found.row_count)
                         asked[found.statement] = rows
-    assert len(asked) > 3
-    assert max(asked.values()) > 1 or script == "greedy"
-    unordered = [s for s, rows in asked.items() if rows > 1 and " ORDER BY " not in s]
+    assert len(asked) > 1
+    assert max(asked.values()) > 1
+    unordered = [s for s, rows in asked.items() if rows > 1 and "ORDER BY " not in s]
     assert unordered == []
 
 

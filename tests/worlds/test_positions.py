@@ -58,7 +58,7 @@ CHANGES = {
         ("UPDATE events SET detail = '7c 7c 8c' WHERE actor = 'chance'", "cannot be dealt here"),
         ("DELETE FROM hidden WHERE name = 'card 2'", "has no 'card 2'"),
         ("UPDATE hidden SET value = 'Ah'", "'Ah Ah' are one card twice"),
-        ("UPDATE games SET settings = '{'", "its settings are no JSON"),
+        ("UPDATE games SET settings = '{'", "its settings are not a JSON object"),
     ],
     "negotiation": [
         ("UPDATE events SET actor = 'opponent' WHERE number = 2", "event 2 .*is player's turn"),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dqa.databases.base import Backend
     from dqa.deciders.base import DeciderFactory, Settings
     from dqa.evaluation.findings import Analyse
-    from dqa.evaluation.publications import Publication
+    from dqa.evaluation.papers import Publication
     from dqa.evaluation.traces import Trace
     from dqa.loaders.base import QuestionReader
     from dqa.models.scripted import Responder
@@ -61,7 +61,7 @@ _CONTRACTS: Mapping[str, str] = {
     "trace_picture": "collections.abc:Callable",
     "command": "typer:Typer",
     "format": "dqa.core.records:Record",
-    "publication": "dqa.evaluation.publications:Publication",
+    "publication": "dqa.evaluation.papers:Publication",
     "tool": "collections.abc:Callable",
     "scripted": "dqa.models.scripted:Responder",
     "world": "dqa.worlds.base:WorldFactory",

@@ -117,7 +117,7 @@ _OWN: Mapping[str, str] = {
     "loaded": "dqa.api.databases:LoadedHere",
     "manifest": "dqa.loaders.generator.manifest:Manifest",
     "own_question": "dqa.loaders.custom_question:OwnQuestion",
-    "paper_view": "dqa.evaluation.paper_views:PaperView",
+    "paper_view": "dqa.evaluation.papers:PaperView",
     "proposed_scenario": "dqa.api.proposing:ProposedScenario",
     "question": "dqa.api.questions:ShownQuestion",
     "result": "dqa.evaluation.results:Result",

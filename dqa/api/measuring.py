@@ -14,8 +14,7 @@ from dqa.core.text import counted
 from dqa.evaluation.audit import ReleaseAudit
 from dqa.evaluation.findings import Analysis, read_cases
 from dqa.evaluation.location import RunLocation, locate_run
-from dqa.evaluation.paper_views import PaperView
-from dqa.evaluation.paper_views import view_paper as compare_with_paper
+from dqa.evaluation.papers import PaperView, view_questions
 from dqa.evaluation.record import register_scenarios, require_questions
 from dqa.evaluation.stored_runs import RunReader
 from dqa.loaders.sources import GeneratedFolder, InPlaceFolder, OwnQuestions, ReleaseFolder
@@ -105,7 +104,7 @@ def view_paper(
     publication, found = plugins.publication(paper), read_run(run)
     analysed = analyse(run, reference, questions=questions)
     strict = found.strict_official
-    return compare_with_paper(publication, found.summaries, analysed, strict_official=strict)
+    return view_questions(publication, found.summaries, analysed, strict_official=strict)
 
 
 def find_questions(

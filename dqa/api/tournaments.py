@@ -16,8 +16,7 @@ from dqa.api.training import train_missing
 from dqa.api.watching import Watcher
 from dqa.core.errors import MissingKeyError, PluginError, UnknownNameError, UsageError
 from dqa.evaluation.location import RunLocation, locate_run
-from dqa.evaluation.playing.paper import GameView, view_games
-from dqa.evaluation.publications import Publication
+from dqa.evaluation.papers import PaperView, Publication, view_games
 from dqa.evaluation.run_files import require_writable
 from dqa.worlds.base import count_players
 from dqa.worlds.training import watch_training
@@ -38,7 +37,7 @@ class Tournament:
     """
 
     run: Run
-    views: tuple[GameView, ...]
+    views: tuple[PaperView, ...]
     left_out: tuple[str, ...] = ()
 
 
@@ -75,13 +74,11 @@ def play_tournament(
     """
     require_writable(None if out is None else locate_run(out))
     watcher, seed, alone = watcher or Watcher(), how.get("seed", 0), players_of(world) == 1
-    games = [table for paper in _papers() for table in paper.games if table.world == world]
-    scores = [table for paper in _papers() for table in paper.episodes if table.world == world]
-    rows = [row.player for table in games for row in table.rows]
-    rows += [row.player for table in scores for row in table.rows]
+    tables = [table for paper in _papers() for table in paper.tables if table.world == world]
+    rows = [row.decider for table in tables for row in table.rows]
     by_default = [] if players else [name for name in rows if name]
-    faced = [] if opponents or alone else [name for table in games for name in table.opponents]
-    references = [table.reference for table in games if table.reference]
+    faced = [] if opponents or alone else [name for table in tables for name in table.opponents]
+    references = [table.reference for table in tables if table.reference]
     compared = [how["reference"]] if "reference" in how else references
     named = [*players, *by_default, *opponents, *faced, *compared]
     names = list(dict.fromkeys(one for one in named if isinstance(one, str)))

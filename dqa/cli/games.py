@@ -173,12 +173,12 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
 
 
 def _print_tournament(found: Tournament) -> None:
-    from dqa.report.paper_tables import game_view_notes, game_view_tables
+    from dqa.report.paper_tables import paper_notes, paper_tables
 
     for view in found.views:
-        for table in game_view_tables(view):
+        for table in paper_tables(view):
             echo_table(table)
-        echo(*game_view_notes(view))
+        echo(*paper_notes(view))
     for line in found.left_out:
         echo(f"left out: {line}")
     print_run(found.run, tables=not found.views)

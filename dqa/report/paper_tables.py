@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from dqa.evaluation.findings import FindingTable, Share
-from dqa.evaluation.paper_views import PaperCell, PaperTable, PaperView
-from dqa.evaluation.playing.paper import GameCell, GameTable, GameView, ScoreTable
-from dqa.evaluation.publications import GameMeasure
-from dqa.report.table import (
-    NONE,
-    Table,
-    estimate_text,
-    in_percent,
-    interval_text,
-    share_text,
-    titled,
-)
+from dqa.evaluation.papers import SCORE, PaperCell, PaperTable, PaperView, Place
+from dqa.report.table import NONE, Table, interval_text, share_text, titled
 from dqa.report.tables import model_line
 
 _COLUMNS = {"relational": "RDB", "graph": "GDB", "4": "4 and more", "total": "Total"}
-_UNITS: Mapping[GameMeasure, tuple[str, tuple[tuple[float, str], ...]]] = {
-    "payoff": ("a game", ((1.0, ".2f"),)),
-    "rational": ("in %", ((100.0, ".1f"),)),
-    "agreements": ("score, then two shares in %", ((1.0, ".1f"), (100.0, ".0f"), (100.0, ".0f"))),
-}
-"""By measure, its unit in words, and the factor and the digits of each figure."""
-_BESIDE = "printed, and below ours with its 95 % interval"
 _WIDEST = 7
 """Columns beyond which each share of an analysis has a line of its own."""
 
@@ -44,97 +25,63 @@ def paper_notes(view: PaperView) -> list[str]:
             "The paper counts the official label alone, and this run does not: evaluate with "
             "--strict-official to compare."
         )
-    lines += [f"{table.name}: {table.note}" for table in view.tables if table.note]
+    for table in view.tables:
+        lines += [f"{table.name}: {table.note}"] if table.note else []
+        if table.reference is not None and table.our_reference != table.reference:
+            lines.append(
+                f"{table.name}: the paper compares with {table.reference}, and this run with "
+                f"{table.our_reference or 'no one'} (--reference)."
+            )
     return [*lines, *map(model_line, view.models)]
 
 
 def _paper_table(table: PaperTable) -> Table:
-    places = dict.fromkeys((c.scenario, c.column) for row in table.rows for c in row.cells)
-    titles = [titled(scenario, _COLUMNS.get(column, column)) for scenario, column in places]
+    found = dict.fromkeys((c.scenario, c.column) for row in table.rows for c in row.cells)
+    places = sorted(found, key=lambda place: not place[0]) if table.world else list(found)
     rows = []
     for row in table.rows:
         cells = {(cell.scenario, cell.column): cell for cell in row.cells}
         model = "" if row.published_model is None else f" ({row.published_model})"
         who = f"{row.name or NONE}{model}\n{row.decider or NONE}"
-        rows.append([who, *(_paper_cell(cells.get(place)) for place in places)])
-    title = f"{table.name}. {table.title}, in %: printed, and ours below"
-    return _with_lines(title, "Decider", [title.strip() for title in titles], rows)
+        scales = [_scale(table, place) for place in places]
+        shown = zip(places, scales, strict=True)
+        rows.append([who, *(_paper_cell(cells.get(place), *scale) for place, scale in shown)])
+    unit = " a game" if table.measure == "payoff" else " in %"
+    title = f"{table.name}. {table.title},{unit}: printed, and ours below with its 95 % interval"
+    subject = "Decider" if table.world is None else "Player"
+    titles = [_title(table, place) for place in places]
+    return Table(title, [subject], titles, rows, range(1, len(rows)))
 
 
-def _paper_cell(cell: PaperCell | None) -> str:
+def _scale(table: PaperTable, place: Place) -> tuple[float, str]:
+    """Return the factor and the format of a figure: a payoff as it is, a share in percent."""
+    if table.measure == "payoff" or (table.measure == "agreements" and place[1] == SCORE):
+        return 1.0, ".2f"
+    return 100.0, ".1f"
+
+
+def _title(table: PaperTable, place: Place) -> str:
+    scenario, column = place
+    if table.world is None:
+        return titled(scenario, _COLUMNS.get(column, column)).strip()
+    return "\n".join(filter(None, (scenario or ("Mean" if not column else "All"), column)))
+
+
+def _paper_cell(cell: PaperCell | None, scale: float, digits: str) -> str:
     if cell is None:
         return f"{NONE}\n{NONE}"
-    lines = [_of(cell.published, cell.published_of), NONE]
+
+    def text(value: float | None, of: int | None) -> str:
+        figure = NONE if value is None else f"{scale * value:{digits}}"
+        return figure if of is None else f"{figure} (of {of})"
+
+    lines = [text(cell.published, cell.published_of), NONE]
     ours = cell.ours
-    if ours is not None and ours.share is not None:
-        lines[1] = _of(ours.share, ours.of)
+    if ours is not None and ours.value is not None:
+        lines[1] = text(ours.value, ours.of)
         if ours.low is not None and ours.high is not None:
-            lines.append(interval_text(ours.low, ours.high))
+            lines.append(f"[{scale * ours.low:{digits}}, {scale * ours.high:{digits}}]")
     return "\n".join(lines)
-
-
-def _of(share: float | None, of: int | None) -> str:
-    return (NONE if share is None else f"{100 * share:.1f}") + ("" if of is None else f" (of {of})")
-
-
-def game_view_tables(view: GameView) -> list[Table]:
-    """Return a paper's tables of games: those of two players, then those of one."""
-    return [*map(_game_table, view.tables), *map(_score_table, view.scores)]
-
-
-def game_view_notes(view: GameView) -> list[str]:
-    """Return the source of the printed figures, and how ours differ, a line each."""
-    lines = [f"Printed: {view.citation} {view.setting}"]
-    for one in view.tables:
-        if one.note:
-            lines.append(f"{one.name}: {one.note}")
-        if one.reference is not None and one.our_reference != one.reference:
-            lines.append(
-                f"{one.name}: the paper compares with {one.reference}, and this run with "
-                f"{one.our_reference or 'nobody'} (--reference)."
-            )
-    return [*lines, *(f"{one.name}: {one.note}" for one in view.scores if one.note)]
-
-
-def _game_table(one: GameTable) -> Table:
-    unit, parts = _UNITS[one.measure]
-    rows = [
-        [f"{row.name or NONE}\n{row.player}", *(_game_cell(cell, parts) for cell in row.cells)]
-        for row in one.rows
-    ]
-    title = f"{one.name}. {one.title}, {unit}: {_BESIDE}"
-    return _with_lines(title, "Player", [*one.opponents, "Mean"], rows)
-
-
-def _game_cell(cell: GameCell, parts: Sequence[tuple[float, str]]) -> str:
-    """Return the printed figures, and below them ours with their intervals."""
-    printed = [
-        f"{value * scale:{digits}}"
-        for value, (scale, digits) in zip(cell.published, parts, strict=False)
-    ]
-    ours = [
-        estimate_text(found, scale, digits)
-        for found, (scale, digits) in zip(cell.ours, parts, strict=False)
-    ]
-    return "\n".join([", ".join(printed) or NONE, *(ours or [NONE])])
-
-
-def _score_table(one: ScoreTable) -> Table:
-    titles = [column.task or column.measure.capitalize() for column in one.columns]
-    rows = [
-        [
-            f"{row.name or NONE}\n{row.player or '(nobody here)'}",
-            *(f"{_of(cell.published, None)}\n{in_percent(cell.ours)}" for cell in row.cells),
-        ]
-        for row in one.rows
-    ]
-    return _with_lines(f"{one.name}. {one.title}, in %: {_BESIDE}", "Player", titles, rows)
-
-
-def _with_lines(
-    title: str, name: str, titles: Sequence[str], rows: Sequence[Sequence[str]]
-) -> Table:
-    return Table(title, [name], titles, rows, range(1, len(rows)))
 
 
 def finding_table(measured: FindingTable) -> Table:

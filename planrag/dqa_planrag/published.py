@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from dqa.evaluation.publications import Publication
+from dqa.evaluation.papers import Publication
 
 PAPER = Publication.model_validate_json(
     resources.files("dqa_planrag").joinpath("published.json").read_text("utf-8")

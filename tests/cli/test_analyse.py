@@ -133,10 +133,10 @@ def test_a_papers_tables_stand_beside_a_runs_figures(dqa: Callable[..., Any], fo
     assert planrag["locating", "relational"]["published"] == 0.645
     for found in (one for one in figures["results"] if one["decider"] == "planrag"):
         ours = planrag[found["scenario"], found["kind"]]["ours"]
-        assert (ours["share"], ours["of"]) == (found["accuracy"], found["questions"])
+        assert (ours["value"], ours["of"]) == (found["accuracy"], found["questions"])
     for row in (one for one in rows(analysed, "failures") if one["decider"] == "iterrag"):
         ours = cells("Figure 6", "iterrag")[row["scenario"], "failed"]["ours"]
-        assert ours["share"] == row["shares"]["failed"]["rate"]
+        assert ours["value"] == row["shares"]["failed"]["rate"]
     for row in (one for one in rows(analysed, "replannings") if one["decider"] == "planrag"):
         places = cells("Table 7", "planrag")
         ours = {column: places[row["scenario"], column]["ours"] for column in row["shares"]}

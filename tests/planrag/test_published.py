@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dqa import plugins
-from dqa.evaluation.publications import PublishedTable
+from dqa.evaluation.papers import PublishedTable
 from dqa_planrag.published import PAPER
 
 TABLES = {table.name: table for table in PAPER.tables}
@@ -14,7 +14,7 @@ TABLES = {table.name: table for table in PAPER.tables}
 def shares(table: PublishedTable, decider: str) -> dict[tuple[str, str], float | None]:
     """Return the shares that a table prints of a decider."""
     (row,) = (row for row in table.rows if row.decider == decider)
-    return {(figure.scenario, figure.column): figure.share for figure in row.figures}
+    return {(figure.scenario, figure.column): figure.value for figure in row.figures}
 
 
 def test_it_is_found_by_its_name_and_names_deciders_that_exist() -> None:
@@ -41,9 +41,9 @@ def test_table_7_adds_up() -> None:
         figures = {f.column: f for f in row.figures if f.scenario == scenario}
         total = figures.pop("total")
         assert sum(figure.of or 0 for figure in figures.values()) == total.of
-        right = sum((figure.share or 0.0) * (figure.of or 0) for figure in figures.values())
+        right = sum((figure.value or 0.0) * (figure.of or 0) for figure in figures.values())
         assert total.of is not None
-        assert total.share == pytest.approx(right / total.of, abs=0.001)
+        assert total.value == pytest.approx(right / total.of, abs=0.001)
 
 
 @pytest.mark.parametrize("decider", ["iterrag", "planrag"])

@@ -1,0 +1,426 @@
+"""What papers printed, as data, and a run's own figures next to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
+from typing import Self, TypeAlias
+
+from pydantic import Field
+
+from dqa.core.errors import UsageError
+from dqa.core.records import Record
+from dqa.evaluation.findings import Analysis, FindingTable
+from dqa.evaluation.playing.metrics import AGREEMENT, GameFigures, PlayFigures
+from dqa.evaluation.results import NO_MODEL
+from dqa.evaluation.statistics.clusters import Estimate
+from dqa.evaluation.statistics.summaries import Summary, grouped, kind_means
+
+Place: TypeAlias = tuple[str, str]
+"""Where a figure stands: a scenario, an opponent or a kind of task ("" for all), and a column."""
+
+
+class PublishedFigure(Record):
+    """One printed figure.
+
+    Attributes
+    ----------
+    scenario
+        The scenario, the opponent or the kind of task; empty for all together.
+    column
+        What of the row it is, in the words of the measure: a kind of database, a type of question,
+        a class of failure; empty if a row has one figure per scenario.
+    value
+        Shares are in 0..1; None if the paper gives only the count.
+    of
+        How many decisions it is a share of, if the paper gives that.
+    """
+
+    scenario: str = ""
+    column: str = ""
+    value: float | None = None
+    of: int | None = Field(default=None, ge=0)
+
+
+class PublishedRow(Record):
+    """What a table prints of one decider or player.
+
+    Attributes
+    ----------
+    name
+        As the paper calls it.
+    decider
+        The decider or player that stands for it here; empty if there is none.
+    model
+        What answered, in the paper's words, if the table compares models.
+    """
+
+    name: str
+    decider: str = ""
+    model: str | None = None
+    figures: tuple[PublishedFigure, ...]
+
+    @classmethod
+    def of(
+        cls, name: str, decider: str, places: Sequence[Place], values: Sequence[float | None]
+    ) -> Self:
+        """Return a row with a value for each place; `UsageError` if their numbers differ."""
+        if len(places) != len(values):
+            raise UsageError(f"'{name}' has {len(values)} of {len(places)} cells.")
+        figures = tuple(
+            PublishedFigure(scenario=scenario, column=column, value=value)
+            for (scenario, column), value in zip(places, values, strict=True)
+        )
+        return cls(name=name, decider=decider, figures=figures)
+
+
+class PublishedTable(Record):
+    """A table or figure of a paper.
+
+    Attributes
+    ----------
+    name
+        Such as ``Table 5``.
+    title
+        What it measures, in our words.
+    measure
+        ``accuracy`` by kind of database, ``mean_accuracy`` over both kinds, or a measure of the
+        paper's analysis (`dqa.evaluation.findings.FindingTable`). Of games ``payoff`` or
+        ``rational`` by opponent; ``agreements`` by opponent (`AGREEMENTS`); or ``episodes``: the
+        ``score`` and ``success`` of one player by kind of task.
+    world
+        The world of its games; None for questions.
+    reference
+        The player that decisions are compared with.
+    drawn
+        Whether it is a figure with bars.
+    note
+        What a reader has to know of the printed figures.
+    """
+
+    name: str
+    title: str
+    measure: str
+    world: str | None = None
+    reference: str | None = None
+    drawn: bool = False
+    note: str | None = None
+    rows: tuple[PublishedRow, ...]
+
+    @property
+    def opponents(self) -> tuple[str, ...]:
+        """The opponents of its players, in order; () for other tables."""
+        if self.measure not in {"payoff", "rational", "agreements"}:
+            return ()
+        named = (figure.scenario for row in self.rows for figure in row.figures)
+        return tuple(dict.fromkeys(filter(None, named)))
+
+
+class Publication(Record):
+    """A paper with its tables.
+
+    Attributes
+    ----------
+    name
+        What commands call it.
+    citation
+        Authors, year, title and venue.
+    setting
+        The models, databases and questions of its figures.
+    strict_official
+        Whether the official label alone counted as right.
+    analysis
+        The function that measures its tables of questions (`dqa.evaluation.findings.Analyse`), as
+        ``package.module:function``.
+    tables
+        Its tables, of questions and of games.
+    """
+
+    name: str
+    citation: str
+    setting: str
+    strict_official: bool = True
+    analysis: str | None = None
+    tables: tuple[PublishedTable, ...] = ()
+
+    @property
+    def worlds(self) -> tuple[str, ...]:
+        """The worlds of its tables of games, in their order."""
+        return tuple(dict.fromkeys(table.world for table in self.tables if table.world))
+
+
+class OwnFigure(Record):
+    """What a run has where a paper has a printed figure.
+
+    Attributes
+    ----------
+    count, of
+        What it is a share of; None for a mean.
+    low, high
+        Its 95 % interval: clustered by situation for an accuracy on one database, by deals for
+        games, and Wilson's by questions elsewhere; None for a mean of shares.
+    """
+
+    value: float | None
+    count: int | None = Field(default=None, ge=0)
+    of: int | None = Field(default=None, ge=0)
+    low: float | None = None
+    high: float | None = None
+
+
+class PaperCell(Record):
+    """One place of a table: what the paper printed there, and what the run has."""
+
+    scenario: str
+    column: str
+    published: float | None
+    published_of: int | None
+    ours: OwnFigure | None
+
+
+class PaperRow(Record):
+    """A decider or player in a table.
+
+    Attributes
+    ----------
+    name, published_model
+        As the paper calls it; None for a row that the paper does not have.
+    decider, model
+        Who stands for it in the run; None if it did not take part.
+    """
+
+    name: str | None
+    published_model: str | None
+    decider: str | None
+    model: str | None
+    cells: tuple[PaperCell, ...]
+
+
+class PaperTable(Record):
+    """A table of a paper with a run's figures; fields as of `PublishedTable`.
+
+    Attributes
+    ----------
+    our_reference
+        The player that decisions of the run are compared with.
+    rows
+        The paper's, then those that only the run has.
+    """
+
+    name: str
+    title: str
+    measure: str
+    world: str | None
+    reference: str | None
+    our_reference: str | None
+    drawn: bool
+    note: str | None
+    rows: tuple[PaperRow, ...]
+
+
+class PaperView(Record):
+    """A paper's tables with a run's figures, as ``dqa analyse --paper --json`` prints them.
+
+    Attributes
+    ----------
+    paper, citation, setting
+        As of `Publication`.
+    same_scoring
+        Whether the run counts the answers as right that the paper does.
+    models
+        What answered in the run.
+    """
+
+    version: int = Field(default=1, ge=1, le=1)
+    paper: str
+    citation: str
+    setting: str
+    same_scoring: bool = True
+    models: tuple[str, ...] = ()
+    tables: tuple[PaperTable, ...]
+
+
+_Figures: TypeAlias = dict[str, dict[Place, OwnFigure]]
+"""By decider and place."""
+
+
+def view_questions(
+    publication: Publication,
+    summaries: Sequence[Summary],
+    analysis: Analysis,
+    *,
+    strict_official: bool,
+) -> PaperView:
+    """Put a run of questions next to a paper's tables.
+
+    Parameters
+    ----------
+    publication
+        The paper.
+    summaries, analysis
+        Of the run.
+    strict_official
+        Whether only the official answer was right in it.
+    """
+    models = {summary.decider: summary.model for summary in summaries}
+    measured = {
+        "accuracy": _by_kind(summaries),
+        "mean_accuracy": _means(summaries),
+        **{table.measure: _figures(table) for table in analysis.tables},
+    }
+    return PaperView(
+        paper=publication.name,
+        citation=publication.citation,
+        setting=publication.setting,
+        same_scoring=publication.strict_official == strict_official,
+        models=tuple(dict.fromkeys(models.values())),
+        tables=tuple(
+            _table(table, measured.get(table.measure, {}), models)
+            for table in publication.tables
+            if table.world is None
+        ),
+    )
+
+
+def view_games(publication: Publication, found: PlayFigures) -> PaperView:
+    """Put a run of games next to a paper's tables of the same world."""
+    tables = []
+    reference = next((one.reference for one in found.pairs), None)
+    for table in (one for one in publication.tables if one.world == found.world):
+        ours: _Figures = {}
+        for one in (*found.pairs, *found.players):
+            ours.setdefault(one.player, {}).update(_of_games(table, one))
+        players = dict.fromkeys(ours, NO_MODEL)
+        tables.append(_table(table, ours, players).changed(our_reference=reference))
+    return PaperView(
+        paper=publication.name,
+        citation=publication.citation,
+        setting=publication.setting,
+        tables=tuple(tables),
+    )
+
+
+def _table(table: PublishedTable, ours: _Figures, models: Mapping[str, str]) -> PaperTable:
+    rows: list[PaperRow] = []
+    wanted = {row.decider for row in table.rows}
+    taking_part = [name for name in models if table.world or _base(name) in wanted]
+    shown = set()
+    for row in table.rows:
+        fitting = [name for name in taking_part if _fits(row, name, models[name])]
+        shown.update(fitting)
+        rows += [_row(row, name, models[name], ours.get(name, {})) for name in fitting] or [
+            _row(row, None, None, {})
+        ]
+    more = (name for name in taking_part if name not in shown and name in ours)
+    rows += [_row(PublishedRow(name="", figures=()), n, models[n], ours[n]) for n in more]
+    same = ("name", "title", "measure", "world", "reference", "drawn", "note")
+    known = {name: getattr(table, name) for name in same}
+    return PaperTable(**known, our_reference=None, rows=tuple(rows))
+
+
+def _base(decider: str) -> str:
+    """Return a decider's own name, without the model that several models add."""
+    return decider.partition("@")[0]
+
+
+def _fits(row: PublishedRow, decider: str, model: str) -> bool:
+    """Whether a decider of the run stands for a row; with a named model, if that answered."""
+    if row.decider not in {decider, _base(decider)}:
+        return False
+    return row.model is None or _plain(row.model) in _plain(model)
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def _row(
+    row: PublishedRow, decider: str | None, model: str | None, ours: Mapping[Place, OwnFigure]
+) -> PaperRow:
+    printed = {(figure.scenario, figure.column): figure for figure in row.figures}
+    nothing = PublishedFigure()
+    return PaperRow(
+        name=row.name or None,
+        published_model=row.model,
+        decider=decider,
+        model=None if model == NO_MODEL else model,
+        cells=tuple(
+            PaperCell(
+                scenario=place[0],
+                column=place[1],
+                published=printed.get(place, nothing).value,
+                published_of=printed.get(place, nothing).of,
+                ours=ours.get(place),
+            )
+            for place in dict.fromkeys((*printed, *ours))
+        ),
+    )
+
+
+def _by_kind(summaries: Iterable[Summary]) -> _Figures:
+    """Return accuracies by kind of database; for several databases of a kind the mean."""
+    known = (one for one in summaries if one.accuracy is not None)
+    groups = grouped(known, lambda one: (one.decider, one.scenario, one.kind))
+    figures: _Figures = {}
+    for (decider, scenario, kind), found in groups.items():
+        one, *others = found
+        if others:
+            shares = [each.accuracy for each in found if each.accuracy is not None]
+            figure = OwnFigure(value=fsum(shares) / len(shares))
+        else:
+            low, high = one.interval or (None, None)
+            figure = OwnFigure(
+                value=one.accuracy, count=one.correct, of=one.judged, low=low, high=high
+            )
+        figures.setdefault(decider, {})[scenario, kind] = figure
+    return figures
+
+
+def _means(summaries: Sequence[Summary]) -> _Figures:
+    found: _Figures = {}
+    for mean in kind_means(summaries):
+        found.setdefault(mean.decider, {})[mean.scenario, ""] = OwnFigure(value=mean.accuracy)
+    return found
+
+
+def _figures(table: FindingTable) -> _Figures:
+    """Return the shares of an analysis's table by decider and place."""
+    found: _Figures = {}
+    for row in table.rows:
+        for column, share in row.shares.items():
+            found.setdefault(row.decider, {})[row.scenario, column] = OwnFigure(
+                value=share.rate, count=share.count, of=share.of, low=share.low, high=share.high
+            )
+    return found
+
+
+SCORE, AGREED, PARETO = "score", "agreed", "pareto optimal"
+AGREEMENTS = (SCORE, AGREED, PARETO)
+"""The columns of agreements: the score over agreed games, the share of games with an agreement, and
+the share of agreed deals that a world calls Pareto optimal."""
+
+
+def _of_games(table: PublishedTable, one: GameFigures) -> dict[Place, OwnFigure]:
+    """Return the figures of a player against one opponent, or all, by place."""
+    printed = {(figure.scenario, figure.column) for row in table.rows for figure in row.figures}
+    against = one.opponent or ""
+    estimates: dict[Place, Estimate | None] = {
+        "payoff": {(against, ""): one.payoff},
+        "rational": {(against, ""): one.rational},
+        "agreements": {
+            (against, SCORE): one.score,
+            (against, AGREED): one.facts.get(AGREEMENT),
+            (against, PARETO): one.agreed_facts.get(PARETO),
+        },
+        "episodes": {
+            ("", SCORE): one.payoff,
+            ("", "success"): one.success,
+            **{(name, SCORE): task.score for name, task in one.tasks.items()},
+            **{(name, "success"): task.success for name, task in one.tasks.items()},
+        },
+    }.get(table.measure, {})
+    return {
+        place: OwnFigure(value=found.value, low=found.low, high=found.high)
+        for place, found in estimates.items()
+        if found is not None and (table.measure != "episodes" or place in printed)
+    }

@@ -5,16 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
 
 import dqa
 from dqa import plugins
-from dqa.core.budgets import DecisionBudget
 from dqa.core.database import Database
 from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision, Ending, Usage
@@ -188,39 +186,3 @@ def test_a_world_that_goes_another_way_is_found_out(monkeypatch: pytest.MonkeyPa
     run = played(Learning(), games=1, options=RunOptions(isolation="none", workers=1))
     assert run.results[0].outcome is Outcome.CRASHED
     assert "does not go the same way twice" in str(run.results[0].error)
-
-
-@dataclass
-class Stuck(Learning):
-    """Does not come back where it is asked one thing."""
-
-    at: str = ""
-    woken: Event = field(default_factory=Event)
-
-    def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
-        """Say it, or never."""
-        if self.at == f"attempt {len(earlier) + 1}":
-            self.woken.wait(60.0)
-        return super().attempt(earlier)
-
-    def choose_attempt(self, attempts: Sequence[Trajectory]) -> Decision:
-        """Say it, or never."""
-        if self.at == "choosing":
-            self.woken.wait(60.0)
-        return super().choose_attempt(attempts)
-
-
-def test_no_one_waits_for_a_decider_that_stalls_between_attempts() -> None:
-    """The attempts until then count; without any there is no decision."""
-    for at, outcome, attempts in (
-        ("attempt 1", Outcome.NO_DECISION, 1),
-        ("attempt 2", Outcome.PLAYED, 1),
-        ("choosing", Outcome.PLAYED, 2),
-    ):
-        decider = Stuck(at=at)
-        try:
-            run = played(decider, games=1, seed=FOUND_SECOND, budget=DecisionBudget(seconds=0.2))
-        finally:
-            decider.woken.set()
-        (result,) = run.results
-        assert (result.outcome, result.game and result.game.attempts) == (outcome, attempts)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dqa.core.database import Limits
 from dqa.core.decider import Decider, EpisodeDecider
-from dqa.core.decision import Decision, Ending
+from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.events import AttemptEvent, Event, MoveEvent
+from dqa.core.recorder import DecisionWatcher, current_watcher, watched_by
 from dqa.core.trajectories import Step, Trajectory
-from dqa.evaluation.play import UNDECIDED, EventLog, LateError, Played, call_within
+from dqa.evaluation.play import UNDECIDED, Played
 from dqa.models.attempts import attempt_by
 from dqa.worlds.history import History
 from dqa.worlds.observed import trajectory_of
@@ -47,11 +47,10 @@ class GameLog:
     decisions: list[Decision] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
-    def add(self, decision: Decision | None) -> None:
+    def add(self, decision: Decision) -> None:
         """Add a decision with its events."""
-        if decision is not None:
-            self.decisions.append(decision)
-            self.events.extend(decision.trace)
+        self.decisions.append(decision)
+        self.events.extend(decision.trace)
 
     def add_moves(self, played: Played | None, attempt: int = 0) -> None:
         """Add the moves of a game, each after the events of its decision."""
@@ -78,10 +77,36 @@ class GameLog:
             )
 
 
+class _Between(DecisionWatcher):
+    """Stores what a decider does before an attempt, and passes it on."""
+
+    def __init__(self) -> None:
+        self._watcher = current_watcher()
+        self._events: list[Event] = []
+        self._usage = self._before = Usage()
+
+    def asking(self, step: int) -> None:
+        """Report that a model is asked."""
+        self._watcher.asking(step)
+
+    def happened(self, event: Event, usage: Usage) -> None:
+        """Store an event."""
+        if usage.calls < self._usage.calls:  # another recorder, which begins at 0
+            self._before += self._usage
+        self._usage = usage
+        self._events.append(event)
+        self._watcher.happened(event, usage)
+
+    def decision(self) -> Decision:
+        """Return the events as a decision."""
+        steps = max((event.step for event in self._events), default=0)
+        usage = self._before + self._usage
+        return Decision(Ending.ANSWERED, usage=usage, steps=steps, trace=tuple(self._events))
+
+
 @dataclass
 class _Attempt:
-    number: int
-    log: EventLog
+    before: Decision
     played: Played | None = None
     trajectory: Trajectory | None = None
 
@@ -99,25 +124,14 @@ class Attempts:
         The world's name of the player.
     names
         The names in which models are asked.
-    seconds
-        The time limit of a decision, and of each question about attempts.
     """
 
     def __init__(
-        self,
-        decider: EpisodeDecider,
-        game: Game,
-        seat: str,
-        names: tuple[str, ...],
-        seconds: float | None,
+        self, decider: EpisodeDecider, game: Game, seat: str, names: tuple[str, ...]
     ) -> None:
-        self._decider = decider
-        self._game = game
-        self._seat = seat
-        self._names = names
-        self._seconds = seconds
+        self._decider, self._game, self._seat, self._names = decider, game, seat, names
         self._attempts: list[_Attempt] = []
-        self._others: list[Decision | None] = []
+        self._others: list[Decision] = []
         self._counted = 0
 
     def play(
@@ -145,19 +159,20 @@ class Attempts:
             reproducible.
         """
         while len(self._attempts) < self._decider.attempts:
-            attempt = _Attempt(len(self._attempts) + 1, EventLog())
-            self._attempts.append(attempt)
-            player = self._next_player(attempt)
+            number, between = len(self._attempts) + 1, _Between()
+            asked = attempt_by(*self._names, f"before attempt {number}", self._decider.name)
+            with asked, watched_by(between):
+                player = self._decider.attempt(self._trajectories)
             if player is None:
-                self._attempts.pop()
+                self._others.append(between.decision())
                 break
-            attempt.played = play(player, f"attempt {attempt.number}")
+            attempt = _Attempt(between.decision())
+            self._attempts.append(attempt)
+            attempt.played = play(player, f"attempt {number}")
             if attempt.played.returns is None:
                 return attempt.played
-            attempt.trajectory = self._read(history, attempt.number, attempt.played)
+            attempt.trajectory = self._read(history, number, attempt.played)
         if not self._attempts:
-            if any(one and one.ending is Ending.NO_DECISION for one in self._others):
-                return None
             raise ValueError(f"{self._decider.name} wants to play no attempt at all.")
         self._counted = self._choose()
         counted = self._attempts[self._counted - 1].played if self._counted else None
@@ -170,35 +185,21 @@ class Attempts:
 
     def record(self, log: GameLog) -> None:
         """Add the attempts to a log, each after an event with its number."""
-        for one in self._attempts:
+        for number, one in enumerate(self._attempts, 1):
             reward = None if one.trajectory is None else one.trajectory.reward
             moves = 0 if one.played is None else len(one.played.moves)
-            counts = one.number == self._counted
+            counts = number == self._counted
             log.events.append(
-                AttemptEvent(number=one.number, moves=moves, reward=reward, counts=counts)
+                AttemptEvent(number=number, moves=moves, reward=reward, counts=counts)
             )
-            log.add(one.log.close())
-            log.add_moves(one.played, one.number)
+            log.add(one.before)
+            log.add_moves(one.played, number)
         for decision in self._others:
             log.add(decision)
 
     @property
     def _trajectories(self) -> tuple[Trajectory, ...]:
         return tuple(one.trajectory for one in self._attempts if one.trajectory is not None)
-
-    def _next_player(self, attempt: _Attempt) -> Decider | None:
-        """Return the next player; None for none, or if the decider does not answer."""
-        name = self._decider.name
-        call = partial(self._decider.attempt, self._trajectories)
-        with attempt_by(*self._names, f"before attempt {attempt.number}", name):
-            try:
-                player = call_within(call, name, self._seconds, attempt.log)
-            except LateError as late:
-                self._others.append(late.decision)
-                return None
-        if player is None:
-            self._others.append(attempt.log.close())
-        return player
 
     def _read(self, history: History, number: int, played: Played) -> Trajectory:
         """Return an attempt as a trajectory, with the observation after its last action."""
@@ -222,12 +223,8 @@ class Attempts:
         if len(self._attempts) == 1:
             return 1
         name = self._decider.name
-        call = partial(self._decider.choose_attempt, self._trajectories)
         with attempt_by(*self._names, "which attempt counts", name):
-            try:
-                decision = call_within(call, name, self._seconds)
-            except LateError as late:
-                decision = late.decision
+            decision = self._decider.choose_attempt(self._trajectories)
         self._others.append(decision)
         if decision.ending in UNDECIDED:
             return len(self._attempts)
@@ -244,21 +241,21 @@ class Attempts:
     def _play_again(self, world: World, counted: Played) -> Played:
         """Play an attempt again, by its choices alone."""
         with closing(world.start(self._game.seed)) as episode:
-            for number, move in enumerate(counted.moves, 1):
+            for move in counted.moves:
                 asked, choice = episode.next_move(), move.choice
                 if asked is None or choice is None or not asked.position.accepts(choice):
-                    raise self._differs(f"move {number}, '{choice}', is not legal")
+                    raise self._differs(f"'{choice}' is not legal")
                 episode.choose(choice)
             if episode.next_move() is not None:
                 raise self._differs("it has not ended")
             returns, facts = episode.returns(), episode.facts()
         if dict(returns) != dict(counted.returns or {}):
-            raise self._differs(f"it brings {dict(returns)} and not {dict(counted.returns or {})}")
+            raise self._differs(f"it brings {dict(returns)}")
         return Played(counted.moves, returns, facts, counted.goal)
 
     def _differs(self, how: str) -> ValueError:
         return ValueError(
-            f"Game {self._game.id} of '{self._game.world}' does not go the same way twice: when "
-            f"attempt {self._counted} is played again by its own choices, {how}. A world has to "
+            f"Game {self._game.id} of '{self._game.world}' does not go the same way twice: attempt "
+            f"{self._counted} was played again by its own choices, and {how}. A world has to "
             "follow from its seed and the choices alone."
         )

@@ -83,7 +83,7 @@ class GameWorker:
         setup, (world, history) = self._setup, self._world_of(game)
         called = dict(zip(setup.players, (game.player, game.opponent), strict=False))
         deciders = {seat: setup.epochs[game.epoch - 1][name] for seat, name in called.items()}
-        seat, names, seconds = setup.players[0], _names(game), setup.spec.budget.seconds
+        seat, names = setup.players[0], _names(game)
         reference = _reference(setup, seat, names)
 
         def play(deciders: dict[str, Decider], *more: str) -> Played:
@@ -91,7 +91,6 @@ class GameWorker:
                 *(world, deciders, game.seed),
                 mirrored=game.mirrored,
                 names=(*names, *more),
-                seconds=seconds,
                 reference=reference,
             )
 
@@ -101,7 +100,7 @@ class GameWorker:
         attempts = None
         if len(deciders) == 1 and isinstance(own, EpisodeDecider):
             if own.attempts > 1:
-                attempts = Attempts(own, game, seat, names, seconds)
+                attempts = Attempts(own, game, seat, names)
             else:
                 deciders = {seat: own.attempt(()) or own}
         played = failed = None

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from pydantic import Field
 
 from dqa import plugins
 from dqa.core.errors import UsageError
-from dqa.core.question import Candidate
+from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.simulator import Outcomes
-from dqa.core.situation import Situation
-from dqa.core.truth import LabelledQuestion
 from dqa.deciders.candidates import recorded_outcomes
 from dqa.evaluation.executors import open_mapper
 from dqa.evaluation.options import DEFAULT_ENGINE, EngineOptions
-from dqa.evaluation.score import has_record, rules_of, usual_rules
-from dqa.scenarios import registered, scenario_name
+from dqa.evaluation.score import Simulation, has_record, rules_of, simulations, usual_rules
 
 
 class Annotation(Record):
@@ -58,58 +53,13 @@ class Annotation(Record):
     decided_by_last_bit: bool
 
 
-class _Group(NamedTuple):
-    """Questions of one scenario about one situation by their place in the set.
-
-    They are simulated together. `scenario` is its name, or the folder of one that only this process
-    knows.
-    """
-
-    scenario: str
-    situation: Situation
-    labelled: dict[int, LabelledQuestion]
-    rules: str
-
-    def simulate(self) -> dict[int, Outcomes]:
-        """Return the outcomes of each question."""
-        simulator = plugins.simulator(scenario_name(self.scenario))
-        questions = [question for question, _ in self.labelled.values()]
-        outcomes = simulator.outcomes(self.situation, questions, self.rules)
-        return dict(zip(self.labelled, outcomes, strict=True))
-
-    def annotate(self) -> dict[int, Annotation]:
-        """Return the annotation of each question, which is less to send than its outcomes."""
-        return {
-            place: _annotation(self.labelled[place], outcomes, self.rules)
-            for place, outcomes in self.simulate().items()
-        }
-
-
-def simulate_all(question_set: QuestionSet, rule_set: str | None = None) -> list[Outcomes]:
-    """Return the outcomes of every question, in order; each situation is simulated once.
-
-    Raises
-    ------
-    UsageError
-        A question has no simulator and no recorded outcomes.
-    UnknownNameError
-        A scenario without a simulator, a rule set that it does not have, an unknown situation.
-    SituationError
-        A situation that breaks the rules of its scenario.
-    """
-    outcomes, groups = _groups(question_set, rule_set or usual_rules(question_set))
-    for group in groups:
-        outcomes |= group.simulate()
-    return [outcomes[place] for place in sorted(outcomes)]
-
-
-def annotate(
+def simulate_all(
     question_set: QuestionSet,
     rule_set: str | None = None,
     *,
     options: EngineOptions = DEFAULT_ENGINE,
-) -> list[Annotation]:
-    """Return the best decisions of every question, in the order of the set.
+) -> list[Outcomes]:
+    """Return the outcomes of every question, in order; each situation is simulated once.
 
     Parameters
     ----------
@@ -122,65 +72,75 @@ def annotate(
 
     Raises
     ------
-    UsageError, UnknownNameError, SituationError
-        As `simulate_all`.
+    UsageError
+        A question has no simulator and no recorded outcomes.
+    UnknownNameError
+        A scenario without a simulator, a rule set that it does not have, an unknown situation.
+    SituationError
+        A situation that breaks the rules of its scenario.
     InfrastructureError
         A cluster cannot be reached, or has no room.
     """
-    rule_set = rule_set or usual_rules(question_set)
-    recorded, groups = _groups(question_set, rule_set)
-    labelled = question_set.labelled
-    annotations = {
-        place: _annotation(labelled[place], outcomes, rule_set)
-        for place, outcomes in recorded.items()
-    }
+    groups = simulations(question_set, rule_set)
+    simulated = {question.key for group in groups for question in group.questions}
+    found: dict[str, Outcomes] = {}
+    for question in question_set.questions:
+        if question.key not in simulated:
+            found[question.key] = _recorded(question_set, question)
     with open_mapper(options) as mapper:
-        for found in mapper.map(_Group.annotate, groups):
-            annotations |= found
-    return [annotations[place] for place in sorted(annotations)]
+        for outcomes in mapper.map(Simulation.outcomes, groups):
+            found |= outcomes
+    return [found[question.key] for question in question_set.questions]
 
 
-def _groups(
-    question_set: QuestionSet, rule_set: str | None
-) -> tuple[dict[int, Outcomes], list[_Group]]:
-    """Return the recorded outcomes by place, and the other questions by situation."""
-    recorded: dict[int, Outcomes] = {}
-    groups: dict[tuple[str, int], _Group] = {}
-    folders, simulated = registered(), plugins.names("simulator")
-    for place, one in enumerate(question_set.labelled):
-        question, truth = one
-        if has_record(question_set, question):
-            known = recorded_outcomes(question, truth)
-            if known is not None:
-                recorded[place] = known
-                continue
-        if truth.outcomes is not None and question.scenario not in simulated:
-            raise UsageError(
-                f"Scenario '{question.scenario}' has no simulator; its outcomes are recorded."
+def _recorded(question_set: QuestionSet, question: Question) -> Outcomes:
+    """Return the recorded outcomes of a question that is not simulated, or raise an error."""
+    truth = question_set.truth_of(question)
+    recorded = None
+    if has_record(question_set, question):
+        recorded = recorded_outcomes(question, truth)
+    if recorded is not None:
+        return recorded
+    if truth.outcomes is not None and question.scenario not in plugins.names("simulator"):
+        raise UsageError(
+            f"Scenario '{question.scenario}' has no simulator; its outcomes are recorded."
+        )
+    if question.answer_form == "statement" or not question_set.has_data_of(question):
+        raise UsageError(
+            f"Question '{question.key}' has no simulator: only its own answer is known, by "
+            "which 'dqa eval' scores decisions."
+        )
+    plugins.simulator(question.scenario)  # it does not exist
+    raise UsageError(f"Question '{question.key}' has no recorded outcomes.")
+
+
+def annotate(
+    question_set: QuestionSet,
+    rule_set: str | None = None,
+    *,
+    options: EngineOptions = DEFAULT_ENGINE,
+) -> list[Annotation]:
+    """Return the best decisions of every question, in the order of the set.
+
+    Parameters and errors are those of `simulate_all`.
+    """
+    rule_set = rule_set or usual_rules(question_set)
+    simulated = simulate_all(question_set, rule_set, options=options)
+    annotations = []
+    for (question, truth), outcomes in zip(question_set.labelled, simulated, strict=True):
+        official = truth.official
+        annotations.append(
+            Annotation(
+                scenario=question.scenario,
+                question=int(question.id) if question.id.isdecimal() else question.id,
+                rule_set=rules_of(question.scenario, rule_set),
+                answer=outcomes.answer,
+                ties=outcomes.ties,
+                value=outcomes.best,
+                margin=outcomes.margin,
+                official=official,
+                agrees=None if official is None else official == outcomes.answer,
+                decided_by_last_bit=outcomes.decided_by_last_bit,
             )
-        if question.answer_form == "statement" or not question_set.has_data_of(question):
-            raise UsageError(
-                f"Question '{question.key}' has no simulator: only its own answer is known, by "
-                "which 'dqa eval' scores decisions."
-            )
-        situation = question_set.situation_of(question)
-        rules, folder = rules_of(question.scenario, rule_set), folders.get(question.scenario)
-        group = _Group(str(folder or question.scenario), situation, {}, rules)
-        groups.setdefault((question.scenario, id(situation)), group).labelled[place] = one
-    return recorded, list(groups.values())
-
-
-def _annotation(labelled: LabelledQuestion, outcomes: Outcomes, rule_set: str | None) -> Annotation:
-    question, official = labelled.question, labelled.truth.official
-    return Annotation(
-        scenario=question.scenario,
-        question=int(question.id) if question.id.isdecimal() else question.id,
-        rule_set=rules_of(question.scenario, rule_set),
-        answer=outcomes.answer,
-        ties=outcomes.ties,
-        value=outcomes.best,
-        margin=outcomes.margin,
-        official=official,
-        agrees=None if official is None else official == outcomes.answer,
-        decided_by_last_bit=outcomes.decided_by_last_bit,
-    )
+        )
+    return annotations

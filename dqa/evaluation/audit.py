@@ -9,7 +9,7 @@ under which it is best have and the others lack: a sum that counts twice, or ano
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from pydantic import Field
@@ -119,7 +119,9 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
         A situation that breaks what its scenario needs.
     """
     outcomes = _outcomes(question_set)
-    counting = _counting({labelled.question.scenario for labelled in question_set.labelled})
+    scenarios = {question.scenario for question in question_set.questions}
+    simulated = scenarios.intersection(plugins.names("simulator"))
+    counting = {name: counting_of(plugins.simulator(name)) for name in simulated}
     labels = tuple(
         _label(
             labelled,
@@ -141,13 +143,6 @@ def audit(question_set: QuestionSet) -> ReleaseAudit:
         defects=tuple(map(str, question_set.defects)),
         found=question_set.defects,
     )
-
-
-def _counting(scenarios: Iterable[str]) -> dict[str, CountingRules]:
-    """Return by scenario what its simulator declares, where it declares something."""
-    simulated = set(plugins.names("simulator")).intersection(scenarios)
-    found = {name: counting_of(plugins.simulator(name)) for name in simulated}
-    return {name: counting for name, counting in found.items() if counting is not None}
 
 
 def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
@@ -247,29 +242,25 @@ def _reason(
     by_rules: Mapping[str, Outcomes],
     counting: CountingRules | None,
 ) -> str:
-    name, first = next(iter(by_rules.items()))
-    told = [(other, found) for other, found in by_rules.items() if other != name]
-    agreeing, disagreeing = _parted(official, by_rules)
     if verdict == EVERY:
         return "The label is the best decision under every rule set."
+    name, first = next(iter(by_rules.items()))
+    lines = [_under(rules, official, found) for rules, found in by_rules.items()]
     if verdict == TIE:
-        said = _tied(official, first)
+        lines[0] = _tied(official, first)
     elif verdict == LAST_BIT:
-        said = (
+        lines[0] = (
             f"Under {name} the best and the next differ by no more than rounding, so the order "
             "of summation decides."
         )
-    elif counting is None or verdict == NONE:
-        said = _under(name, official, first)
-    else:
-        told = [*by_rules.items()]
-        if verdict == BY_TEXT:
-            text = _grounds((counting.text,), disagreeing, counting)
-            said = f"The label is best by what the text of the rules says: {text}."
-        else:
-            text = _grounds((counting.text,), agreeing, counting)
-            said = f"The label {verdict}; the text of the rules says otherwise: {text}."
-    return " ".join((said, *(_under(other, official, found) for other, found in told)))
+    elif counting is not None and verdict != NONE:
+        agreeing, others = _parted(official, by_rules)
+        by_text = verdict == BY_TEXT
+        text = _grounds((counting.text,), others if by_text else agreeing, counting)
+        said = "is best by what the text of the rules says"
+        said = said if by_text else f"{verdict}; the text of the rules says otherwise"
+        lines.insert(0, f"The label {said}: {text}.")
+    return " ".join(lines)
 
 
 def _tied(official: Candidate, outcomes: Outcomes) -> str:
@@ -285,15 +276,11 @@ def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:
     if official == outcomes.answer:
         return f"Under {name} the label is best."
     if official in outcomes.ties:
-        ties, how = len(outcomes.ties), "by the last bit" if outcomes.decided_by_last_bit else ""
-        first = " ".join(("first", how)).strip()
-        return f"Under {name} it is one of {ties} ties, of which {outcomes.answer} is {first}."
+        return f"Under {name} it is one of {len(outcomes.ties)} ties, the first {outcomes.answer}."
     best = f"Under {name} {outcomes.answer} is best; the label ranks {outcomes.rank(official)}"
     share = outcomes.relative_regret(official)
-    if share is None:
+    if share is None or not isfinite(share):
         return f"{best}."
-    if not isfinite(share):
-        return f"{best}, though even the best gains nothing."
     return f"{best} and gives away {share:.1%} of what the best gains."
 
 

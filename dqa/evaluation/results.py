@@ -78,6 +78,7 @@ _ASSESSED = (
     *("baseline", "goal", "match", "official_metrics", "game"),
 )
 """The fields of a result that its `Assessment` has as well."""
+_OF_TASK = ("database", "kind", "decider", "model", "epoch", "situation")
 _TIES = 1_000
 """The most best decisions that a line holds."""
 
@@ -88,7 +89,7 @@ def _some(ties: tuple[Candidate, ...], choice: Candidate | None) -> tuple[Candid
     return (*ties[:_TIES], *([choice] if choice in ties[_TIES:] and choice is not None else ()))
 
 
-class Result(Record):
+class Result(Record, use_attribute_docstrings=True):
     """A line of ``results.jsonl``: who was asked what, and what it is worth.
 
     It holds no times, so the same run gives the same file.
@@ -99,78 +100,76 @@ class Result(Record):
     scenario: str
     database: str
     kind: Kind
-    decider: str = Field(description="who decided; of several models as 'decider@model'")
-    model: str = Field(description="what answered: several joined by ' + ', or 'none'")
-    epoch: int = Field(ge=1, default=1, description="which repeat this is, from 1")
-    situation: str | None = Field(
-        default=None,
-        description="which data the question is about: questions that share it are no independent "
-        "sample; null of a line that an earlier version wrote",
-    )
+    decider: str
+    """who decided; of several models as 'decider@model'"""
+    model: str
+    """what answered: several joined by ' + ', or 'none'"""
+    epoch: int = Field(ge=1, default=1)
+    """which repeat this is, from 1"""
+    situation: str | None = None
+    """which data the question is about: questions that share it are no independent sample; null of
+    a line that an earlier version wrote"""
     outcome: Outcome
-    answer: str = Field(description="the decider's last words")
-    choice: Candidate | None = Field(description="the candidate that they name")
-    official: Candidate | None = Field(description="the official answer, where there is one")
-    ties: tuple[Candidate, ...] = Field(
-        description="every best decision; of more than 1,000 some, and the choice where it is one"
-    )
-    regret: float | None = Field(
-        ge=0, description="value given away against the best, in the scenario's unit"
-    )
-    relative_regret: float | None = Field(
-        ge=0, description="the same as a share of what the best gains over deciding nothing"
-    )
-    rank: int | None = Field(ge=1, description="of the choice; ties share the better one")
-    value: float | None = Field(description="what the choice leads to")
-    best_value: float | None = Field(description="what the best decision leads to")
-    baseline: float | None = Field(description="what deciding nothing leads to")
-    goal: Goal | None = Field(description="whether more or less value is better")
-    steps: int = Field(ge=0, description="replies of the model")
+    answer: str
+    """the decider's last words"""
+    choice: Candidate | None
+    """the candidate that they name"""
+    official: Candidate | None
+    """the official answer, where there is one"""
+    ties: tuple[Candidate, ...]
+    """every best decision; of more than 1,000 some, and the choice where it is one"""
+    regret: float | None = Field(ge=0)
+    """value given away against the best, in the scenario's unit"""
+    relative_regret: float | None = Field(ge=0)
+    """the same as a share of what the best gains over deciding nothing"""
+    rank: int | None = Field(ge=1)
+    """of the choice; ties share the better one"""
+    value: float | None
+    """what the choice leads to"""
+    best_value: float | None
+    """what the best decision leads to"""
+    baseline: float | None
+    """what deciding nothing leads to"""
+    goal: Goal | None
+    """whether more or less value is better"""
+    steps: int = Field(ge=0)
+    """replies of the model"""
     statements: int = Field(ge=0)
     plans: int = Field(ge=0)
     error: str | None
     input_tokens: int = Field(ge=0, default=0)
     output_tokens: int = Field(ge=0, default=0)
     calls: int = Field(ge=0, default=0)
-    cached_tokens: int = Field(ge=0, default=0, description="of input_tokens, from a cache")
-    reasoning_tokens: int = Field(ge=0, default=0, description="of output_tokens, reasoning")
-    uncounted: int = Field(ge=0, default=0, description="calls whose tokens are unknown")
-    failed_calls: int = Field(ge=0, default=0, description="calls that gave no reply")
-    tags: tuple[str, ...] = Field(default=(), description="the question's, where it has any")
-    match: MatchRule | None = Field(
-        default=None,
-        description="how rows were compared, where a statement is the answer; else null",
-    )
-    ended_by: str | None = Field(
-        default=None,
-        description="what ended the run before its decider did, such as 'budget: 3 statements'",
-    )
-    content: str | None = Field(
-        default=None,
-        description="digests of the question's text, rules and candidates: what tells the same "
-        "question in another run; null of a line that an earlier version wrote",
-    )
-    official_metrics: dict[str, float] = Field(
-        default_factory=dict,
-        description="what the set's own evaluation gives, by metric, where statements are answers",
-    )
-    game: PlayedGame | None = Field(
-        default=None, description="the game that was played; null of a decision"
-    )
+    cached_tokens: int = Field(ge=0, default=0)
+    """of input_tokens, from a cache"""
+    reasoning_tokens: int = Field(ge=0, default=0)
+    """of output_tokens, reasoning"""
+    uncounted: int = Field(ge=0, default=0)
+    """calls whose tokens are unknown"""
+    failed_calls: int = Field(ge=0, default=0)
+    """calls that gave no reply"""
+    tags: tuple[str, ...] = ()
+    """the question's, where it has any"""
+    match: MatchRule | None = None
+    """how rows were compared, where a statement is the answer; else null"""
+    ended_by: str | None = None
+    """what ended the run before its decider did, such as 'budget: 3 statements'"""
+    content: str | None = None
+    """digests of the question's text, rules and candidates: what tells the same question in another
+    run; null of a line that an earlier version wrote"""
+    official_metrics: dict[str, float] = Field(default_factory=dict)
+    """what the set's own evaluation gives, by metric, where statements are answers"""
+    game: PlayedGame | None = None
+    """the game that was played; null of a decision"""
 
     @classmethod
     def of(cls, task: Task, decision: Decision, assessed: Assessment) -> Self:
         """Put together what is known about one decision."""
         known = {name: getattr(assessed, name) for name in _ASSESSED}
+        known |= {name: getattr(task, name) for name in _OF_TASK}
         return cls(
             question=task.question.key,
             scenario=task.question.scenario,
-            database=task.database,
-            kind=task.kind,
-            decider=task.decider,
-            model=task.model,
-            epoch=task.epoch,
-            situation=task.situation,
             answer=decision.answer,
             steps=decision.steps,
             statements=len(decision.evidence),

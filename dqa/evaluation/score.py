@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
+from typing import NamedTuple
 
 from dqa import plugins
 from dqa.core.decision import Decision, Ending
@@ -19,6 +20,7 @@ from dqa.core.errors import InvalidAnswerError, UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
+from dqa.core.situation import Situation
 from dqa.core.truth import MatchRule
 from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of, recorded_outcomes
@@ -26,6 +28,7 @@ from dqa.evaluation.execution import Executor
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Goal, Outcome
 from dqa.evaluation.targets import DatabaseLocation
+from dqa.scenarios import registered, scenario_name
 
 
 def rules_of(scenario: str, rule_set: str | None) -> str:
@@ -54,6 +57,55 @@ def usual_rules(questions: QuestionSet) -> str | None:
 def has_record(questions: QuestionSet, question: Question) -> bool:
     """Whether a question's outcomes were asked of its own database when it was read."""
     return questions.is_in_place(question) and questions.truth_of(question).outcomes is not None
+
+
+class Simulation(NamedTuple):
+    """Questions of a scenario about one situation, which are simulated together.
+
+    It can be sent to another process: `scenario` is a name, or the folder of a scenario that only
+    this process knows.
+    """
+
+    scenario: str
+    situation: Situation
+    questions: tuple[Question, ...]
+    rules: str
+
+    def outcomes(self) -> dict[str, Outcomes]:
+        """Return the outcomes of each question by its key."""
+        simulator = plugins.simulator(scenario_name(self.scenario))
+        found = simulator.outcomes(self.situation, self.questions, self.rules)
+        return {q.key: outcomes for q, outcomes in zip(self.questions, found, strict=True)}
+
+
+def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[Simulation]:
+    """Return the simulations of a set, without questions whose outcomes are recorded or unknown.
+
+    Raises
+    ------
+    UnknownNameError
+        A scenario's simulator has no such rule set.
+    """
+    rule_set = rule_set or usual_rules(questions)
+    folders, simulated = registered(), set(plugins.names("simulator"))
+    rules = {
+        name: rules_of(name, rule_set)
+        for name in sorted({q.scenario for q in questions.questions} & simulated)
+    }
+    groups: dict[tuple[str, str], list[Question]] = {}
+    for question in questions.questions:
+        is_known = question.answer_form == "statement" or has_record(questions, question)
+        if question.scenario in rules and questions.has_data_of(question) and not is_known:
+            groups.setdefault((question.scenario, question.situation), []).append(question)
+    return [
+        Simulation(
+            str(folders.get(scenario) or scenario),
+            questions.situation_of(asked[0]),
+            tuple(asked),
+            rules[scenario],
+        )
+        for (scenario, _), asked in groups.items()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,16 +207,11 @@ class Judge:
                 "by the rows that they return: leave it out."
             )
         self._outcomes: dict[str, Outcomes] = {}
-        simulated = set(plugins.names("simulator"))
-        rule_set = rule_set or usual_rules(questions)
-        self._rules = {
-            name: rules_of(name, rule_set)
-            for name in sorted({q.scenario for q in questions.questions} & simulated)
+        self._simulations = {
+            question.key: one
+            for one in simulations(questions, rule_set)
+            for question in one.questions
         }
-        self._together: dict[tuple[str, str], list[Question]] = {}
-        for question in questions.questions:
-            if question.scenario in simulated and not has_record(questions, question):
-                self._together.setdefault(_asked_about(question), []).append(question)
 
     def unchosen(self, question: Question) -> Assessment:
         """Return what is known about a question before anything is chosen."""
@@ -250,16 +297,9 @@ class Judge:
 
     def _outcomes_of(self, question: Question) -> Outcomes | None:
         """Return a question's outcomes; all questions on a situation are simulated at once."""
-        together = self._together.get(_asked_about(question))
-        if together is None or has_record(self._set, question):
+        simulation = self._simulations.get(question.key)
+        if simulation is None:
             return recorded_outcomes(question, self._set.truth_of(question))
         if question.key not in self._outcomes:
-            found = plugins.simulator(question.scenario).outcomes(
-                self._set.situation_of(question), together, self._rules[question.scenario]
-            )
-            self._outcomes |= {q.key: o for q, o in zip(together, found, strict=True)}
+            self._outcomes |= simulation.outcomes()
         return self._outcomes[question.key]
-
-
-def _asked_about(question: Question) -> tuple[str, str]:
-    return question.scenario, question.situation

@@ -229,7 +229,7 @@ _RAISED = ("infrastructure", "budget", "crashed")
 
 
 def _lines(decided: Trace) -> Iterator[str]:
-    from dqa.report.reviews import reviews_line
+    from dqa.report.reading import reviews_line
     from dqa.report.spending import Spending
     from dqa.report.tables import model_line
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from difflib import SequenceMatcher
@@ -14,15 +15,13 @@ from dqa.core.decision import Ending
 from dqa.core.events import ENDING_KINDS, Event, StepEvent
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING
 from dqa.core.plans import PlanStep, read_plan
+from dqa.core.review import reviews_in
 from dqa.core.text import counted
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
-from dqa.report.moves import attempt_passage, game_lines, move_passage
 from dqa.report.passages import Change, Passage, Tone, noted
-from dqa.report.reviews import review_passage
 from dqa.report.spending import usage_text
 from dqa.report.tables import model_line
-from dqa.report.verdicts import verdict_passage
 
 _TITLES = {QUERY: "statement", SIMULATE: "simulation", COMPARE: "comparison"}
 _HEADING = re.compile(r"^# +(.+)$", re.MULTILINE)
@@ -56,10 +55,10 @@ def read(
         passages.append(_answer(trace, None if played else result))
     passages.append(_spent(trace))
     if result is not None and played:
-        return [*passages, Passage("noted", "outcome", 0, text="\n".join(game_lines(result)))]
+        return [*passages, Passage("noted", "outcome", 0, text="\n".join(_game_lines(result)))]
     if result is None and trace.ending is Ending.ANSWERED:
         return passages  # 'dqa ask' does not judge
-    return [*passages, verdict_passage(trace, result, unit)]
+    return [*passages, _verdict(trace, result, unit)]
 
 
 def _answer(trace: Trace, result: Result | None) -> Passage:
@@ -99,23 +98,19 @@ class _EventReader:
             "retrieval": self._retrieval,
             "simulation": self._retrieval,
             "tool": lambda step, data: [called_passage(step, data)],
-            "fault": lambda step, data: [_fault(step, data)],
             "parse_failure": self._failure,
-            "warning": lambda step, data: [Passage("noted", "warning", step, text=data["text"])],
-            "review": lambda step, data: [review_passage(step, data)],
-            "move": lambda step, data: [move_passage(step, data)],
-            "attempt": lambda step, data: [attempt_passage(step, data)],
-            "budget_spent": lambda step, data: [_budget(step, data)],
             "infrastructure": self._outage,
-            "crashed": lambda _, data: [_crash(data)],
         }
         for event in events:
             if isinstance(event, StepEvent):
                 yield noted(event.step, event.title, event.lines)
                 continue
-            show = known.get(event.kind)
+            show, note = known.get(event.kind), _NOTED.get(event.kind)
             try:
-                found = _of_method(event) if show is None else list(show(event.step, event.data))
+                if note is not None:
+                    found: list[Passage] | None = [note(event.step, event.data)]
+                else:
+                    found = _of_method(event) if show is None else [*show(event.step, event.data)]
             except (AttributeError, KeyError, TypeError, ValueError):
                 found = None  # a plug-in's event of the same kind with other fields
             if found is not None:
@@ -198,16 +193,15 @@ def called_passage(step: int | None, data: Mapping[str, Any]) -> Passage:
     )
 
 
+_HANDLED = {"after_stop": "fixed and used", "unsupported": "asked again without it"}
+
+
 def _fault(step: int, data: Mapping[str, Any]) -> Passage:
     wait = data["wait"]
-    if data["fault"] == "after_stop":
-        after = "mended and used"
-    elif data["fault"] == "unsupported":
-        after = "asked again without it"
-    else:
-        after = "asked no more" if wait is None else f"asked again after {float(wait):.3g} s"
+    failed = "asked no more" if wait is None else f"asked again after {float(wait):.3g} s"
+    after = _HANDLED.get(data["fault"], failed)
     tried = f"attempt {int(data['attempt'])}: {data['fault']} ({data['error']}), {after}"
-    tone: Tone = "warning" if data["fault"] in {"after_stop", "unsupported"} else "bad"
+    tone: Tone = "warning" if data["fault"] in _HANDLED else "bad"
     title, text = "fault of the model's provider", f"{tried}\n{data['message']}"
     return Passage("fault", title, step, tone=tone, text=text)
 
@@ -218,9 +212,80 @@ def _budget(step: int, data: Mapping[str, Any]) -> Passage:
     return Passage("noted", "budget", step, text=f"spent: {data['spent']}; {then}")
 
 
-def _crash(data: Mapping[str, Any]) -> Passage:
+def _crash(_: int, data: Mapping[str, Any]) -> Passage:
     text = _text(data, "traceback") or _text(data, "problem")
     return Passage("crash", "a bug ended the run", tone="bad", text=text)
+
+
+def _warning(step: int, data: Mapping[str, Any]) -> Passage:
+    return Passage("noted", "warning", step, text=data["text"])
+
+
+def _move(step: int, data: Mapping[str, Any]) -> Passage:
+    actions = ", ".join(map(str, data["actions"]))
+    more = int(data["total"]) - len(data["actions"])
+    lines = str(data["shown"]).splitlines()
+    lines.append(f"legal: {actions}{f' and {more} more' if more else ''}")
+    if data["choice"] is None:
+        lines.append(f"no move ({data['ending']}): {data['problem']}")
+    elif data["fallback"]:
+        why = data["problem"] or "it named no legal action"
+        lines.append(f"{data['choice']}, as the decision ended as {data['ending']}: {why}")
+    else:
+        lines.append(f"{data['choice']}")
+    if data["reference"] is not None:
+        lines.append(f"the reference: {data['reference']}")
+    return Passage("noted", f"{data['player']} ({data['decider']})", step, text="\n".join(lines))
+
+
+def _attempt(step: int, data: Mapping[str, Any]) -> Passage:
+    reward = data["reward"]
+    brought = "did not come to its end" if reward is None else f"brought {reward:g}"
+    counts = "; this attempt counts" if data["counts"] else ""
+    text = f"{counted(int(data['moves']), 'move')}, {brought}{counts}"
+    return Passage("noted", f"attempt {data['number']}", step, text=text)
+
+
+_DONE = {"approve": "approved", "correct": "corrected", "refuse": "refused"}
+
+
+def _review(step: int, review: Mapping[str, Any]) -> Passage:
+    by = str(review.get("by") or "")
+    who = f"a person ({by})" if by else "a person"
+    done = _DONE.get(review["action"])
+    title = f"{who} ended the run when asked about the {review['about']}"
+    if done is not None:
+        title = f"{who} {done} the {review['about']}"
+    lines = [] if review["action"] == "approve" else str(review["text"]).splitlines()
+    if review.get("correction"):
+        lines.append("to what cannot be used:" if review.get("problem") else "to:")
+        lines += str(review["correction"]).splitlines()
+    names = [name for name in ("reason", "problem") if review.get(name)]
+    lines += [f"{name.capitalize()}: {review[name]}" for name in names]
+    return Passage("noted", title, step, text="\n".join(lines))
+
+
+def reviews_line(events: Iterable[Event]) -> str | None:
+    """Return in one line how much was approved, corrected and refused; None for nothing."""
+    found = [event for event in reviews_in(events) if event.action in _DONE and not event.problem]
+    if not found:
+        return None
+    done = Counter((event.about, event.action) for event in found)
+    by = ", ".join(dict.fromkeys(event.by for event in found if event.by))
+    counts = [f"{counted(many, about)} {_DONE[action]}" for (about, action), many in done.items()]
+    return f"Reviewed{f' by {by}' if by else ''}: {', '.join(counts)}"
+
+
+_NOTED: Mapping[str, Callable[[int, Mapping[str, Any]], Passage]] = {
+    "fault": _fault,
+    "warning": _warning,
+    "review": _review,
+    "move": _move,
+    "attempt": _attempt,
+    "budget_spent": _budget,
+    "crashed": _crash,
+}
+"""Events that need no other event to be read."""
 
 
 def _of_method(event: Event) -> list[Passage] | None:
@@ -275,3 +340,136 @@ def _table(observation: str) -> list[tuple[Any, ...]]:
             return []
         found.append(tuple(row))
     return found
+
+
+_TIES_SHOWN = 10
+_WITHOUT_CHOICE = {
+    Outcome.NO_CANDIDATE: "no candidate",
+    Outcome.AMBIGUOUS: "more than one candidate",
+}
+_ENDED = {
+    "infrastructure": "A failure of {who} ended the run, which says nothing.",
+    "budget": "The budget was spent before the run could end.",
+    "stopped": "A person ended the run.",
+    "crashed": "A bug ended the run, which says nothing of the decision.",
+}
+
+
+def _verdict(trace: Trace, result: Result | None, unit: str) -> Passage:
+    """Return whether a decision was right, which one is best, and the outcome of each."""
+    text = "\n".join(_verdict_lines(trace, result, unit))
+    if result is None or not result.outcome.judged:
+        return Passage("unjudged", "Not judged", tone="warning", text=text)
+    tone: Tone = "good" if result.outcome is Outcome.CORRECT else "bad"
+    return Passage("verdict", "Verdict", tone=tone, text=text)
+
+
+def _verdict_lines(trace: Trace, result: Result | None, unit: str) -> Iterator[str]:
+    if result is None:
+        yield _not_judged(trace, None)
+    elif result.match is not None:
+        yield _matching(trace, result)
+        if result.ties:
+            yield f"Gold statement: {result.ties[0]}"
+    else:
+        yield _rightness(result) if result.outcome.judged else _not_judged(trace, result)
+        yield from _best(result, unit)
+        if result.outcome.judged:
+            yield from _given_away(result, unit)
+
+
+def _matching(trace: Trace, result: Result) -> str:
+    if result.outcome is Outcome.CORRECT:
+        return "Right: the statement's rows match those of the gold statement."
+    if result.outcome is Outcome.WRONG:
+        return f"Wrong: {result.error or 'its rows do not match those of the gold statement.'}"
+    if result.outcome.judged:
+        return _rightness(result)
+    if result.outcome.repeated:
+        return _not_judged(trace, result)
+    return f"Not judged: {result.error or 'No gold statement is known.'}"
+
+
+def _rightness(result: Result) -> str:
+    choice, ties = result.choice, result.ties
+    if result.outcome is Outcome.CORRECT:
+        if choice not in ties:
+            return f"Right: {choice} is the official answer, and only that counted."
+        best = "the best decision" if len(ties) == 1 else f"one of {len(ties):,} best decisions"
+        return f"Right: {choice} is {best}."
+    if result.outcome is Outcome.WRONG:
+        if choice in ties:
+            return f"Wrong: {choice} is as good as any, but only the official answer counted."
+        rank = "" if result.rank is None else f"; it has rank {result.rank}"
+        return f"Wrong: {choice} is not the best decision{rank}."
+    if result.outcome in _WITHOUT_CHOICE:
+        return f"No decision: the answer names {_WITHOUT_CHOICE[result.outcome]}."
+    return f"No decision ({result.outcome.value}): {result.error or 'the run ended without one.'}"
+
+
+def _not_judged(trace: Trace, result: Result | None) -> str:
+    problem = f" {trace.error}" if trace.error else ""
+    if trace.ending.value in _ENDED:
+        servers = {"database": "the database", "model": "the model"}
+        who = servers.get(str(trace.outage), "a server")
+        return _ENDED[trace.ending.value].format(who=who) + problem
+    if result is not None and not result.outcome.repeated:
+        return "Nothing tells whether it is right: the question has no known answer."
+    return f"No result was recorded for this decision.{problem}"
+
+
+def _best(result: Result, unit: str) -> Iterator[str]:
+    if not result.ties:
+        return
+    several, hidden = len(result.ties) > 1, len(result.ties) - _TIES_SHOWN
+    line = ", ".join(map(str, result.ties[:_TIES_SHOWN]))
+    line += f" and {hidden} more" if hidden > 0 else ""
+    if result.best_value is not None:
+        line += f", {'each with' if several else 'with'} a {unit} of {result.best_value:.6g}"
+        if result.goal is not None:
+            line += f" (a {'higher' if result.goal == 'maximise' else 'lower'} one is better)"
+    yield f"Best {'decisions' if several else 'decision'}: {line}."
+    if result.baseline is not None and result.best_value is not None:
+        gain = abs(result.best_value - result.baseline)
+        yield f"Deciding nothing leads to {result.baseline:.6g}: the best gains {gain:.6g}."
+    official = result.official
+    if official is not None and (several or official not in result.ties):
+        yield f"Official answer: {official}."
+
+
+def _given_away(result: Result, unit: str) -> Iterator[str]:
+    if result.value is None:
+        return
+    if not result.regret:
+        yield "The decision gives nothing away."
+        return
+    leads = f"{result.choice} leads to {result.value:.6g}"
+    yield f"{leads} and gives away {result.regret:.6g} of {unit}."
+    if result.baseline is None:
+        return
+    if result.relative_regret is None:
+        yield "Even the best decision gains nothing over deciding nothing."
+    else:
+        share = 100.0 * result.relative_regret
+        yield f"That is {share:.1f} % of what the best decision gains over deciding nothing."
+
+
+def _game_lines(result: Result) -> list[str]:
+    """Return a game's result in a few lines."""
+    game = result.game
+    if game is None:
+        return []
+    lines = [f"{seat}: {value:+g}" for seat, value in game.returns.items()]
+    lines += [
+        f"{wrong} of {game.moves[seat]} moves of {seat} named no legal action"
+        for seat, wrong in game.fallbacks.items()
+        if wrong
+    ]
+    if game.attempts > 1:
+        lines.append(f"played {game.attempts} times, of which one counts")
+    if game.compared:
+        lines.append(
+            f"{game.agreed} of {game.compared} decisions of {game.seats[0]} are those of "
+            f"{game.reference}"
+        )
+    return lines

@@ -10,13 +10,23 @@ from __future__ import annotations
 import hashlib
 import io
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from dqa.core.decision import Usage
+from dqa.core.events import (
+    EndingEvent,
+    Event,
+    ParseFailureEvent,
+    PromptEvent,
+    ReplyEvent,
+    ToolEvent,
+    ToolUse,
+)
 from dqa.core.question import Question
 from dqa.core.secrets import redacted
 from dqa.evaluation.keys import DecisionKey
@@ -24,7 +34,6 @@ from dqa.evaluation.record import AnySpec
 from dqa.evaluation.results import NO_MODEL, Outcome
 from dqa.evaluation.traces import Trace
 from dqa.report.export_rows import ExportedDecision, json_bytes
-from dqa.report.inspect_events import Conversation, assistant_message, usage_of
 
 Json: TypeAlias = dict[str, Any]
 
@@ -165,7 +174,7 @@ def _sample_id(row: ExportedDecision) -> str:
 def _sample(run: InspectRun, row: ExportedDecision) -> Json:
     trace, question = run.traces.get(row.key), run.questions.get(row.question)
     at, scores = run.began.isoformat(), _scores(row)
-    talk = Conversation(() if trace is None else trace.events, row.model, at)
+    talk = _Conversation(() if trace is None else trace.events, row.model, at)
     asked = row.question if question is None else _asked(question)
     prompt, target = talk.prompt or asked, [str(tie) for tie in row.ties] or ""
     candidates = None if question is None else question.candidates
@@ -208,7 +217,7 @@ def _asked(question: Question) -> str:
 
 
 def _output(row: ExportedDecision) -> Json:
-    choice = {"message": assistant_message(row.answer, row.model), "stop_reason": "stop"}
+    choice = {"message": _assistant_message(row.answer, row.model), "stop_reason": "stop"}
     return {"model": row.model, "choices": [choice] if row.model != NO_MODEL or row.answer else []}
 
 
@@ -244,9 +253,23 @@ def _usage(rows: Sequence[ExportedDecision]) -> Json:
     """Return the usage of a log's model, by its name; nothing without a model."""
     if rows[0].model == NO_MODEL:
         return {}
-    used = usage_of(sum(r.input_tokens for r in rows), sum(r.output_tokens for r in rows))
+    used = _usage_of(sum((row.usage for row in rows), Usage()))
     costs = [row.cost for row in rows if row.cost is not None]
     return {rows[0].model: used | ({"total_cost": sum(costs)} if costs else {})}
+
+
+def _usage_of(used: Usage | ReplyEvent) -> Json:
+    """Return tokens as Inspect counts them; those that servers count apart if there are any."""
+    apart = {
+        "input_tokens_cache_read": getattr(used, "cached_tokens", None),
+        "reasoning_tokens": getattr(used, "reasoning_tokens", None),
+    }
+    return {
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+        "total_tokens": used.input_tokens + used.output_tokens,
+        **{name: count for name, count in apart.items() if count},
+    }
 
 
 def _archive(header: Json, samples: Sequence[Json]) -> bytes:
@@ -281,3 +304,115 @@ def _summary(sample: Json) -> Json:
     if "limit" in sample:
         summary["limit"] = sample["limit"]["type"]
     return summary | {"completed": True, "message_count": len(sample["messages"])}
+
+
+_ROLES: Mapping[str, str] = {"human": "user", "ai": "assistant", "system": "system"}
+
+
+class _Conversation:
+    """A decision as messages and as events of Inspect.
+
+    If several models talk, such as one that plans, each has its own conversation: `messages` are
+    those of the one that acts, and `events` has all. `prompt` is the first prompt of the one that
+    acts, and `traceback` that of a bug that ended the decision.
+    """
+
+    def __init__(self, events: Iterable[Event], model: str, at: str) -> None:
+        self.prompt: list[Json] | None = None
+        self.messages: list[Json] = []
+        self.events: list[Json] = []
+        self.traceback: str | None = None
+        self._model, self._at = model, at
+        self._talks: dict[str, list[Json]] = {}
+        self._open: list[Json] = []
+        self._calls = 0
+        listed = list(events)
+        roles = [e.role for e in listed if isinstance(e, PromptEvent | ReplyEvent)]
+        self._main = "agent" if "agent" in roles or not roles else roles[0]
+        for event in listed:
+            self._add(event)
+
+    def _add(self, event: Event) -> None:
+        match event:
+            case PromptEvent():
+                self._begin(event)
+            case ReplyEvent():
+                self._reply(event)
+            case ToolEvent():
+                self._return(event)
+            case ParseFailureEvent():
+                problem = str(redacted(event.problem))
+                self._say(event.role, {"role": "user", "content": problem})
+                self._note("info", source=event.kind, data=problem)
+            case _:
+                if isinstance(event, EndingEvent) and event.traceback is not None:
+                    self.traceback = str(redacted(event.traceback))
+                self._note("info", source=event.kind, data=redacted(event.to_json()))
+
+    def _note(self, kind: str, **fields: Any) -> None:  # noqa: ANN401  (as Inspect has them)
+        event = {"event": kind, "timestamp": self._at, "working_start": 0.0}
+        self.events.append(event | fields)
+
+    def _say(self, role: str, message: Json) -> None:
+        self._talks.setdefault(role, []).append(message)
+        if role == self._main:
+            self.messages.append(message)
+
+    def _begin(self, event: PromptEvent) -> None:
+        """Begin a conversation; a decision may have several, one after the other."""
+        prompt = [
+            {"role": _ROLES.get(role, "user"), "content": str(redacted(text))}
+            for role, text in event.messages
+        ]
+        self._talks[event.role], self._open = [], []
+        for message in prompt:
+            self._say(event.role, message)
+        if self.prompt is None and event.role == self._main:
+            self.prompt = prompt
+
+    def _reply(self, event: ReplyEvent) -> None:
+        calls = [self._call(use) for use in event.calls]
+        self._open = [*calls]
+        message = _assistant_message(event.text, self._model, getattr(event, "reasoning", ""))
+        message |= {"tool_calls": calls} if calls else {}
+        choice = {"message": message, "stop_reason": "tool_calls" if calls else "stop"}
+        self._note(
+            "model",
+            model=self._model,
+            role=None if event.role == "agent" else event.role,
+            input=[*self._talks.get(event.role, ())],
+            tools=[],
+            tool_choice="auto",
+            config={},
+            output={"model": self._model, "choices": [choice], "usage": _usage_of(event)},
+        )
+        self._say(event.role, message)
+
+    def _call(self, use: ToolUse) -> Json:
+        self._calls += 1
+        given = redacted(use.input)
+        arguments = given if isinstance(given, dict) else {"input": given}
+        call = {"id": f"call_{self._calls}", "function": use.tool, "arguments": arguments}
+        return call | {"type": "function"}
+
+    def _return(self, event: ToolEvent) -> None:
+        call = next((call for call in self._open if call["function"] == event.tool), None)
+        if call is None:  # the program called it, or the reply stated the call as text
+            call = self._call(ToolUse(tool=event.tool, input={"statement": event.statement}))
+        else:
+            self._open.remove(call)
+        result = str(redacted(event.observation))
+        error = None if event.error is None else {"type": "unknown", "message": event.error}
+        self._note("tool", **call, result=result, error=error, working_time=event.seconds)
+        if self._main in self._talks:
+            about = {"tool_call_id": call["id"], "function": call["function"], "error": error}
+            self._say(self._main, {"role": "tool", "content": result, **about})
+
+
+def _assistant_message(text: str, model: str, reasoning: str = "") -> Json:
+    """Return a reply as a message, with the model's reasoning before it."""
+    content: str | list[Json] = str(redacted(text))
+    if reasoning:
+        thought = {"type": "reasoning", "reasoning": str(redacted(reasoning))}
+        content = [thought, {"type": "text", "text": content}]
+    return {"role": "assistant", "content": content, "source": "generate", "model": model}

@@ -14,7 +14,7 @@ from dqa.evaluation.record import require_questions
 from dqa.evaluation.results import Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics.comparing import Asked, Comparison, Contestant, compare_contestants
-from dqa.evaluation.statistics.same_questions import match_questions, renamed
+from dqa.evaluation.statistics.pairs import match_questions, renamed
 
 
 def compare(  # noqa: PLR0913  (each is a question of its own to the caller)

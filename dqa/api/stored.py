@@ -14,9 +14,8 @@ from dqa.api.runs import Run
 from dqa.core.errors import DqaError, ParseError, UsageError
 from dqa.core.files import DATA_BYTES, read_json, require_folder
 from dqa.core.records import Record, problem_of
-from dqa.evaluation.copying import copy, read_content
+from dqa.evaluation.copying import copy, read_content, read_old
 from dqa.evaluation.location import DATABASE, FOLDER_RUN, STORE_SUFFIXES, RunLocation, locate_run
-from dqa.evaluation.old_runs import read_old
 from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.record import register_scenarios
 from dqa.evaluation.results import NO_MODEL

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, MetaData, Table, select
 
 from dqa.core.decision import Usage
 from dqa.core.errors import DataError, UsageError
-from dqa.evaluation.location import RunLocation
+from dqa.core.files import parse_json_of, read_json, whole_lines
+from dqa.core.records import dump_line
+from dqa.core.run_stores import TABLE_PREFIX
+from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.prompts import Prompts
 from dqa.evaluation.record import RunRecord
 from dqa.evaluation.results import Result
 from dqa.evaluation.shortcuts import ShortcutChoices
+from dqa.evaluation.spec import SPEC_VERSION
 from dqa.evaluation.store import RunStore
-from dqa.evaluation.stored_runs import RunReader, is_store, run_names
+from dqa.evaluation.stored_runs import (
+    USAGE,
+    VERSION,
+    RunReader,
+    connected,
+    is_store,
+    run_names,
+    version_of,
+)
 from dqa.evaluation.traces import Trace
 
 
@@ -75,3 +93,87 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
     store.close()
     store.write_lines()
     return location
+
+
+def read_old(location: RunLocation) -> RunContent | None:
+    """Read a run of a version before 0.5; None if there is none."""
+    if location.folder is not None and not (location.folder / DATABASE).exists():
+        return _read_folder(location.folder) if (location.folder / _TRACES).exists() else None
+    if location.file is not None and not location.file.exists():
+        return None
+    with connected(location) as connection:
+        version = version_of(connection)
+        is_old = version is not None and version < VERSION
+        return _read_store(connection, location) if is_old else None
+
+
+_TRACES = "traces.jsonl"
+
+
+def _read_folder(folder: Path) -> RunContent:
+    def lines(name: str) -> list[Any]:
+        return [
+            parse_json_of(name, one.decode()) for one in whole_lines(folder / name, home=folder)
+        ]
+
+    prompts = read_json(folder / "prompts.json") if (folder / "prompts.json").exists() else {}
+    texts, deciders = prompts.get("texts", {}), prompts.get("deciders", {})
+    lost = lines("abandoned.jsonl")
+    bodies = [None if one.get("kind") == "lost" else dump_line(one).encode() for one in lost]
+    return RunContent(
+        _record(read_json(folder / "run.json")),
+        list({r.key: r for r in map(Result.from_json, lines("results.jsonl"))}.values()),
+        {t.key: t for t in map(Trace.from_json, lines(_TRACES))}.values(),
+        {who: {name: texts[key] for name, key in of.items()} for who, of in deciders.items()},
+        [ShortcutChoices.model_validate(line) for line in lines("shortcuts.jsonl")],
+        list(zip((Usage(**one["usage"]) for one in lost), bodies, strict=True)),
+    )
+
+
+def _record(written: Mapping[str, Any]) -> RunRecord:
+    if "spec" not in written:
+        return RunRecord(spec=None, versions=written["versions"])
+    spec = written["spec"] or {}
+    is_current = spec.get("version") == (1 if "world" in spec else SPEC_VERSION)
+    return RunRecord.model_validate({**written, "resumable": is_current})
+
+
+def _read_store(connection: Connection, location: RunLocation) -> RunContent:
+    def rows(name: str, *order: str, **having: object) -> list[dict[str, Any]]:
+        table = Table(f"{TABLE_PREFIX}{name}", MetaData(), autoload_with=connection)
+        found = select(table).order_by(*(table.c[column] for column in order)).filter_by(**having)
+        return [dict(row) for row in connection.execute(found).mappings()]
+
+    names = {one["name"]: one for one in rows("runs", "id")}
+    name = location.name or next(iter(names), "")
+    if name not in names or (location.name is None and len(names) > 1):
+        raise UsageError(f"{location.store} contains the runs {', '.join(names)}: name one.")
+    run = names[name]
+    fields = ("spec", "options", "calls", "versions", "games")
+    written = {name: run[name] for name in ("content_hash", "planned", "began")}
+    written |= {name: json.loads(run[name]) for name in fields if run.get(name)}
+    texts = {one["hash"]: one["text"] for one in rows("prompts")}
+    prompts: dict[str, dict[str, str]] = {}
+    for one in rows("run_prompts", "decider", "name", run_id=run["id"]):
+        prompts.setdefault(one["decider"], {})[one["name"]] = texts[one["hash"]]
+    results = rows("results", "position", "task", run_id=run["id"])
+    bodies = {one["task"]: one["body"] for one in rows("traces", run_id=run["id"])}
+    traces = (json.loads(zlib.decompress(bodies[one["task"]])) for one in results)
+    shortcuts = rows("shortcuts", "position", run_id=run["id"])
+    lost = rows("lost", "id", run_id=run["id"])
+    used = (Usage(*(one[name] for name in USAGE if name in one)) for one in lost)
+    again = (None if one["kind"] == "lost" else one["body"] for one in lost)
+    return RunContent(
+        _record(written),
+        list(map(_result, results)),
+        list(map(Trace.from_json, traces)),
+        prompts,
+        [ShortcutChoices.model_validate_json(one["body"]) for one in shortcuts],
+        list(zip(used, again, strict=True)),
+    )
+
+
+def _result(row: Mapping[str, Any]) -> Result:
+    line = {name: row[name] for name in row if name in Result.model_fields}
+    line |= {name: json.loads(row[name]) for name in ("ties", "tags")}
+    return Result.from_json(line | json.loads(row["more"] or "{}"))

@@ -18,8 +18,7 @@ import pytest
 
 from dqa.core.question import Question
 from dqa.core.truth import GoldTable, MatchRule, Truth
-from dqa.evaluation.execution import Executor
-from dqa.evaluation.matching import efficiency_reward
+from dqa.evaluation.execution import Executor, efficiency_reward
 from dqa.evaluation.targets import places_of
 
 FILE: dict[str, Any] = json.loads((Path(__file__).parent / "pairs.json").read_text("utf-8"))

@@ -8,7 +8,7 @@ import pytest
 
 from dqa.core.display import Value
 from dqa.core.truth import MatchRule
-from dqa.evaluation.matching import rows_match, sorts_rows
+from dqa.evaluation.execution import rows_match, sorts_rows
 
 _Rows = list[tuple[Value, ...]]
 

@@ -5,27 +5,37 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
+from dqa.core.database import Limits
 from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import GameTakenError
-from dqa.core.events import EndingEvent
+from dqa.core.events import AttemptEvent, EndingEvent, Event, MoveEvent
 from dqa.core.question import Candidate, Question
+from dqa.core.recorder import DecisionWatcher, current_watcher, watched_by
+from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.by_scenario import ByScenario
 from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.plan import Task
-from dqa.evaluation.play import Played, Reference, play_episode
-from dqa.evaluation.playing.attempts import Attempts, GameLog
+from dqa.evaluation.play import UNDECIDED, Played, Reference, play_episode
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.playing.setup import GameSetup
 from dqa.evaluation.playing.spec import Game
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.score import Assessment
 from dqa.evaluation.worker import Made, decide_task
+from dqa.models.attempts import attempt_by
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.history import History
-from dqa.worlds.world import Move, World
+from dqa.worlds.observed import trajectory_of
+from dqa.worlds.world import GameEvent, Move, World
+
+if TYPE_CHECKING:
+    from dqa.evaluation.playing.spec import Game
 
 _OF_GAME = ("world", "number", "seed", "mirrored", "player", "opponent")
 
@@ -211,3 +221,238 @@ def _join(game: PlayedGame, log: GameLog, failed: Decision | None, seconds: floa
         lost=sum((decision.lost for decision in decisions), Usage()),
         game=game,
     )
+
+
+_EVENTS: Final = "SELECT number, stage, actor, action, detail FROM events ORDER BY number"
+_WHOLE: Final = Limits(rows=1_000_000, bytes=1_000_000_000, seconds=60.0, cell=100_000_000)
+"""The limits of reading a trajectory: nothing of it may be cut."""
+_SHOWN_ACTIONS: Final = 12
+"""Legal actions of a move in a trace; their number is always there."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameLog:
+    """The decisions and events of a game in order.
+
+    Attributes
+    ----------
+    called
+        The decider's name of each player.
+    """
+
+    called: Mapping[str, str]
+    decisions: list[Decision] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+
+    def add(self, decision: Decision) -> None:
+        """Add a decision with its events."""
+        self.decisions.append(decision)
+        self.events.extend(decision.trace)
+
+    def add_moves(self, played: Played | None, attempt: int = 0) -> None:
+        """Add the moves of a game, each after the events of its decision."""
+        for move in () if played is None else played.moves:
+            decision = move.decision
+            self.add(decision)
+            self.events.append(
+                MoveEvent(
+                    player=move.player,
+                    decider=self.called[move.player],
+                    shown=move.shown,
+                    actions=move.actions[:_SHOWN_ACTIONS],
+                    total=len(move.actions),
+                    choice=move.choice,
+                    ending=decision.ending.value,
+                    problem=decision.error,
+                    fallback=move.fallback,
+                    reference=move.reference,
+                    input_tokens=decision.usage.input_tokens,
+                    output_tokens=decision.usage.output_tokens,
+                    calls=decision.usage.calls,
+                    attempt=attempt,
+                )
+            )
+
+
+class _Between(DecisionWatcher):
+    """Stores what a decider does before an attempt, and passes it on."""
+
+    def __init__(self) -> None:
+        self._watcher = current_watcher()
+        self._events: list[Event] = []
+        self._usage = self._before = Usage()
+
+    def asking(self, step: int) -> None:
+        """Report that a model is asked."""
+        self._watcher.asking(step)
+
+    def happened(self, event: Event, usage: Usage) -> None:
+        """Store an event."""
+        if usage.calls < self._usage.calls:  # another recorder, which begins at 0
+            self._before += self._usage
+        self._usage = usage
+        self._events.append(event)
+        self._watcher.happened(event, usage)
+
+    def decision(self) -> Decision:
+        """Return the events as a decision."""
+        steps = max((event.step for event in self._events), default=0)
+        usage = self._before + self._usage
+        return Decision(Ending.ANSWERED, usage=usage, steps=steps, trace=tuple(self._events))
+
+
+@dataclass
+class _Attempt:
+    before: Decision
+    played: Played | None = None
+    trajectory: Trajectory | None = None
+
+
+class Attempts:
+    """Plays a game until its decider wants no further attempt.
+
+    Parameters
+    ----------
+    decider
+        The player.
+    game
+        The game.
+    seat
+        The world's name of the player.
+    names
+        The names in which models are asked.
+    """
+
+    def __init__(
+        self, decider: EpisodeDecider, game: Game, seat: str, names: tuple[str, ...]
+    ) -> None:
+        self._decider, self._game, self._seat, self._names = decider, game, seat, names
+        self._attempts: list[_Attempt] = []
+        self._others: list[Decision] = []
+        self._counted = 0
+
+    def play(
+        self, world: World, history: History, play: Callable[[Decider, str], Played]
+    ) -> Played | None:
+        """Play every attempt, and then the one that counts again.
+
+        Parameters
+        ----------
+        world, history
+            The world of the game, and its history.
+        play
+            Plays the game by a decider, with a name for the attempt.
+
+        Returns
+        -------
+        Played
+            The attempt that counts, or the one that did not reach its end; None if the decider did
+            not answer.
+
+        Raises
+        ------
+        ValueError
+            The decider wants no first attempt or names a missing one, or the world is not
+            reproducible.
+        """
+        while len(self._attempts) < self._decider.attempts:
+            number, between = len(self._attempts) + 1, _Between()
+            asked = attempt_by(*self._names, f"before attempt {number}", self._decider.name)
+            with asked, watched_by(between):
+                player = self._decider.attempt(self._trajectories)
+            if player is None:
+                self._others.append(between.decision())
+                break
+            attempt = _Attempt(between.decision())
+            self._attempts.append(attempt)
+            attempt.played = play(player, f"attempt {number}")
+            if attempt.played.returns is None:
+                return attempt.played
+            attempt.trajectory = self._read(history, number, attempt.played)
+        if not self._attempts:
+            raise ValueError(f"{self._decider.name} wants to play no attempt at all.")
+        self._counted = self._choose()
+        counted = self._attempts[self._counted - 1].played if self._counted else None
+        return None if counted is None else self._play_again(world, counted)
+
+    @property
+    def count(self) -> int:
+        """The number of attempts, at least 1."""
+        return max(1, len(self._attempts))
+
+    def record(self, log: GameLog) -> None:
+        """Add the attempts to a log, each after an event with its number."""
+        for number, one in enumerate(self._attempts, 1):
+            reward = None if one.trajectory is None else one.trajectory.reward
+            moves = 0 if one.played is None else len(one.played.moves)
+            counts = number == self._counted
+            log.events.append(
+                AttemptEvent(number=number, moves=moves, reward=reward, counts=counts)
+            )
+            log.add(one.before)
+            log.add_moves(one.played, number)
+        for decision in self._others:
+            log.add(decision)
+
+    @property
+    def _trajectories(self) -> tuple[Trajectory, ...]:
+        return tuple(one.trajectory for one in self._attempts if one.trajectory is not None)
+
+    def _read(self, history: History, number: int, played: Played) -> Trajectory:
+        """Return an attempt as a trajectory, with the observation after its last action."""
+        source = f"{self._game.world} {self._game.id}, attempt {number}"
+        reward = (played.returns or {}).get(self._seat)
+        game = history.number_of(self._game.seed, mirrored=False)
+        with closing(history.open_for(game, self._seat)) as database:
+            found = database.query(_EVENTS, _WHOLE)
+        events = tuple(
+            GameEvent(int(str(place)), str(stage), str(actor), str(action), str(detail or ""))
+            for place, stage, actor, action, detail in found.rows
+        )
+        if events:
+            return trajectory_of(played.goal, events, source, reward)
+        # A world that writes no history is described by its positions.
+        steps = tuple(Step(move.shown, str(move.choice)) for move in played.moves)
+        return Trajectory(played.goal, steps, source, reward)
+
+    def _choose(self) -> int:
+        """Return the number of the attempt that counts; 0 if the decider cannot answer."""
+        if len(self._attempts) == 1:
+            return 1
+        name = self._decider.name
+        with attempt_by(*self._names, "which attempt counts", name):
+            decision = self._decider.choose_attempt(self._trajectories)
+        self._others.append(decision)
+        if decision.ending in UNDECIDED:
+            return len(self._attempts)
+        if decision.ending is not Ending.ANSWERED:
+            return 0
+        number = str(decision.choice)
+        if not (number.isdecimal() and 1 <= int(number) <= len(self._attempts)):
+            raise ValueError(
+                f"{name} lets attempt {decision.choice!r} count, and there are "
+                f"{len(self._attempts)}."
+            )
+        return int(number)
+
+    def _play_again(self, world: World, counted: Played) -> Played:
+        """Play an attempt again, by its choices alone."""
+        with closing(world.start(self._game.seed)) as episode:
+            for move in counted.moves:
+                asked, choice = episode.next_move(), move.choice
+                if asked is None or choice is None or not asked.position.accepts(choice):
+                    raise self._differs(f"'{choice}' is not legal")
+                episode.choose(choice)
+            if episode.next_move() is not None:
+                raise self._differs("it has not ended")
+            returns, facts = episode.returns(), episode.facts()
+        if dict(returns) != dict(counted.returns or {}):
+            raise self._differs(f"it brings {dict(returns)}")
+        return Played(counted.moves, returns, facts, counted.goal)
+
+    def _differs(self, how: str) -> ValueError:
+        return ValueError(
+            f"Game {self._game.id} of '{self._game.world}' does not go the same way twice: attempt "
+            f"{self._counted} was played again by its own choices, and {how}. A world has to "
+            "follow from its seed and the choices alone."
+        )

@@ -18,8 +18,8 @@ from dqa.evaluation.statistics import (
     wilson,
 )
 from dqa.evaluation.statistics.comparing import stand
-from dqa.evaluation.statistics.epochs import pass_all, pass_at
-from dqa.report.run_report.standings import total_of
+from dqa.evaluation.statistics.summaries import pass_all, pass_at
+from dqa.report.run_report.figures import total_of
 from tests.evaluation.statistics.results import result
 
 

@@ -19,8 +19,8 @@ from dqa.evaluation.statistics.clusters import (
     t_quantile,
 )
 from dqa.evaluation.statistics.comparing import overall_test
-from dqa.evaluation.statistics.epochs import pass_all, pass_at
 from dqa.evaluation.statistics.pairs import holm, newcombe, paired_difference, sign_test
+from dqa.evaluation.statistics.summaries import pass_all, pass_at
 from tests.evaluation.statistics.results import result
 
 GOLDEN: dict[str, Any] = json.loads(

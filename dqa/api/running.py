@@ -24,6 +24,7 @@ from dqa.core.errors import (
 from dqa.core.files import describe_file_error
 from dqa.deciders.base import DeciderFactory
 from dqa.evaluation.connecting import Connected
+from dqa.evaluation.executors import Executor
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.plan import Task
@@ -31,7 +32,7 @@ from dqa.evaluation.prompts import prompts_of
 from dqa.evaluation.record import AnySpec, GamesRecord, RunRecord, now, versions
 from dqa.evaluation.results import Result
 from dqa.evaluation.run_files import has_recorded, require_writable
-from dqa.evaluation.runner import Executor, run_tasks
+from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.shortcuts import ShortcutChoices
 from dqa.evaluation.spec import ModelSpec
 from dqa.evaluation.store import RunStore, name_run

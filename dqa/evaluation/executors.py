@@ -6,13 +6,12 @@ import os
 import pickle
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import copy_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
 from dqa.core.decision import Usage
@@ -24,12 +23,19 @@ from dqa.evaluation.build import BuiltRun
 from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.options import DEFAULT_ENGINE, CallOptions, EngineOptions, RunOptions
 from dqa.evaluation.plan import Group, Task
-from dqa.evaluation.remote import Batch, Parcel, divide, pack, serve
-from dqa.evaluation.runner import Executor, WorkerDiedError, WorkerNotStartedError
+from dqa.evaluation.remote import (
+    Batch,
+    divide,
+    own_versions,
+    pack,
+    pack_run,
+    serve,
+    share_options,
+)
+from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
 from dqa.evaluation.worker import TaskWorker, Worker
 
 if TYPE_CHECKING:
-    from dqa.evaluation.keys import DecisionKey
     from dqa.evaluation.ray_cluster import RayCluster
 
 CLOSING_SECONDS: Final = 10.0
@@ -38,66 +44,11 @@ _EXIT_SECONDS: Final = 1.0
 """How long the system may take to report how a process ended."""
 
 
-class ThreadExecutor:
-    """Makes decisions in daemon threads, which do not delay the end of an interrupted command.
-
-    Parameters
-    ----------
-    worker
-        Makes each decision.
-    threads
-        How many decisions are made at once.
-    """
-
-    batch = 1
-    is_local = True
-
-    def __init__(self, worker: TaskWorker, threads: int) -> None:
-        self.slots = threads
-        self._worker = worker
-        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._threads: list[threading.Thread] = []
-
-    def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
-        """Begin a batch."""
-        del used  # the threads share one budget
-        future: Future[Batch] = Future()
-        context = copy_context()
-
-        def make() -> None:
-            try:
-                made = (context.run(self._worker.decide, task) for task in tasks)
-                future.set_result(Batch([one for one in made if one is not None]))
-            except BaseException as error:  # noqa: BLE001  (raised again by the runner)
-                future.set_exception(error)
-
-        self._jobs.put(make)
-        if len(self._threads) < self.slots:
-            thread = threading.Thread(target=self._work, name="dqa-worker", daemon=True)
-            self._threads.append(thread)
-            thread.start()
-        return future
-
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            job()
-
-    def close(self, *, at_once: bool) -> None:
-        """End the threads; a thread that still waits for a model is left alone."""
-        self._worker.stop()
-        for _ in self._threads:
-            self._jobs.put(None)
-        for thread in self._threads:
-            thread.join(0.1 if at_once else None)
-        if not any(thread.is_alive() for thread in self._threads):
-            self._worker.close()
-
-
 class Lane(ABC):
-    """A worker elsewhere, which makes one batch after the other."""
+    """A worker that makes one batch after the other."""
 
     @abstractmethod
-    def make(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
+    def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
         """Make a batch; `WorkerDiedError` if the worker dies. The next call replaces it."""
 
     @abstractmethod
@@ -105,8 +56,10 @@ class Lane(ABC):
         """End the worker, also while it makes a batch."""
 
 
-class LaneExecutor:
-    """Makes decisions by workers elsewhere.
+class Executor:
+    """Makes batches of decisions, each by a free worker in a thread.
+
+    The threads are daemons, which do not delay the end of an interrupted command.
 
     Parameters
     ----------
@@ -114,38 +67,87 @@ class LaneExecutor:
         The workers.
     batch
         How many decisions of one group a worker makes at once.
+
+    Attributes
+    ----------
+    slots
+        How many batches are made at once.
+    is_local
+        Whether decisions are made in this process, where watchers see their events at once.
     """
 
     is_local = False
 
-    def __init__(self, lanes: Sequence[Lane], batch: int) -> None:
+    def __init__(self, lanes: Sequence[Lane], batch: int = 1) -> None:
         self.slots = len(lanes)
         self.batch = batch
         self._free: list[tuple[Lane, Group | None]] = [(lane, None) for lane in lanes]
         self._lanes = lanes
-        self._threads = ThreadPoolExecutor(len(lanes), "dqa-lane")
 
     def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
-        """Begin a batch, by a free worker that has its database open if there is one."""
+        """Begin a batch, by a free worker that has its database open if there is one.
+
+        Parameters
+        ----------
+        tasks
+            What to decide; a spent budget may end the batch early.
+        used
+            What the whole run has used by now.
+        """
         group = tasks[0].group
         chosen = next((free for free in self._free if free[1] == group), self._free[0])
         self._free.remove(chosen)
-        lane = chosen[0]
+        lane, context, future = chosen[0], copy_context(), Future[Batch]()
 
-        def make() -> Batch:
+        def make() -> None:
             try:
-                return lane.make([task.key for task in tasks], used)
-            finally:
+                batch = context.run(lane.make, tasks, used)
+            except BaseException as error:  # noqa: BLE001  (raised again by the runner)
                 self._free.append((lane, group))
+                future.set_exception(error)
+            else:
+                self._free.append((lane, group))
+                future.set_result(batch)
 
-        return self._threads.submit(make)
+        threading.Thread(target=make, name="dqa-worker", daemon=True).start()
+        return future
 
     def close(self, *, at_once: bool) -> None:
-        """End the workers."""
+        """End the workers; `at_once` while they still make decisions."""
         free = [lane for lane, _ in self._free]
         for lane in self._lanes:
             lane.close(at_once=at_once or lane not in free)
-        self._threads.shutdown()
+
+
+class _ThreadLane(Lane):
+    def __init__(self, worker: TaskWorker) -> None:
+        self._worker = worker
+
+    def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
+        """Make a batch."""
+        del used  # the threads share one budget
+        made = map(self._worker.decide, tasks)
+        return Batch([one for one in made if one is not None])
+
+    def close(self, *, at_once: bool) -> None:
+        """Do nothing: a thread that still waits for a model is left alone."""
+
+
+class ThreadExecutor(Executor):
+    """Makes decisions by one worker in several threads of this process."""
+
+    is_local = True
+
+    def __init__(self, worker: TaskWorker, threads: int) -> None:
+        super().__init__([_ThreadLane(worker) for _ in range(threads)])
+        self._worker = worker
+
+    def close(self, *, at_once: bool) -> None:
+        """Close the worker, unless a decision still waits for a model."""
+        del at_once
+        self._worker.stop()
+        if len(self._free) == self.slots:
+            self._worker.close()
 
 
 class ProcessLane(Lane):
@@ -157,7 +159,7 @@ class ProcessLane(Lane):
         self._requests: Connection | None = None
         self._is_closed = False
 
-    def make(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
+    def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
         """Make a batch."""
         died: type[WorkerDiedError] = WorkerNotStartedError
         try:
@@ -169,7 +171,7 @@ class ProcessLane(Lane):
                     self.close(at_once=True)
                 self._requests.recv()
             died = WorkerDiedError
-            self._requests.send((keys, used))
+            self._requests.send(([task.key for task in tasks], used))
             batch: Batch = pickle.loads(self._requests.recv_bytes())  # noqa: S301  (of our worker)
         except (EOFError, OSError) as error:
             process, self._process = self._process, None
@@ -200,15 +202,6 @@ def open_executor(
 ) -> Iterator[Executor]:
     """Give what makes the decisions of a run.
 
-    Parameters
-    ----------
-    built
-        The run.
-    given
-        What a Python caller passed.
-    calls, options
-        The options of the run.
-
     Raises
     ------
     MissingKeyError
@@ -224,9 +217,10 @@ def open_executor(
     elif options.processes > 1:
         most = min(options.processes, options.workers, calls.max_concurrency or options.workers)
         threads = divide(options.workers, most)
-        parcel = Parcel.of(built, given, calls, options, threads, pack, {})
-        lanes = [ProcessLane(parcel.versions, parcel.packed, *share) for share in parcel.shares]
-        yield LaneExecutor(lanes, max(threads))
+        packed = pack_run(built, given, pack, {})
+        shares = share_options(calls, options, threads)
+        lanes = [ProcessLane(own_versions(), packed, *share) for share in shares]
+        yield Executor(lanes, max(threads))
     else:
         worker = Worker(built.setup, built.judge, options.patience, options.workers)
         yield ThreadExecutor(worker, options.workers)

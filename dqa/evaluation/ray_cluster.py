@@ -8,11 +8,9 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from math import inf
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 # Read when Ray is imported: no usage statistics, no warnings about old ways.
@@ -23,20 +21,20 @@ os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 
 import ray as _ray
 from ray import cloudpickle
-from ray.exceptions import LocalRayletDiedError, RayError, RayTaskError
+from ray.exceptions import GetTimeoutError, LocalRayletDiedError, RayError, RayTaskError
 
 from dqa.core.decision import Usage
 from dqa.core.errors import CrashError, InfrastructureError, UsageError
 from dqa.evaluation.connecting import GivenObjects
-from dqa.evaluation.executors import CLOSING_SECONDS, Lane, LaneExecutor
-from dqa.evaluation.keys import DecisionKey
+from dqa.evaluation.executors import CLOSING_SECONDS, Executor, Lane
 from dqa.evaluation.remote import (
     Batch,
-    Parcel,
     Problem,
     RemoteWorker,
     needed_variables,
     own_versions,
+    pack_run,
+    share_options,
     work_out,
 )
 from dqa.evaluation.runner import WorkerDiedError
@@ -44,6 +42,7 @@ from dqa.evaluation.runner import WorkerDiedError
 if TYPE_CHECKING:
     from dqa.evaluation.build import BuiltRun
     from dqa.evaluation.options import CallOptions, RunOptions
+    from dqa.evaluation.plan import Task
 
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
@@ -53,9 +52,6 @@ ray: Any = _ray
 _OWN: Final = "local"
 """The address by which Ray starts a cluster, though others may run here."""
 _CONNECT_SECONDS: Final = 5.0
-_LOOK_SECONDS: Final = 3.0
-_LOST_SECONDS: Final = 20.0
-"""How long a head may be away, as one that restarts is. After 60 seconds Ray ends this process."""
 _ROOM_SECONDS: Final = 120.0
 """How long a worker may wait for a processor."""
 _AHEAD: Final = 4
@@ -120,54 +116,18 @@ def _require_listener(address: str) -> None:
 class RayCluster:
     """A Ray cluster that this process is connected to.
 
-    Ray waits for a head that is gone, and then ends this process without a message. So its port is
-    checked, and nothing more is asked of a lost cluster.
-
     Attributes
     ----------
-    is_lost
-        Whether the head is gone.
     has_worker
         Whether a worker has begun.
     """
 
-    def __init__(self) -> None:
-        self._address: str = ray.get_runtime_context().gcs_address
-        self._checked = self._seen = time.monotonic()
-        self.is_lost = False
-        self.has_worker = False
+    has_worker = False
 
     @property
     def slots(self) -> int:
         """The processors of the cluster."""
         return max(1, int(ray.cluster_resources().get("CPU", 1)))
-
-    def wait(self, reference: Any) -> bool:  # noqa: ANN401
-        """Wait some seconds for a result; return whether it is there.
-
-        Raises
-        ------
-        InfrastructureError
-            The head has been away for too long.
-        """
-        if self.is_lost:
-            raise InfrastructureError(f"The Ray cluster at {self._address} is gone.")
-        if ray.wait([reference], timeout=_LOOK_SECONDS)[0]:
-            return True
-        now = time.monotonic()
-        if now - self._checked < _LOOK_SECONDS:
-            return False
-        try:
-            _require_listener(self._address)
-            self._seen = now
-        except OSError as error:
-            if now - self._seen > _LOST_SECONDS:
-                self.is_lost = True
-                raise InfrastructureError(
-                    f"The Ray cluster at {self._address} is gone: {_first_line(error)}."
-                ) from error
-        self._checked = time.monotonic()
-        return False
 
     def map(self, work: Callable[[_Job], _Result], jobs: Iterable[_Job]) -> Iterator[_Result]:
         """Yield the result of each job in order; a job whose worker dies begins again."""
@@ -183,12 +143,10 @@ class RayCluster:
                 yield self._result(running.popleft())
         finally:
             with suppress(RayError):
-                for reference in () if self.is_lost else running:
+                for reference in running:
                     ray.cancel(reference)
 
     def _result(self, reference: Any) -> Any:  # noqa: ANN401
-        while not self.wait(reference):
-            pass
         try:
             found = ray.get(reference)
         except RayTaskError:
@@ -203,7 +161,7 @@ class RayCluster:
 
     def executor(
         self, built: BuiltRun, given: GivenObjects, calls: CallOptions, options: RunOptions
-    ) -> LaneExecutor:
+    ) -> Executor:
         """Return what makes the decisions of a run: one worker per processor.
 
         Raises
@@ -213,11 +171,10 @@ class RayCluster:
         """
         count = min(self.slots, built.setup.size, calls.max_concurrency or self.slots)
         threads = [options.workers] * count
-        environment = needed_variables(built)
-        parcel = Parcel.of(built, given, calls, options, threads, _pack, environment)
-        packed = ray.put(parcel.packed)
-        lanes = [RayLane(self, parcel.versions, packed, *share) for share in parcel.shares]
-        return LaneExecutor(lanes, options.workers)
+        packed = ray.put(pack_run(built, given, _pack, needed_variables(built)))
+        shares = share_options(calls, options, threads)
+        lanes = [RayLane(self, own_versions(), packed, *share) for share in shares]
+        return Executor(lanes, options.workers)
 
 
 class RayLane(Lane):
@@ -227,17 +184,21 @@ class RayLane(Lane):
         self._cluster = cluster
         self._given = given
         self._actor: Any = None
-        self._is_closed = False
 
-    def make(self, keys: Sequence[DecisionKey], used: Usage) -> Batch:
+    def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
         """Make a batch."""
         try:
             if self._actor is None:
                 self._start()
-            batch: Batch = self._wait(self._actor.decide.remote(keys, used))
+            keys = [task.key for task in tasks]
+            batch: Batch = ray.get(self._actor.decide.remote(keys, used))
         except LocalRayletDiedError as error:
-            self._cluster.is_lost = True
             raise InfrastructureError(f"The Ray cluster is gone: {_first_line(error)}.") from error
+        except GetTimeoutError as error:
+            raise InfrastructureError(
+                f"No worker began within {_ROOM_SECONDS:.0f} seconds: the first ones need a "
+                "processor of a node that has room. Free some, or add a node."
+            ) from error
         except RayTaskError:
             raise
         except RayError as error:
@@ -251,30 +212,17 @@ class RayLane(Lane):
         options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
         self._actor = ray.remote(RemoteWorker).options(**options).remote()
         # Secrets go to a method: the head keeps what an actor is made with.
-        self._wait(self._actor.prepare.remote(*self._given), time.monotonic() + _ROOM_SECONDS)
+        ray.get(self._actor.prepare.remote(*self._given), timeout=_ROOM_SECONDS)
         self._cluster.has_worker = True
-
-    def _wait(self, reference: Any, until: float = inf) -> Any:  # noqa: ANN401
-        while not self._cluster.wait(reference):
-            if self._is_closed:
-                raise InfrastructureError("The run has ended.")
-            if time.monotonic() > until:
-                raise InfrastructureError(
-                    f"No worker began within {_ROOM_SECONDS:.0f} seconds: the first ones need a "
-                    "processor of a node that has room. Free some, or add a node."
-                )
-        return ray.get(reference)
 
     def close(self, *, at_once: bool) -> None:
         """End the actor."""
-        self._is_closed = True
-        actor = self._actor
-        if actor is None or self._cluster.is_lost:
+        if self._actor is None:
             return
         with suppress(RayError):
             if not at_once:
-                ray.wait([actor.close.remote()], timeout=CLOSING_SECONDS)
-            ray.kill(actor)
+                ray.wait([self._actor.close.remote()], timeout=CLOSING_SECONDS)
+            ray.kill(self._actor)
 
 
 def _pack(value: object) -> bytes:

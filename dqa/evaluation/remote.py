@@ -13,7 +13,6 @@ import platform
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from types import MappingProxyType
@@ -64,52 +63,20 @@ class Batch(NamedTuple):
     problem: Problem | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Parcel:
-    """A run for workers elsewhere.
+def pack_run(
+    built: BuiltRun, given: GivenObjects, dumps: Dumps, environment: Mapping[str, str]
+) -> bytes:
+    """Pack a run for workers elsewhere, with the environment variables that they need.
 
-    Attributes
-    ----------
-    versions
-        The versions that a worker must have.
-    packed
-        The spec, the questions, what a Python caller passed, and the variables that it needs.
-    shares
-        By worker its share of the limits and threads.
+    Raises
+    ------
+    UsageError
+        A decider or a chat model cannot be sent to another process.
     """
-
-    versions: Versions
-    packed: bytes
-    shares: tuple[tuple[CallOptions, RunOptions], ...]
-
-    @classmethod
-    def of(  # noqa: PLR0913, PLR0917  (all that a worker builds its run from)
-        cls,
-        built: BuiltRun,
-        given: GivenObjects,
-        calls: CallOptions,
-        options: RunOptions,
-        threads: Sequence[int],
-        dumps: Dumps,
-        environment: Mapping[str, str],
-    ) -> Parcel:
-        """Pack a run for workers with so many threads each; together they keep its limits.
-
-        Raises
-        ------
-        UsageError
-            A decider or a chat model cannot be sent to another process.
-        """
-        for kind, objects in (("decider", given.deciders), ("chat model", given.chats)):
-            for name, one in objects.items():
-                _require_packable(kind, name, one, dumps)
-        content = (built.spec, built.setup.questions, given, environment)
-        shares = zip(share_calls(calls, len(threads)), threads, strict=True)
-        return cls(
-            own_versions(),
-            dumps(content),
-            tuple((share, options.changed(workers=each)) for share, each in shares),
-        )
+    for kind, objects in (("decider", given.deciders), ("chat model", given.chats)):
+        for name, one in objects.items():
+            _require_packable(kind, name, one, dumps)
+    return dumps((built.spec, built.setup.questions, given, environment))
 
 
 def _require_packable(kind: str, name: str, one: object, dumps: Dumps) -> None:
@@ -117,9 +84,8 @@ def _require_packable(kind: str, name: str, one: object, dumps: Dumps) -> None:
         dumps(one)
     except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
         raise UsageError(
-            f"The {kind} '{name}' cannot be sent to another process ({error}): give it as a name "
-            "that a package registers, keep what cannot be pickled out of it, or decide in this "
-            "process (engine='local', processes=1)."
+            f"The {kind} '{name}' cannot be sent to another process ({error}): name one that a "
+            "package registers, or decide in this process (engine='local', processes=1)."
         ) from error
 
 
@@ -152,14 +118,20 @@ def _variables(built: BuiltRun) -> Iterator[str]:
                     yield key.replace("API_KEY", other)
 
 
-def share_calls(calls: CallOptions, workers: int) -> list[CallOptions]:
-    """Return how each worker calls models, so that together they keep the limits of the run."""
+def share_options(
+    calls: CallOptions, options: RunOptions, threads: Sequence[int]
+) -> list[tuple[CallOptions, RunOptions]]:
+    """Return the options of workers with so many threads, which together keep a run's limits."""
+    workers = len(threads)
     most: Sequence[int | None] = [None] * workers
     if calls.max_concurrency is not None:
         most = divide(calls.max_concurrency, workers)
     limits = {name: getattr(calls, name) for name in ("requests_per_minute", "tokens_per_minute")}
     shares = {name: limit and limit / workers for name, limit in limits.items()}
-    return [calls.changed(max_concurrency=own, **shares) for own in most]
+    return [
+        (calls.changed(max_concurrency=own, **shares), options.changed(workers=each))
+        for own, each in zip(most, threads, strict=True)
+    ]
 
 
 def work_out(expected: Versions, packed: bytes) -> Any:  # noqa: ANN401  (the result of the work)

@@ -11,10 +11,11 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.decision import Decision, Ending
 from dqa.core.errors import InfrastructureError
 from dqa.core.events import EndingEvent
 from dqa.core.recorder import DecisionWatcher, watched_by
@@ -27,6 +28,7 @@ from dqa.evaluation.store import RunStore
 from dqa.evaluation.worker import Made, decide_task
 
 if TYPE_CHECKING:
+    from dqa.evaluation.executors import Executor
     from dqa.evaluation.remote import Batch
 
 _LOOK_SECONDS: Final = 0.5
@@ -45,38 +47,6 @@ class WorkerDiedError(Exception):
 
 class WorkerNotStartedError(WorkerDiedError):
     """The worker died before it was ready, so no decision is to blame."""
-
-
-class Executor(Protocol):
-    """Makes batches of decisions.
-
-    Attributes
-    ----------
-    slots
-        How many batches are made at once.
-    batch
-        How many decisions of one group a batch contains at most.
-    is_local
-        Whether decisions are made in this process, where watchers see their events at once.
-    """
-
-    slots: int
-    batch: int
-    is_local: bool
-
-    def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
-        """Begin a batch.
-
-        Parameters
-        ----------
-        tasks
-            What to decide; a spent budget may end the batch early.
-        used
-            What the whole run has used by now.
-        """
-
-    def close(self, *, at_once: bool) -> None:
-        """End the workers; `at_once` while they still make decisions."""
 
 
 def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -248,10 +218,6 @@ class _Loop:
             words = f"{MOST_DEATHS} workers died while they made this decision: {error}"
             event = EndingEvent(kind="crashed", problem=words)
             decision = Decision(Ending.CRASHED, error=words, trace=(event,))
-            made = decide_task(task, partial(_given, decision))
+            made = decide_task(task, partial(replace, decision))
             self._store.add(*made)
             self._report(made)
-
-
-def _given(decision: Decision) -> Decision:
-    return decision

@@ -12,7 +12,7 @@ from dqa.core.errors import InfrastructureError, UsageError
 from dqa.evaluation.build import build
 from dqa.evaluation.executors import open_mapper
 from dqa.evaluation.options import CallOptions, EngineOptions, RunOptions
-from dqa.evaluation.remote import needed_variables, share_calls
+from dqa.evaluation.remote import needed_variables, share_options
 from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.loaders.sources import GeneratedQuestions
 
@@ -78,11 +78,13 @@ def test_a_cluster_that_nobody_names_is_not_joined(monkeypatch: pytest.MonkeyPat
 def test_limits_hold_over_all_workers() -> None:
     """Each has its share, and none has no place at all."""
     limited = CallOptions(max_concurrency=7, requests_per_minute=60.0, tokens_per_minute=900.0)
-    shares = share_calls(limited, 3)
+    shared = share_options(limited, RunOptions(), (2, 1, 1))
+    shares = [calls for calls, _ in shared]
+    assert [options.workers for _, options in shared] == [2, 1, 1]
     assert [each.max_concurrency for each in shares] == [3, 2, 2]
     assert sum(each.requests_per_minute or 0.0 for each in shares) == pytest.approx(60.0)
     assert sum(each.tokens_per_minute or 0.0 for each in shares) == pytest.approx(900.0)
-    assert share_calls(CallOptions(), 2) == [CallOptions(), CallOptions()]
+    assert share_options(CallOptions(), RunOptions(), (4, 4)) == [(CallOptions(), RunOptions())] * 2
 
 
 def test_workers_are_sent_the_secrets_that_they_need_and_no_others(

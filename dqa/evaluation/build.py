@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -122,92 +122,68 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
         scenarios=connected.scenarios,
         places=places,
     )
-    unasked: tuple[str, ...] = ()
-    if isinstance(spec.questions, GeneratedQuestions) and spec.questions.scenarios is None:
-        setup, unasked = _without_refused(setup)
-    left_out = _check(setup)
+    is_open = isinstance(spec.questions, GeneratedQuestions) and spec.questions.scenarios is None
+    setup, left_out = _check(setup, may_leave_out=is_open)
     judge = Judge(setup.questions, spec.rule_set, spec.strict_official, places)
-    warnings = (*connected.warnings, *unasked, *left_out)
-    return BuiltRun(spec, setup, judge, examples, connected, warnings)
+    return BuiltRun(spec, setup, judge, examples, connected, (*connected.warnings, *left_out))
 
 
-def _without_refused(setup: Setup) -> tuple[Setup, tuple[str, ...]]:
-    """Leave out the scenarios that a decider refuses, where nobody named any.
-
-    A scenario that somebody installs may be one that a script of ours knows nothing of: then the
-    others are decided as before, and a line says what is left out.
-    """
-    first = {question.scenario: question for question in reversed(setup.questions.questions)}
-    refused: dict[str, str] = {}
-    for scenario, question in first.items():
-        try:
-            for name in setup.deciders_of(scenario):
-                setup.deciders[name].check(question)
-        except UsageError as error:
-            refused[scenario] = str(error)
-    kept = tuple(scenario for scenario in first if scenario not in refused)
-    if not kept or not refused:
-        return setup, ()
-    lines = (
-        f"{scenario}: left out, as nobody named it (scenarios, --scenarios): {problem}"
-        for scenario, problem in sorted(refused.items())
-    )
-    return replace(setup, questions=setup.questions.select(kept)), tuple(lines)
-
-
-def _check(setup: Setup) -> tuple[str, ...]:
+def _check(setup: Setup, *, may_leave_out: bool) -> tuple[Setup, tuple[str, ...]]:
     """Let deciders refuse what they could never decide, before anything is asked.
 
     Returns
     -------
+    Setup
+        Without the scenarios that a decider refuses, if they `may_leave_out`: the user named none.
     tuple of str
-        By the scenarios that some of them decide alone, a line that says what they leave out.
+        A line for each decider or scenario that leaves something out.
 
     Raises
     ------
     UsageError
         A decider refuses a scenario, or none of them decides any.
     """
-    asked = setup.questions.questions
+    asked, lines = setup.questions.questions, []
     first = {question.scenario: question for question in reversed(asked)}
     # Those of a scenario are alike; of a user's own each may lack what the others have.
     own = [question for question in asked if setup.questions.is_in_place(question)]
+    refused: dict[str, UsageError] = {}
     for question in (*first.values(), *own):
-        for name in setup.deciders_of(question.scenario):
-            _check_form(setup.deciders[name], question)
-            setup.deciders[name].check(question)
-    if not any(setup.deciders_of(scenario) for scenario in first):
-        raise UsageError(
-            f"{setup.questions.name} has no question for any of these deciders: "
-            f"{', '.join(f'{name} decides {_all_of(of)}' for name, of in setup.scenarios.items())}"
-            f", and its questions are of {_all_of(sorted(first))}. Name others."
-        )
-    together: dict[tuple[str, ...], list[str]] = {}
+        try:
+            for name in setup.deciders_of(question.scenario):
+                _check_form(setup.deciders[name], question)
+                setup.deciders[name].check(question)
+        except UsageError as error:
+            refused.setdefault(question.scenario, error)
+    stay = tuple(scenario for scenario in first if scenario not in refused)
+    if refused and not (may_leave_out and stay):
+        raise next(iter(refused.values()))
+    for scenario, error in sorted(refused.items()):
+        lines.append(f"{scenario}: left out, as it was not named (--scenarios): {error}")
+    if refused:
+        setup = replace(setup, questions=setup.questions.select(stay))
     for name, decided in setup.scenarios.items():
-        together.setdefault(decided, []).append(name)
-    return tuple(
-        f"{', '.join(names)}: decided on questions of {_all_of(decided)} alone; those of "
-        f"{_all_of(left)} are left out."
-        if len(left) < len(first)
-        else f"{', '.join(names)}: nothing to decide here, as that takes questions of "
-        f"{_all_of(decided)}, and these are of {_all_of(left)}."
-        for decided, names in together.items()
-        if (left := sorted(set(first) - set(decided)))
-    )
+        if left := sorted(set(stay) - set(decided)):
+            only, rest = " and ".join(decided), " and ".join(left)
+            lines.append(f"{name}: decides {only} only; questions of {rest} are left out.")
+    if not any(map(setup.deciders_of, stay)):
+        raise UsageError(
+            f"{setup.questions.name} has no question for any of these deciders: {' '.join(lines)} "
+            "Name others."
+        )
+    return setup, tuple(lines)
 
 
 def _check_form(decider: Decider, question: Question) -> None:
     """Refuse a question that wants another form of answer than a decider gives."""
-    if question.answer_form not in decider.answer_forms:
+    if question.answer_form in decider.answer_forms:
+        return
+    if question.answer_form == "statement":
         raise UsageError(
             f"'{decider.name}' decides between candidates and cannot answer '{question.key}', "
-            "which asks for a statement whose rows are the answer: name deciders that write "
-            "statements (--deciders), such as agents that query the database."
-            if question.answer_form == "statement"
-            else f"'{decider.name}' answers with statements, and '{question.key}' asks for one of "
-            "its candidates: name another decider (--deciders)."
+            "which asks for a statement: name deciders that write statements (--deciders)."
         )
-
-
-def _all_of(names: Sequence[str]) -> str:
-    return " and ".join(names)
+    raise UsageError(
+        f"'{decider.name}' answers with statements, and '{question.key}' asks for one of "
+        "its candidates: name another decider (--deciders)."
+    )

@@ -196,12 +196,14 @@ def _contestants(
     found: dict[str, dict[str, _Contestant]] = {}
     for name, factory in factories.items():
         asking = models if factory.needs_model else models[:1]
-        found[name] = {
-            name if len(asking) == 1 else f"{name}@{model.called}": _Contestant(
-                factory, shared[name], model, _asked_models(deciding, factory, model)
+        planning = deciding.planning if factory.planner_apart else None
+        for model in asking:
+            asked = () if not factory.needs_model else (planning, model)
+            found.setdefault(name, {})[name if len(asking) == 1 else f"{name}@{model.called}"] = (
+                _Contestant(
+                    factory, shared[name], model, tuple(one for one in asked if one is not None)
+                )
             )
-            for model in asking
-        }
     return found
 
 
@@ -219,34 +221,15 @@ def _priced(budget: DecisionBudget, calls: CallOptions) -> DecisionBudget:
 
 
 def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -> None:
-    """Refuse what no decider would follow: it was meant for another one."""
-    planner, made = deciding.planner, factories.values()
+    """Refuse options that none of the deciders follows."""
+    made, names = factories.values(), ", ".join(factories)
+    planner = deciding.planner
     if planner is not None and not any(factory.planner_apart for factory in made):
-        raise UsageError(
-            f"planner {planner.name} has no effect: none of {', '.join(factories)} lets "
-            f"another model plan{_as_others_do()}."
-        )
+        raise UsageError(f"planner {planner.name} has no effect: {names} have no separate planner.")
     if not any(deciding.protocol in factory.protocols for factory in made):
         raise UsageError(
-            f"protocol {deciding.protocol} has no effect: {', '.join(factories)} support "
-            "one protocol only. Leave it out."
+            f"protocol {deciding.protocol} has no effect: {names} support one protocol only."
         )
-
-
-def _as_others_do() -> str:
-    """Return who does let another model plan, of all that are installed and can be loaded."""
-    apart = [made.name for made in plugins.deciders() if made.planner_apart]
-    return f", as {' and '.join(apart)} does" if apart else ""
-
-
-def _asked_models(
-    deciding: Deciding, made: DeciderFactory, model: ModelSpec
-) -> tuple[ModelSpec, ...]:
-    """Return the models that a decider asks, the planning one first."""
-    if not made.needs_model:
-        return ()
-    planning = deciding.planning if made.planner_apart else None
-    return (model,) if planning is None else (planning, model)
 
 
 _Chats = tuple[dict[ModelSpec, "BaseChatModel"], ...]
@@ -261,7 +244,7 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
     *,
     resumed: bool,
 ) -> tuple[_Chats, tuple[str, ...]]:
-    """Return the chat models of each epoch, and what there is to know of their cassette."""
+    """Return the chat models of each epoch, and how the versions of their cassette differ."""
     if not models:  # and nothing that talks to one is imported
         return ({},) * epochs, ()
     from dqa.models.registry import Connection, chat_model, given_model
@@ -269,25 +252,22 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
     names = tuple(dict.fromkeys(model.name for model in models))
     cassette = calls.cassette(names, resume=resumed)
 
-    def made(model: ModelSpec, seed: int) -> BaseChatModel:
+    def connected(model: ModelSpec, seed: int) -> BaseChatModel:
         if model.name in given.chats:
             connection = Connection(cassette=cassette, reply_limit=calls.reply_limit)
             return given_model(model.name, given.chats[model.name], connection)
+        if model.base_url is not None and ":***@" in model.base_url:
+            raise UsageError(
+                f"The address of {model.name}, {model.base_url}, was written without its "
+                "password: give the whole address (--base-url, --planner-base-url)."
+            )
         connection = Connection(
-            *(_address(model), calls.timeout, cassette, calls.reply_limit),
+            *(model.base_url, calls.timeout, cassette, calls.reply_limit),
             reply_tokens=deciding.reply_tokens,
             parameters=model.parameters,
         )
         return chat_model(model.name, connection, seed, deciding.temperature)
 
-    asked = tuple({m: made(m, deciding.seed + later) for m in models} for later in range(epochs))
+    seeds = range(deciding.seed, deciding.seed + epochs)
+    asked = tuple({model: connected(model, seed) for model in models} for seed in seeds)
     return asked, () if cassette is None else cassette.warnings
-
-
-def _address(model: ModelSpec) -> str | None:
-    if model.base_url is not None and ":***@" in model.base_url:
-        raise UsageError(
-            f"The address of {model.name}, {model.base_url}, was written without its password: "
-            "give the whole address (--base-url; of a planner --planner-base-url)."
-        )
-    return model.base_url

@@ -72,8 +72,8 @@ def _message(role: str, text: str) -> dict[str, object]:
     return {"role": role, "parts": [{"type": "text", "content": text}]}
 
 
-def describe_decision(span: Span, decision: Decision) -> None:
-    """Add to a span how a decision ended, and what it used."""
+def describe_decision(span: Span, decision: Decision, result: Result | None = None) -> None:
+    """Add to a span how a decision ended, what it used, and what it is worth."""
     if not span:
         return
     span.set(
@@ -90,20 +90,14 @@ def describe_decision(span: Span, decision: Decision) -> None:
         span.say("gen_ai.output.messages", lambda: [_message("assistant", decision.answer)])
     if decision.ending in _FAILED:
         span.fail(decision.ending.value, decision.error)
-
-
-def describe_result(span: Span, result: Result) -> None:
-    """Add to the span of a decision what it is worth."""
-    if not span:
+    if result is None:
         return
     if result.model != NO_MODEL:
         span.set({"gen_ai.request.model": result.model})
     if result.outcome.judged:
-        span.add_event(
-            "gen_ai.evaluation.result",
-            {
-                "gen_ai.evaluation.name": "decision",
-                "gen_ai.evaluation.score.value": float(result.outcome is Outcome.CORRECT),
-                "gen_ai.evaluation.score.label": result.outcome.value,
-            },
-        )
+        evaluation = {
+            "gen_ai.evaluation.name": "decision",
+            "gen_ai.evaluation.score.value": float(result.outcome is Outcome.CORRECT),
+            "gen_ai.evaluation.score.label": result.outcome.value,
+        }
+        span.add_event("gen_ai.evaluation.result", evaluation)

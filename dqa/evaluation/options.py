@@ -120,21 +120,12 @@ class CallOptions(Record, use_attribute_docstrings=True):
                 "A replay spends nothing: leave out budget_tokens (--budget-tokens) and "
                 "budget_cost (--budget-cost)."
             )
-        if (self.price_input is None) != (self.price_output is None):
+        prices = (self.price_input, self.price_output)
+        details = (self.price_cached, self.price_reasoning, self.budget_cost)
+        if None in prices and {*prices, *details} != {None}:
             raise UsageError(
-                "Give both price_input (--price-input) and price_output (--price-output), "
-                "or neither."
-            )
-        details = (self.price_cached, self.price_reasoning)
-        if self.price_input is None and details != (None, None):
-            raise UsageError(
-                "price_cached (--price-cached) and price_reasoning (--price-reasoning) need "
-                "price_input (--price-input) and price_output (--price-output)."
-            )
-        if self.budget_cost is not None and self.prices is None:
-            raise UsageError(
-                "budget_cost (--budget-cost) needs price_input (--price-input) and price_output "
-                "(--price-output), for a million tokens each."
+                "Prices, and budget_cost (--budget-cost), need both price_input (--price-input) "
+                "and price_output (--price-output), for a million tokens each."
             )
         return self
 

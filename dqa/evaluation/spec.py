@@ -76,19 +76,20 @@ def _policy_lists(value: object) -> object:
         if isinstance(value, Path | str):
             value = Policy.read(Path(value))
         elif isinstance(value, Mapping):
-            for name in value.keys() - known:
+            if unknown := value.keys() - known:
                 raise UsageError(
-                    f"RunSpec: policy: there is no list '{name}'; there are {', '.join(known)}."
+                    f"RunSpec: policy: there is no list '{min(unknown)}'; there are "
+                    f"{', '.join(known)}."
                 )
             value = Policy(**value)
     except TypeError as error:
         raise UsageError(f"RunSpec: policy: give lists of names: {error}.") from error
     if not isinstance(value, Policy):
         return value
-    changed = {name: getattr(value, name) for name in known}
+    lists: dict[str, Any] = {name: getattr(value, name) for name in known}
     return {
         name: dict(sorted(listed.items())) if isinstance(listed, Mapping) else sorted(listed)
-        for name, listed in changed.items()
+        for name, listed in lists.items()
         if listed != getattr(DEFAULT, name)
     }
 
@@ -250,37 +251,18 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     @model_validator(mode="before")
     @classmethod
     def _of_a_known_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        if not isinstance(given, Mapping):
-            return given
-        version = given.get("version", SPEC_VERSION)
-        if version == 1:
-            return {"display": _FIRST_DISPLAY, **given, "version": SPEC_VERSION}
-        if version != SPEC_VERSION:
-            raise UsageError(
-                f"This RunSpec is of version {version!r}, and this dqa reads versions up to "
-                f"{SPEC_VERSION}: use the dqa that wrote it, or write it again."
-            )
-        return given
-
-    @model_validator(mode="before")
-    @classmethod
-    def _first_of_several(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        """Let the first of several models be the one that deciders ask where only one is meant."""
+        given = of_version(cls, given, SPEC_VERSION, {1: {"display": _FIRST_DISPLAY}})
         models = given.get("models") if isinstance(given, Mapping) else None
         if not isinstance(models, list | tuple) or not models:
             return given
-        model = given.get("model")
-        if (
-            model is not None
-            and not any(_called(one) is None for one in models)
-            and _called(model) not in map(_called, models)
-        ):
+        # The first of several models is the one of deciders that ask one alone.
+        model, names = given.get("model"), [_called(one) for one in models]
+        if model is not None and None not in names and _called(model) not in names:
             raise UsageError(
                 f"RunSpec: models: {_called(model)} is not among them: give model (--model) or "
                 "models (--models), not both."
             )
-        several = len(models) > 1
-        return {**given, "model": models[0], "models": tuple(models) if several else ()}
+        return {**given, "model": models[0], "models": tuple(models) if len(models) > 1 else ()}
 
     @field_validator("models")
     @classmethod
@@ -289,11 +271,11 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
             if times > 1:
                 raise UsageError(
                     f"RunSpec: models: {times} of them are called {name}: name it once, or give "
-                    "each a label (a field of a model, beside its name)."
+                    "each a label (a field of a model)."
                 )
         return models
 
-    @field_validator("deciders", "databases")
+    @field_validator("deciders")
     @classmethod
     def _each_once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(names))
@@ -301,6 +283,7 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     @field_validator("databases")
     @classmethod
     def _where_they_load(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        names = tuple(dict.fromkeys(names))
         questions: Source | None = info.data.get("questions")
         if questions is None:
             return names
@@ -354,6 +337,26 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
             raise UsageError(f"{problem_of_path(file, error, writing=True)}.") from error
 
 
+def of_version(
+    kind: type,
+    given: Any,  # noqa: ANN401  (whatever is to be validated)
+    newest: int,
+    earlier: Mapping[int, Mapping[str, Any]],
+) -> Any:  # noqa: ANN401
+    """Return a spec in its newest version, by the fields that earlier ones lack."""
+    if not isinstance(given, Mapping):
+        return given
+    version = given.get("version", newest)
+    if version in earlier:
+        return {**earlier[version], **given, "version": newest}
+    if version != newest:
+        raise UsageError(
+            f"This {kind.__name__} is of version {version!r}, and this dqa reads versions up to "
+            f"{newest}: use the dqa that wrote it, or write it again."
+        )
+    return given
+
+
 def _called(model: object) -> str | None:
     """Return the label or the name of a model in any form; None without a name."""
     if isinstance(model, Mapping):
@@ -387,28 +390,16 @@ def _shown(value: Any) -> str:  # noqa: ANN401  (any JSON value)
     return json.dumps(value, ensure_ascii=False)
 
 
-def _read_document(file: Path | str) -> Mapping[str, Any]:
-    """Return the fields in a file of JSON, or of YAML (``.yaml``, ``.yml``)."""
-    parse = _parse_yaml if Path(file).suffix in {".yaml", ".yml"} else parse_json_of
-    try:
-        written = parse(str(file), read_text(str(file)))
-    except ParseError as error:
-        raise UsageError(f"{error}.") from error
-    if not isinstance(written, Mapping):
-        kind = "a list" if isinstance(written, list) else f"{str(written)[:40]!r}"
-        raise UsageError(
-            f"{file} holds {kind}, and a RunSpec is written as its fields by name: "
-            "questions, deciders, model, ..."
-        )
-    return written
-
-
-def _parse_yaml(file: str, text: str) -> object:
+def _read_document(file: Path | str) -> object:
+    """Return the content of a file of JSON, or of YAML (``.yaml``, ``.yml``)."""
     import yaml
 
     try:
-        return yaml.safe_load(text)
+        text = read_text(str(file))
+        if Path(file).suffix in {".yaml", ".yml"}:
+            return yaml.safe_load(text)
+        return parse_json_of(str(file), text)
+    except ParseError as error:
+        raise UsageError(f"{error}.") from error
     except (yaml.YAMLError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = None if mark is None else mark.line + 1
-        raise ParseError(file, line, f"this is not YAML: {' '.join(str(error).split())}") from error
+        raise UsageError(f"{file} is not YAML: {' '.join(str(error).split())}.") from error

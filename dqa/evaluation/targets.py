@@ -6,7 +6,6 @@ A server that is named alone has its URL in the environment: ``DQA_MYSQL_URL`` f
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,9 +19,7 @@ from dqa.core.secrets import redact
 from dqa.core.situation import Schema, Situation
 from dqa.databases.base import Backend
 from dqa.guard import Audit, Policy
-from dqa.loaders.locations import variable_of, whole_url
-
-_NAMED = re.compile(r"([A-Za-z_][\w-]*)=(.+)", re.DOTALL)
+from dqa.loaders.locations import split_name, variable_of, whole_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +89,12 @@ def parse_database(database: str) -> tuple[str, str | None]:
     UsageError
         The URL does not fit the name before it.
     """
-    named = None if Path(database).exists() else _NAMED.fullmatch(database)
-    location = database if named is None else named[2]
-    if named is not None:
-        backend = plugins.backend(named[1])
+    name, location = split_name(database)
+    if name is not None:
+        backend = plugins.backend(name)
         if not location.strip() or plugins.backend_for(location) is not backend:
             raise UsageError(
-                f"'{redact(database)}' names {named[1]}, and what follows is not where one of its "
-                f"databases is: write {named[1]}={backend.example}, or the location alone."
+                f"'{redact(database)}' is not a database of {name}: write {name}={backend.example}."
             )
     if "://" in location or "/" in location or Path(location).exists():
         return plugins.backend_for(location).name, location

@@ -14,7 +14,7 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Usage
 from dqa.core.provenance import utc_now
 from dqa.evaluation.crashes import ended_by
-from dqa.evaluation.decision_spans import decision_span, describe_decision, describe_result
+from dqa.evaluation.decision_spans import decision_span, describe_decision
 from dqa.evaluation.plan import Group, Setup, Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Assessment, Judge
@@ -142,7 +142,6 @@ def decide_task(
     time_asked = utc_now()
     with decision_span(task.key, task.question, task.situation, model=task.model) as span:
         decision = make()
-        describe_decision(span, decision)
         try:
             assessment = judge(decision)
         except Exception as error:  # noqa: BLE001  (a simulator's bug ends one decision)
@@ -151,7 +150,7 @@ def decide_task(
         result = Result.of(task, decision, assessment)
         provenance = Provenance.of(decision, task.key.id, time_asked)
         trace = Trace.of(task.key, task.kind, task.model, decision, provenance)
-        describe_result(span, result)
+        describe_decision(span, decision, result)
     return Made(result, trace, decision.lost)
 
 

@@ -75,7 +75,8 @@ def located(
         pairs = [(name, str(location)) for name, location in databases.items()]
     else:
         listed = [databases] if isinstance(databases, str | Path) else databases
-        pairs = [_named(str(one)) for one in listed]
+        split = [(str(one), split_name(str(one))) for one in listed]
+        pairs = [(named[0] or name_of(text), named[1]) for text, named in split]
     found: dict[str, str] = {}
     for name, location in pairs:
         if name in found:
@@ -86,9 +87,10 @@ def located(
     return found
 
 
-def _named(text: str) -> tuple[str, str]:
+def split_name(text: str) -> tuple[str | None, str]:
+    """Return the name before ``NAME=URL`` and the location; no name for a location alone."""
     found = None if Path(text).exists() else _NAMED.fullmatch(text)
-    return (name_of(text), text) if found is None else (found[1], found[2])
+    return (None, text) if found is None else (found[1], found[2])
 
 
 def name_of(location: str) -> str:

@@ -14,6 +14,7 @@ from dqa.core.database import Kind
 from dqa.core.decider import Decider
 from dqa.core.decision import Usage
 from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.text import counted
 from dqa.deciders.settings import read_settings
 from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.options import CallOptions
@@ -172,20 +173,13 @@ def _check_sides(world: World, spec: PlaySpec) -> None:
             f"{spec.world} has {many} players, and a run of games pairs a player with an opponent "
             "at most: name a world of one or two."
         )
-    if many == _TWO and spec.alone:
+    if (many == 1) is not spec.alone:
+        how = "leave out" if many == 1 else "name"
         raise UsageError(
-            f"{spec.world} is played by two: say against whom as well (opponents, --opponent)."
-        )
-    if many == 1 and not spec.alone:
-        raise UsageError(
-            f"{spec.world} has one player, who has no opponent: leave out opponents (--opponent, "
-            "--opponents)."
+            f"{spec.world} has {counted(many, 'player')}: {how} opponents (opponents, --opponent)."
         )
     if many == 1 and spec.mirror:
-        raise UsageError(
-            f"{spec.world} has one player, so no hidden things can be swapped: leave out mirror "
-            "(--mirror)."
-        )
+        raise UsageError(f"{spec.world} has one player: leave out mirror (--mirror).")
 
 
 def _make_policy(factory: WorldFactory, name: str, seed: int, weights: dict[str, str]) -> Policy:
@@ -233,10 +227,10 @@ def _require_known(
         if decider_of(name) not in {*deciders, *known}:
             own = [*factory.policies, *known]
             close = get_close_matches(decider_of(name), [*own, *deciders], n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
             raise UsageError(
                 f"There is no player of {factory.name} '{name}'. Programs that play it: "
-                f"{', '.join(own) or 'none'}; deciders play it, too ('dqa list' names them)."
-                f"{f' Did you mean {close[0]!r}?' if close else ''}"
+                f"{', '.join(own) or 'none'}; 'dqa list' names the deciders, which can play.{hint}"
             )
 
 

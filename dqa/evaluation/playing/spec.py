@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
-from dqa.evaluation.spec import Deciding, ModelSpec
+from dqa.evaluation.spec import Deciding, ModelSpec, of_version
 
 PLAY_VERSION = 1
 DEALS = 1_000_000
@@ -65,15 +65,7 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     @model_validator(mode="before")
     @classmethod
     def _of_a_known_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
-        if not isinstance(given, Mapping):
-            return given
-        version = given.get("version", PLAY_VERSION)
-        if version != PLAY_VERSION:
-            raise UsageError(
-                f"This PlaySpec is of version {version!r}, and this dqa reads versions up to "
-                f"{PLAY_VERSION}: use the dqa that wrote it, or write it again."
-            )
-        return given
+        return of_version(cls, given, PLAY_VERSION, {})
 
     @field_validator("model", mode="before")
     @classmethod

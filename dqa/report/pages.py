@@ -20,7 +20,6 @@ from dqa.core.errors import UsageError
 from dqa.core.files import problem_of_path, write_private
 from dqa.core.text import spelt_out
 from dqa.report.plain import plain
-from dqa.report.statements import lay_out
 
 _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
 _SHORTEST = 24
@@ -111,7 +110,6 @@ def _environment(package: str) -> Environment:
     environment.globals["style_hash"] = _hash(style)
     environment.filters["figure"] = _figure
     environment.filters["percent"] = percent
-    environment.filters["lay_out"] = lay_out
     return environment
 
 

@@ -14,7 +14,6 @@ import typer
 
 from dqa.core.text import counted, visible, visible_lines
 from dqa.report.passages import Passage
-from dqa.report.statements import lay_out
 
 _LINES, _PROMPT_LINES, _ROWS = 30, 6, 10
 _LINE, _CELL = 1_000, 40
@@ -104,10 +103,10 @@ class _Writer:
         lines = self._items(passage)
         bad = "red" if passage.kind == "called" and passage.tone == "bad" else ""
         if passage.kind == "called":
-            lines += self._split(lay_out(passage.statement.strip()) or "(empty)")
+            lines += self._split(passage.statement.strip() or "(empty)")
         if passage.translated:
             lines.append(_Line("as it ran:", "dim"))
-            lines += self._split(lay_out(passage.translated.strip()))
+            lines += self._split(passage.translated.strip())
         if passage.status:
             lines.append(_Line(f"-> {self._short(passage.status)}", bad or "dim"))
         if passage.columns:

@@ -8,10 +8,10 @@ from math import sqrt
 import pytest
 
 from dqa.core.question import Candidate
-from dqa.evaluation.playing.metrics import Ratio, count_games, mean_of_ratios
+from dqa.evaluation.playing.metrics import count_games
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics.clusters import t_quantile
+from dqa.evaluation.statistics.clusters import Ratio, mean_of_ratios, t_quantile
 
 Facts = Mapping[str, Candidate | float | bool | None]
 

@@ -11,10 +11,9 @@ deals against everybody, so deals are the clusters of means over opponents, too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from math import fsum, inf, sqrt
+from math import inf
 from typing import Any, TypeAlias, TypeGuard
 
 from pydantic import Field
@@ -22,7 +21,7 @@ from pydantic import Field
 from dqa.core.records import Record
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics.clusters import NO_VARIANCE, Estimate, clustered_share
+from dqa.evaluation.statistics.clusters import Estimate, Ratio, clustered_share, mean_of_ratios
 from dqa.evaluation.statistics.summaries import grouped
 
 AGREEMENT = "agreed"
@@ -144,82 +143,6 @@ class PlayFigures(Record):
     alone: bool = False
     pairs: tuple[GameFigures, ...]
     players: tuple[GameFigures, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """How much there is of one thing for one of another, game by game.
-
-    Attributes
-    ----------
-    amounts, counts
-        By game; counts of 1 make it a mean.
-    deals
-        What each game stands on.
-    """
-
-    amounts: tuple[float, ...]
-    counts: tuple[float, ...]
-    deals: tuple[Hashable, ...]
-
-
-def mean_of_ratios(
-    ratios: Sequence[Ratio], least: float = -inf, most: float = inf
-) -> Estimate | None:
-    """Return the mean of ratios that stand on the same deals, with its 95 % interval.
-
-    The error is that of the Taylor linearisation, added up by deal over all ratios, with G/(G - 1)
-    and G - 1 degrees of freedom for G deals (Cochran, 1977, "Sampling Techniques", section 6.4).
-    Of one ratio whose counts are 1 and deals of one size that is Student's interval of the deals'
-    means. A ratio that stands on one deal tells nothing of how far it varies, and would count as
-    one that does not vary at all: then there is no interval. Nor is there one where every deal came
-    to the same, which tells nothing of how far others may be from it.
-
-    Parameters
-    ----------
-    ratios
-        Each counts the same; those that count nothing are left out.
-    least, most
-        What no such mean can go beyond: ends of the interval are cut there.
-
-    Returns
-    -------
-    None where nothing was counted.
-    """
-    counted = [ratio for ratio in ratios if fsum(ratio.counts)]
-    if not counted:
-        return None
-    by_deal: dict[Hashable, list[float]] = {}
-    values = []
-    for ratio in counted:
-        total = fsum(ratio.counts)
-        value = fsum(ratio.amounts) / total
-        values.append(value)
-        for amount, count, deal in zip(ratio.amounts, ratio.counts, ratio.deals, strict=True):
-            share = (amount - value * count) / (total * len(counted))
-            by_deal.setdefault(deal, []).append(share)
-    mean, games, deals = (
-        fsum(values) / len(values),
-        sum(len(r.deals) for r in counted),
-        len(by_deal),
-    )
-    if any(_stands_on_one_deal(ratio) for ratio in counted):
-        return Estimate(value=mean, observations=games, clusters=deals)
-    squares = fsum(fsum(shares) ** 2 for shares in by_deal.values())
-    if squares <= NO_VARIANCE * max(map(_largest, counted)) ** 2:
-        squares = 0.0
-    error = sqrt(squares * deals / (deals - 1))
-    return Estimate.around(mean, error, deals - 1.0, (games, deals), (least, most))
-
-
-def _stands_on_one_deal(ratio: Ratio) -> bool:
-    counted = zip(ratio.deals, ratio.counts, strict=True)
-    return len({deal for deal, count in counted if count}) == 1
-
-
-def _largest(ratio: Ratio) -> float:
-    """Return the largest amount for a usual count, against which rounding is measured."""
-    return max(map(abs, ratio.amounts)) * len(ratio.counts) / fsum(ratio.counts)
 
 
 _Played: TypeAlias = tuple[Result, PlayedGame]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import fsum, inf, sqrt
 from typing import TYPE_CHECKING, Self, TypeAlias
@@ -140,33 +141,83 @@ class Estimate(Record):
         )
 
 
-def clustered_ratio(
-    amounts: Sequence[float], counts: Sequence[float], clusters: Sequence[Hashable]
-) -> Estimate | None:
-    """Return a ratio of sums, such as tokens per right answer; None if nothing was counted.
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Amounts of one thing per count of another, case by case.
 
-    The error is that of the Taylor linearisation by clusters, with G/(G - 1) and G - 1 degrees of
-    freedom (Cochran, 1977, "Sampling Techniques", chapter 6; R's ``survey::svyratio``).
+    Attributes
+    ----------
+    amounts, counts
+        By case; counts of 1 make it a mean.
+    clusters
+        The cluster of each case.
+    """
+
+    amounts: tuple[float, ...]
+    counts: tuple[float, ...]
+    clusters: tuple[Hashable, ...]
+
+
+def mean_of_ratios(
+    ratios: Sequence[Ratio], least: float = -inf, most: float = inf
+) -> Estimate | None:
+    """Return the mean of ratios that stand on the same clusters, with its 95 % interval.
+
+    The error is that of the Taylor linearisation, summed by cluster over all ratios, with G/(G - 1)
+    and G - 1 degrees of freedom for G clusters (Cochran, 1977, "Sampling Techniques", section 6.4;
+    R's ``survey::svyratio`` for one ratio). For one ratio with counts of 1 and clusters of one size
+    it is Student's interval of the clusters' means. There is no interval for a ratio of a single
+    cluster, which would count as one that does not vary, and none if all clusters are equal.
 
     Parameters
     ----------
-    amounts, counts
-        By observation; not negative.
-    clusters
-        The cluster of each observation.
+    ratios
+        Each counts the same; those that count nothing are left out.
+    least, most
+        The limits of such a mean: the interval is cut there.
+
+    Returns
+    -------
+    None if nothing was counted.
     """
-    total = fsum(counts)
-    if not total:
+    counted = [ratio for ratio in ratios if fsum(ratio.counts)]
+    if not counted:
         return None
-    ratio = fsum(amounts) / total
-    residuals = [amount - ratio * count for amount, count in zip(amounts, counts, strict=True)]
-    groups = _by_cluster(residuals, clusters)
-    if len(groups) == 1:
-        return Estimate(value=ratio, observations=len(amounts), clusters=1)
-    free = len(groups) - 1.0
-    squares = fsum(fsum(group) ** 2 for group in groups)
-    error = sqrt(squares * len(groups) / free) / total
-    return Estimate.around(ratio, error, free, (len(amounts), len(groups)), (0.0, inf))
+    by_cluster: dict[Hashable, list[float]] = {}
+    values = []
+    for ratio in counted:
+        total = fsum(ratio.counts)
+        value = fsum(ratio.amounts) / total
+        values.append(value)
+        for amount, count, cluster in zip(ratio.amounts, ratio.counts, ratio.clusters, strict=True):
+            share = (amount - value * count) / (total * len(counted))
+            by_cluster.setdefault(cluster, []).append(share)
+    mean, cases = fsum(values) / len(values), sum(len(ratio.clusters) for ratio in counted)
+    clusters = len(by_cluster)
+    if any(map(_stands_on_one_cluster, counted)):
+        return Estimate(value=mean, observations=cases, clusters=clusters)
+    squares = fsum(fsum(shares) ** 2 for shares in by_cluster.values())
+    if squares <= NO_VARIANCE * max(map(_largest, counted)) ** 2:
+        squares = 0.0
+    error = sqrt(squares * clusters / (clusters - 1))
+    return Estimate.around(mean, error, clusters - 1.0, (cases, clusters), (least, most))
+
+
+def _stands_on_one_cluster(ratio: Ratio) -> bool:
+    cases = zip(ratio.clusters, ratio.counts, ratio.amounts, strict=True)
+    return len({cluster for cluster, count, amount in cases if count or amount}) == 1
+
+
+def _largest(ratio: Ratio) -> float:
+    """Return the largest amount for a usual count, against which rounding is measured."""
+    return max(map(abs, ratio.amounts)) * len(ratio.counts) / fsum(ratio.counts)
+
+
+def clustered_ratio(
+    amounts: Sequence[float], counts: Sequence[float], clusters: Sequence[Hashable]
+) -> Estimate | None:
+    """Return a ratio of sums that are not negative, such as tokens per right answer."""
+    return mean_of_ratios([Ratio(tuple(amounts), tuple(counts), tuple(clusters))], 0.0)
 
 
 def effective_number(sizes: Iterable[int]) -> float:

@@ -414,15 +414,6 @@ class PassRate(Record):
     all_k: Estimate
 
 
-class EpochAccuracy(Record):
-    """How often a decider was right in one epoch."""
-
-    epoch: int = Field(ge=1)
-    judged: int = Field(ge=0)
-    correct: int = Field(ge=0)
-    accuracy: float | None = Field(ge=0, le=1)
-
-
 class EpochStatistics(Record):
     """The epochs of one decider on one scenario and database.
 
@@ -439,10 +430,8 @@ class EpochStatistics(Record):
         question, and of the questions' probabilities of being solved (Miller, 2024, "Adding Error
         Bars to Evals", section 3.1). More epochs reduce only the first part, more questions both.
         None if no question was answered twice.
-    by_epoch
-        The accuracy of each epoch.
     spread
-        The standard deviation of these accuracies, in 0..1; None for a single epoch.
+        The standard deviation of the epochs' accuracies, in 0..1; None for a single epoch.
     """
 
     decider: str
@@ -453,7 +442,6 @@ class EpochStatistics(Record):
     pass_rates: tuple[PassRate, ...]
     within: float | None = Field(ge=0)
     between: float | None = Field(ge=0)
-    by_epoch: tuple[EpochAccuracy, ...]
     spread: float | None = Field(ge=0)
 
 
@@ -476,34 +464,24 @@ def _statistics(group: Sequence[Result]) -> EpochStatistics:
     situations = clusters_of(attempts[0] for attempts in answers.values())
     tallies = {question: (len(a), sum(map(_right, a))) for question, a in answers.items()}
     within, between = _variance(list(tallies.values()))
-    by_epoch = tuple(
-        _epoch(number, results)
-        for number, results in sorted(grouped(group, lambda r: r.epoch).items())
-    )
-    shares = [one.accuracy for one in by_epoch if one.accuracy is not None]
+    judged = [result for results in answers.values() for result in results]
+    epochs = grouped(judged, lambda r: r.epoch).values()
+    shares = [sum(map(_right, results)) / len(results) for results in epochs]
     return EpochStatistics(
         decider=group[0].decider,
         scenario=group[0].scenario,
         database=group[0].database,
-        epochs=len(by_epoch),
+        epochs=len({result.epoch for result in group}),
         questions=len(answers),
         pass_rates=_pass_rates(tallies, dict(zip(answers, situations, strict=True))),
         within=within,
         between=between,
-        by_epoch=by_epoch,
         spread=stdev(shares) if len(shares) > 1 else None,
     )
 
 
 def _right(result: Result) -> bool:
     return result.outcome is Outcome.CORRECT
-
-
-def _epoch(number: int, results: Iterable[Result]) -> EpochAccuracy:
-    judged = [result for result in results if result.outcome.judged]
-    correct = sum(map(_right, judged))
-    accuracy = correct / len(judged) if judged else None
-    return EpochAccuracy(epoch=number, judged=len(judged), correct=correct, accuracy=accuracy)
 
 
 def _pass_rates(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import lru_cache
 from typing import Any
 
 from dqa import plugins
@@ -19,10 +18,6 @@ from dqa.evaluation.traces import Trace
 from dqa.report.passages import Passage
 from dqa.report.reading import read
 from dqa.report.run_report.records import CandidateOutcome, QuestionTruth
-from dqa.report.statements import lay_out
-
-_laid_out = lru_cache(maxsize=4_096)(lay_out)
-"""Deciders send the same statement to every database."""
 
 _ROWS, _COLUMNS, _CELL, _TEXT = 20, 24, 120, 6_000
 """The most rows, columns, and characters of a cell and of a text in a page."""
@@ -41,11 +36,9 @@ def trace_details(trace: Trace, result: Result | None, unit: str) -> dict[str, A
 def _shortened(passage: Passage) -> dict[str, Any]:
     """Return a passage as a page shows it; notes count the rest."""
     shown = passage.to_json()
-    for name in ("statement", "translated"):
+    for name in ("statement", "translated", "text"):
         if name in shown:
-            shown[name] = _cut(_laid_out(shown[name]))
-    if "text" in shown:
-        shown["text"] = _cut(shown["text"])
+            shown[name] = _cut(shown[name])
     if "columns" in shown:
         rows = passage.rows[:_ROWS]
         shown["columns"] = [_cell(name) for name in passage.columns[:_COLUMNS]]

@@ -50,7 +50,7 @@ _GROUPS: Mapping[str, str] = {
     **dict.fromkeys(("deciders", "models", *_PARTS["model"], *_PARTS["planner"]), MODELS),
     **dict.fromkeys(("protocol", "temperature", "settings", *_PARTS["display"]), MODELS),
     **dict.fromkeys(("record", "replay"), MODELS),
-    **dict.fromkeys(("seed", "epochs", "rule_set", "strict_official"), QUESTIONS),
+    **dict.fromkeys(("seed", "epochs", "rule_set", "strict_official", "r_ves"), QUESTIONS),
     **dict.fromkeys(("world", "games", "mirror"), QUESTIONS),
     "reference": MODELS,
     **dict.fromkeys(("databases", "patience"), DATABASES),
@@ -116,7 +116,8 @@ GENERATING = SpecFields(_DECIDING, sets=True)
 PLAYING = SpecFields(("world", "games", "mirror", "epochs", "reference", *_DECIDING), spec=PlaySpec)
 EVALUATING = SpecFields(
     (
-        *("deciders", "models", "epochs", "databases", "policy", "rule_set", "strict_official"),
+        *("deciders", "models", "epochs", "databases", "policy"),
+        *("rule_set", "strict_official", "r_ves"),
         *_DECIDING,
     ),
     sets=True,

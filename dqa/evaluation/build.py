@@ -124,7 +124,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
     is_open = isinstance(spec.questions, GeneratedQuestions) and spec.questions.scenarios is None
     setup, left_out = _check(setup, may_leave_out=is_open)
-    judge = Judge(setup.questions, spec.rule_set, spec.strict_official, places)
+    judge = Judge(setup.questions, spec.rule_set, spec.strict_official, places, spec.r_ves)
     return BuiltRun(spec, setup, judge, examples, connected, (*connected.warnings, *left_out))
 
 

@@ -64,8 +64,19 @@ class Executor:
         self._open: dict[str, Database] = {}
         self._lock = threading.Lock()
 
-    def compare(self, question: Question, truth: Truth, statement: str) -> Match:
+    def compare(
+        self, question: Question, truth: Truth, statement: str, repetitions: int = 0
+    ) -> Match:
         """Compare the rows of a statement with those of every right one, until one matches.
+
+        Parameters
+        ----------
+        question, truth
+            The question, with its right statements.
+        statement
+            The statement that was decided.
+        repetitions
+            How often it is timed for BIRD's R-VES, which differs from run to run; 0 for not.
 
         Raises
         ------
@@ -95,28 +106,10 @@ class Executor:
         ) or any(table_matches(given.rows, table) for table in truth.tables)
         if failed and not right:
             return Match(None, failed[0])
+        if repetitions:
+            gold = str(truth.official)
+            metrics["R-VES"] = _efficiency(database, statement, gold, repetitions) if right else 0.0
         return Match(right, metrics=metrics)
-
-    def efficiency(
-        self, question: Question, truth: Truth, statement: str, repetitions: int = 100
-    ) -> float:
-        """Return BIRD's R-VES of a statement, in 0..1.25; 0 for a wrong one.
-
-        Both statements run several times and take turns, so the figure differs from run to run.
-
-        Raises
-        ------
-        InfrastructureError
-            The database failed.
-        """
-        if not self.compare(question, truth, statement).right:
-            return 0.0
-        database, ratios = self._database_of(question), []
-        for _ in range(repetitions):
-            answer = database.query(statement, SCORING).seconds
-            gold = database.query(str(truth.official), SCORING).seconds
-            ratios.append(gold / max(answer, 1e-9))
-        return efficiency_reward(ratios)
 
     def close(self) -> None:
         """Close the databases."""
@@ -130,6 +123,15 @@ class Executor:
             if found is None:
                 found = self._open[question.situation] = self._places[question.situation].open()
             return found
+
+
+def _efficiency(database: Database, statement: str, gold: str, repetitions: int) -> float:
+    """Return BIRD's R-VES of a right statement, in 0..1.25; both take turns."""
+    ratios = []
+    for _ in range(repetitions):
+        answer = database.query(statement, SCORING).seconds
+        ratios.append(database.query(gold, SCORING).seconds / max(answer, 1e-9))
+    return efficiency_reward(ratios)
 
 
 def _rows_of(database: Database, statement: str) -> Rows | str:

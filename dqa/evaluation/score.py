@@ -182,6 +182,8 @@ class Judge:
         Whether only the official answer is right.
     places
         The databases that questions are asked about where they are: statements are scored there.
+    r_ves
+        How often statements are timed for BIRD's R-VES; 0 for not.
 
     Raises
     ------
@@ -197,8 +199,10 @@ class Judge:
         rule_set: str | None = None,
         strict_official: bool = False,
         places: Mapping[str, DatabaseLocation] | None = None,
+        r_ves: int = 0,
     ) -> None:
         self._set = questions
+        self._repetitions = r_ves
         self._strict = strict_official
         self._executor = Executor(places or {})
         if strict_official and any(q.answer_form == "statement" for q in questions.questions):
@@ -271,7 +275,7 @@ class Judge:
         decided = replace(known, choice=statement, outcome=Outcome.UNLABELLED)
         if not truth.is_known:
             return decided
-        found = self._executor.compare(question, truth, statement)
+        found = self._executor.compare(question, truth, statement, self._repetitions)
         decided = replace(decided, problem=found.problem, official_metrics=dict(found.metrics))
         if found.right is None:
             return decided

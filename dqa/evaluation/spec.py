@@ -238,6 +238,8 @@ class RunSpec(Deciding, use_attribute_docstrings=True):
     by URL, or by name with the URL in DQA_NAME_URL; by default sqlite,ladybug."""
     strict_official: bool = False
     """Only the official answer counts as right, not another of the best."""
+    r_ves: Annotated[int, Field(ge=0, exclude_if=lambda repetitions: not repetitions)] = 0
+    """How often right statements are timed against the gold one for BIRD's R-VES; 0 for not."""
     policy: Annotated[
         dict[str, tuple[str, ...] | dict[str, str | bool | int | float | None]] | None,
         BeforeValidator(_policy_lists),

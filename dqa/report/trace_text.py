@@ -1,7 +1,7 @@
 """Passages as text: blocks of lines under titles, for a terminal or a pipe.
 
 Invisible characters are escaped, nothing is read as markup, and long text is shortened unless the
-caller wants all of it. In a pipe the text depends on the passages only.
+caller wants all of it.
 """
 
 from __future__ import annotations
@@ -12,28 +12,25 @@ from typing import NamedTuple
 
 import typer
 
-from dqa.core.text import counted, visible, visible_lines
+from dqa.core.text import counted, visible
 from dqa.report.passages import Passage
 
 _LINES, _PROMPT_LINES, _ROWS = 30, 6, 10
 _LINE, _CELL = 1_000, 40
-_CHANGES = {"kept": (" ", ""), "new": ("+", "green"), "gone": ("-", "red")}
-_STYLES = {
+_CHANGES = {"kept": (" ", None), "new": ("+", "green"), "gone": ("-", "red")}
+_COLOURS = {
     "heading": "blue",
     "plan": "magenta",
     "called": "cyan",
-    "answer": "bright_white",
     **dict.fromkeys(("reasoning", "thought", "reply"), "yellow"),
 }
-_TONES = {"": "", "good": "green", "bad": "red", "warning": "yellow"}
+_TONES = {"": None, "good": "green", "bad": "red", "warning": "yellow"}
 
 
 class _Line(NamedTuple):
-    """A line; that of a table is cut at a terminal's edge, where others are wrapped."""
-
     text: str
-    style: str = ""
-    table: bool = False
+    colour: str | None = None
+    dim: bool = False
 
 
 def echo_passages(passages: Sequence[Passage], *, full: bool = False) -> None:
@@ -46,29 +43,11 @@ def echo_passages(passages: Sequence[Passage], *, full: bool = False) -> None:
     full
         Whether to shorten nothing, and to show the prompt before the task.
     """
-    from rich.console import Console
-    from rich.padding import Padding
-    from rich.panel import Panel
-    from rich.rule import Rule
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        typer.echo(visible_lines(passages_to_text(passages, full=full)))
-        return
-    for passage, title, lines in _Writer(passages, full=full).blocks():
-        style = _STYLES.get(passage.kind, _TONES[passage.tone])
-        texts = [Text(line.text, line.style) for line in lines]  # which is never read as markup
-        heading = Text(visible(title), f"bold {style}")
-        if passage.kind in {"verdict", "unjudged"}:
-            console.print(Panel(Text("\n").join(texts), title=heading, border_style=style))
-            continue
-        console.print(Rule(heading, style=style) if passage.kind == "heading" else heading)
-        for line, text in zip(lines, texts, strict=True):
-            text.no_wrap = line.table and not full
-            text.overflow = "fold" if full else "ellipsis"
-            console.print(Padding(text, (0, 0, 0, 2)))
-        console.print()
+    for number, (passage, title, lines) in enumerate(_Writer(passages, full=full).blocks()):
+        colour = _COLOURS.get(passage.kind, _TONES[passage.tone])
+        typer.secho(f"{chr(10) if number else ''}{title}", fg=colour, bold=True)
+        for line in lines:
+            typer.secho(f"  {line.text}".rstrip(), fg=line.colour, dim=line.dim or None)
 
 
 def passages_to_text(passages: Sequence[Passage], *, full: bool = False) -> str:
@@ -101,45 +80,43 @@ class _Writer:
 
     def _lines(self, passage: Passage) -> list[_Line]:
         lines = self._items(passage)
-        bad = "red" if passage.kind == "called" and passage.tone == "bad" else ""
+        bad = "red" if passage.kind == "called" and passage.tone == "bad" else None
         if passage.kind == "called":
             lines += self._split(passage.statement.strip() or "(empty)")
         if passage.translated:
-            lines.append(_Line("as it ran:", "dim"))
+            lines.append(_Line("as it ran:", dim=True))
             lines += self._split(passage.translated.strip())
         if passage.status:
-            lines.append(_Line(f"-> {self._short(passage.status)}", bad or "dim"))
+            lines.append(_Line(f"-> {self._short(passage.status)}", bad, dim=bad is None))
         if passage.columns:
             lines += self._table(passage)
         elif passage.text or not lines:
             most = _PROMPT_LINES if passage.kind == "prompt" else _LINES
             lines += self._split(passage.text, bad, most)
-        return [*lines, *(_Line(self._short(note), "dim") for note in passage.notes)]
+        return [*lines, *(_Line(self._short(note), dim=True) for note in passage.notes)]
 
     def _items(self, passage: Passage) -> list[_Line]:
         """Return the steps of a plan, numbered; a later plan marks new and dropped ones."""
         lines: list[_Line] = []
         number = 0
         for change, text in passage.items:
-            mark, style = _CHANGES[change]
+            mark, colour = _CHANGES[change]
             number += change != "gone"
             place = f"{number}." if change != "gone" else "  "
             before = "" if passage.title == "plan" else f"{mark} "
-            lines.append(_Line(f"{before}{place} {self._short(text)}", style))
+            lines.append(_Line(f"{before}{place} {self._short(text)}", colour))
         return self._few(lines, _LINES)
 
     def _table(self, passage: Passage) -> list[_Line]:
-        from rich.cells import cell_len
+        from rich.cells import cell_len, set_cell_size
 
         shown = passage.rows if self._full else passage.rows[:_ROWS]
         cells = [[self._cell(cell) for cell in row] for row in (passage.columns, *shown)]
         widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-        lines: list[_Line] = []
-        for row in cells:
-            padded = (c + " " * (w - cell_len(c)) for c, w in zip(row, widths, strict=True))
-            lines.append(_Line("  ".join(padded).rstrip(), "" if lines else "bold", table=True))
+        rows = [map(set_cell_size, row, widths) for row in cells]
+        lines = [_Line("  ".join(row).rstrip()) for row in rows]
         if hidden := len(passage.rows) - len(shown):
-            lines.append(_Line(f"... {counted(hidden, 'more row')}, --full shows all", "dim"))
+            lines.append(_Line(f"... {counted(hidden, 'more row')}, --full shows all", dim=True))
         return lines
 
     def _cell(self, cell: object) -> str:
@@ -153,16 +130,16 @@ class _Writer:
         text = visible(text)
         return text if self._full or len(text) <= _CELL else f"{text[: _CELL - 3]}..."
 
-    def _split(self, text: str, style: str = "", most: int = _LINES) -> list[_Line]:
+    def _split(self, text: str, colour: str | None = None, most: int = _LINES) -> list[_Line]:
         lines = text.replace("\r\n", "\n").strip("\n").split("\n")
-        return self._few([_Line(self._short(line), style) for line in lines], most)
+        return self._few([_Line(self._short(line), colour) for line in lines], most)
 
     def _few(self, lines: list[_Line], most: int) -> list[_Line]:
         hidden = len(lines) - most
         # One more line is as long as the line that reports it.
         if self._full or hidden <= 1:
             return lines
-        return [*lines[:most], _Line(f"... {hidden} more lines, --full shows all", "dim")]
+        return [*lines[:most], _Line(f"... {hidden} more lines, --full shows all", dim=True)]
 
     def _short(self, line: str) -> str:
         hidden = len(line) - _LINE

@@ -79,6 +79,7 @@ def test_efficiency_is_rewarded_as_by_bird(executor: Executor) -> None:
         assert efficiency_reward([ratio] * 5) == pytest.approx(reward**0.5)
     assert efficiency_reward([1.2] * 50 + [1000.0]) == 1.0, "an outlier does not count"
     truth = Truth(("SELECT name FROM ship",), match="set")
-    found = executor.efficiency(QUESTION, truth, "SELECT name FROM ship ORDER BY 1", repetitions=3)
-    assert 0.5 <= found <= 1.25**0.5
-    assert executor.efficiency(QUESTION, truth, "SELECT id FROM ship", repetitions=3) == 0.0
+    found = executor.compare(QUESTION, truth, "SELECT name FROM ship ORDER BY 1", repetitions=3)
+    assert 0.5 <= found.metrics["R-VES"] <= 1.25**0.5
+    wrong = executor.compare(QUESTION, truth, "SELECT id FROM ship", repetitions=3)
+    assert wrong.metrics["R-VES"] == 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -27,7 +27,6 @@ from dqa.evaluation.traces import Trace
 _DEEPEST = 5
 """Folders below the one that is looked through."""
 
-_LONG_AGO = datetime.fromtimestamp(0, UTC)
 _SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__"})
 
 
@@ -39,7 +38,7 @@ class StoredRun(Record):
     folder
         Where it is: its folder, or ``STORE#NAME``.
     began
-        When it began; of a run of an older version, when its settings were written.
+        When it began; None if that is not known, as of a run that cannot be read.
     questions
         Where its questions come from, in a few words.
     deciders, databases
@@ -59,7 +58,7 @@ class StoredRun(Record):
     """
 
     folder: str
-    began: datetime
+    began: datetime | None = None
     questions: str = ""
     deciders: tuple[str, ...] = ()
     databases: tuple[str, ...] = ()
@@ -107,8 +106,13 @@ def find_runs(*folders: Path | str) -> tuple[StoredRun, ...]:
         for run in runs:
             where = run.store if run.file is None else run.file.resolve()
             found.setdefault(f"{where}#{run.name}", run)
-    listed = map(_describe, found.values())
-    return tuple(sorted(listed, key=lambda run: (-run.began.timestamp(), run.folder)))
+    listed = sorted(map(_describe, found.values()), key=lambda run: run.folder)
+    latest = sorted((run for run in listed if run.began), key=_began, reverse=True)
+    return (*latest, *(run for run in listed if run.began is None))
+
+
+def _began(run: StoredRun) -> float:
+    return run.began.timestamp() if run.began else 0.0
 
 
 def read_run(run: RunLocation | Path | str) -> Run:
@@ -229,7 +233,7 @@ def _describe(location: RunLocation) -> StoredRun:
         reader = RunReader(location)
         record, results = reader.record, reader.results()
     except DqaError as error:
-        return StoredRun(folder=str(location), began=_LONG_AGO, problem=str(error))
+        return StoredRun(folder=str(location), problem=str(error))
     spec = record.spec
     deciders = [result.decider for result in results]
     databases = [result.database for result in results]
@@ -245,7 +249,7 @@ def _describe(location: RunLocation) -> StoredRun:
     models = [result.model for result in results if result.model != NO_MODEL]
     return StoredRun(
         folder=str(location),
-        began=record.began or _LONG_AGO,
+        began=record.began,
         questions=questions,
         deciders=tuple(dict.fromkeys(deciders)),
         databases=tuple(dict.fromkeys(databases)),

@@ -57,7 +57,8 @@ def _about(run: StoredRun) -> Iterator[str]:
 
     known = {True: "complete", False: "not complete", None: "maybe complete"}
     state = known[run.counts.complete] if run.problem is None else "cannot be read"
-    yield f"{run.folder}  {run.began:%Y-%m-%d %H:%M} UTC  {state}"
+    began = "unknown date" if run.began is None else f"{run.began:%Y-%m-%d %H:%M} UTC"
+    yield f"{run.folder}  {began}  {state}"
     if run.problem is not None:
         yield f"    {run.problem}"
         return

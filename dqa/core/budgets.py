@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
+
+if TYPE_CHECKING:
+    from dqa.core.decision import Usage
 
 _MILLION = 1_000_000
 
@@ -33,6 +36,9 @@ class DecisionBudget:
         Most money, by the prices.
     price_input, price_output
         The prices of a million tokens of requests and of replies.
+    price_cached, price_reasoning
+        The prices of cached tokens of requests, and of reasoning tokens of replies; None for the
+        same.
 
     Raises
     ------
@@ -48,6 +54,8 @@ class DecisionBudget:
     cost: float | None = None
     price_input: float | None = None
     price_output: float | None = None
+    price_cached: float | None = None
+    price_reasoning: float | None = None
 
     def __post_init__(self) -> None:
         """Check that every bound is more than 0."""
@@ -56,11 +64,15 @@ class DecisionBudget:
             if bound is not None and not bound > 0:  # NaN is refused too
                 raise UsageError(f"budget: {name} (--max-{name}) must be more than 0, not {bound}.")
 
-    def cost_of(self, tokens_in: int, tokens_out: int) -> float:
-        """Return the cost of tokens."""
-        return (
-            tokens_in * (self.price_input or 0.0) + tokens_out * (self.price_output or 0.0)
-        ) / _MILLION
+    def cost_of(self, usage: Usage) -> float:
+        """Return the cost of usage."""
+        price_in, price_out = self.price_input or 0.0, self.price_output or 0.0
+        cost = usage.input_tokens * price_in + usage.output_tokens * price_out
+        if self.price_cached is not None:
+            cost += usage.cached_tokens * (self.price_cached - price_in)
+        if self.price_reasoning is not None:
+            cost += usage.reasoning_tokens * (self.price_reasoning - price_out)
+        return cost / _MILLION
 
 
 ENDLESS = DecisionBudget()

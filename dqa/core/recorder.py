@@ -161,7 +161,7 @@ class Recorder:
         return {
             "seconds": self._clock() - self._waited() - self._budgeted_from,
             "tokens": usage.input_tokens + usage.output_tokens,
-            "cost": self._budget.cost_of(usage.input_tokens, usage.output_tokens),
+            "cost": self._budget.cost_of(usage),
             "statements": len(self.evidence),
             "rows": sum(evidence.row_count for evidence in self.evidence),
             "scanned": sum(scanned),

@@ -217,7 +217,13 @@ def _priced(budget: DecisionBudget, calls: CallOptions) -> DecisionBudget:
             "A budget in money (--max-cost) needs prices: give --price-input and --price-output, "
             "for a million tokens each."
         )
-    return replace(budget, price_input=prices.input, price_output=prices.output)
+    return replace(
+        budget,
+        price_input=prices.input,
+        price_output=prices.output,
+        price_cached=prices.cached,
+        price_reasoning=prices.reasoning,
+    )
 
 
 def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -> None:

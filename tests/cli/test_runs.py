@@ -132,6 +132,7 @@ def test_runs_are_listed_wherever_they_lie(
     assert (counts["planned"], counts["judged"], counts["failed"]) == (24, 14, 6)
     assert counts["complete"] is False
     assert "9999" in found["runs/newer"]["problem"]
+    assert found["runs/newer"]["began"] is None
     text = dqa("runs", top).out
     assert re.search(r"14 of 24 judged, [\d.]+ % of them right; 6 failed; 4 not", text)
     assert f"goes on by: dqa eval --resume {top / 'run'}" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dqa.core.budgets import DecisionBudget
 from dqa.core.decision import Usage
 from dqa.core.errors import BudgetSpentError, UsageError
 from dqa.models.budget import Budget, Prices
@@ -41,3 +42,14 @@ def test_a_run_that_goes_on_remembers_what_it_spent() -> None:
     """The budget is the run's, not the command's."""
     with pytest.raises(BudgetSpentError):
         Budget(tokens=10, spent=Usage(6, 4)).check()
+
+
+def test_the_budget_of_a_decision_has_the_same_prices_as_that_of_a_run() -> None:
+    """Cached tokens and reasoning tokens have prices of their own."""
+    usage = Usage(1_000, 100, 1, cached_tokens=800, reasoning_tokens=60)
+    prices = Prices(2.0, 10.0, 0.5, 20.0)
+    budget = DecisionBudget(
+        cost=1.0, price_input=2.0, price_output=10.0, price_cached=0.5, price_reasoning=20.0
+    )
+    assert budget.cost_of(usage) == pytest.approx(prices.cost(usage))
+    assert budget.cost_of(usage) == pytest.approx((200 * 2 + 800 * 0.5 + 40 * 10 + 60 * 20) / 1e6)

@@ -28,7 +28,6 @@ from dqa.evaluation.executors import Executor
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.plan import Task
-from dqa.evaluation.prompts import prompts_of
 from dqa.evaluation.record import AnySpec, GamesRecord, RunRecord, now, versions
 from dqa.evaluation.results import Result
 from dqa.evaluation.run_files import has_recorded, require_writable
@@ -145,7 +144,7 @@ class StoredWork:
         shortcuts: Sequence[ShortcutChoices] = (),
     ) -> tuple[Result, ...]:
         """Make every decision that the store lacks; return the results of all."""
-        store.add_context({} if connected is None else prompts_of(connected.makers), shortcuts)
+        store.add_shortcuts(shortcuts)
         if connected is not None and store.done < len(tasks):
             connected.check_reachable()
         return run_tasks(

@@ -18,7 +18,6 @@ from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.playing.metrics import PlayFigures, count_games
 from dqa.evaluation.playing.spec import PlaySpec
-from dqa.evaluation.prompts import Prompts
 from dqa.evaluation.record import AnySpec, RunRecord
 from dqa.evaluation.results import Outcome, Result, hash_results
 from dqa.evaluation.shortcuts import (
@@ -126,11 +125,6 @@ class Run:
     def record(self) -> RunRecord | None:
         """What was run, when and with which versions; None for a run in memory."""
         return None if self.location is None else self._reader.record
-
-    @cached_property
-    def prompts(self) -> Prompts:
-        """The prompts of each decider: texts by name."""
-        return {} if self.location is None else self._reader.prompts()
 
     def each_trace(self, question: str | None = None) -> Iterator[Trace]:
         """Yield the traces, of one question or of all, in the order of the results.

@@ -168,7 +168,7 @@ def _read_asked(file: Path) -> Trace:
 def copy_run(run: RunLocation | Path | str, out: RunLocation | Path | str) -> RunLocation:
     """Copy a run to another location, or import a run of an older version.
 
-    The copy has the same results, traces, prompts, settings and usage, and it can be resumed.
+    The copy has the same results, traces, settings and usage, and it can be resumed.
 
     Parameters
     ----------

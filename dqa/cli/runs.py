@@ -97,7 +97,7 @@ def copy(
 ) -> None:
     """Copy a run from a folder into a store, from a store into a folder, or into another one.
 
-    Results, traces, prompts and settings are the same there, and the copy can be resumed.
+    Results, traces and settings are the same there, and the copy can be resumed.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ class Connected:
 
     @property
     def makers(self) -> Mapping[str, Decider | DeciderFactory]:
-        """The deciders that a caller made, and the factories of the others, by name."""
+        """The deciders that a caller passed, and the factories of the others, by name."""
         return {**self.ready, **{name: one.factory for name, one in self.contestants.items()}}
 
     def check_reachable(self) -> None:

@@ -17,7 +17,6 @@ from dqa.core.files import parse_json_of, read_json, whole_lines
 from dqa.core.records import dump_line
 from dqa.core.run_stores import TABLE_PREFIX
 from dqa.evaluation.location import DATABASE, RunLocation
-from dqa.evaluation.prompts import Prompts
 from dqa.evaluation.record import RunRecord
 from dqa.evaluation.results import Result
 from dqa.evaluation.shortcuts import ShortcutChoices
@@ -41,7 +40,7 @@ class RunContent:
 
     Attributes
     ----------
-    record, results, traces, prompts, shortcuts
+    record, results, traces, shortcuts
         As `RunReader` returns them.
     lost
         Each usage that led to no decision, with the packed trace of a decision made again.
@@ -50,7 +49,6 @@ class RunContent:
     record: RunRecord
     results: Sequence[Result]
     traces: Iterable[Trace]
-    prompts: Prompts
     shortcuts: Sequence[ShortcutChoices]
     lost: Sequence[tuple[Usage, bytes | None]]
 
@@ -58,8 +56,7 @@ class RunContent:
 def read_content(location: RunLocation) -> RunContent:
     """Read a run of this version."""
     run = RunReader(location)
-    prompts, shortcuts = run.prompts(), run.shortcuts()
-    return RunContent(run.record, run.results(), run.traces(), prompts, shortcuts, run.lost_rows())
+    return RunContent(run.record, run.results(), run.traces(), run.shortcuts(), run.lost_rows())
 
 
 def copy(run: RunContent, location: RunLocation) -> RunLocation:
@@ -77,7 +74,7 @@ def copy(run: RunContent, location: RunLocation) -> RunLocation:
         raise UsageError(f"{location} exists already: name another location for the copy.")
     store = RunStore(location, run.record)
     try:
-        store.add_context(run.prompts, run.shortcuts)
+        store.add_shortcuts(run.shortcuts)
         left = {result.key: result for result in run.results}
         store.order(list(left))
         for trace in run.traces:
@@ -116,15 +113,12 @@ def _read_folder(folder: Path) -> RunContent:
             parse_json_of(name, one.decode()) for one in whole_lines(folder / name, home=folder)
         ]
 
-    prompts = read_json(folder / "prompts.json") if (folder / "prompts.json").exists() else {}
-    texts, deciders = prompts.get("texts", {}), prompts.get("deciders", {})
     lost = lines("abandoned.jsonl")
     bodies = [None if one.get("kind") == "lost" else dump_line(one).encode() for one in lost]
     return RunContent(
         _record(read_json(folder / "run.json")),
         list({r.key: r for r in map(Result.from_json, lines("results.jsonl"))}.values()),
         {t.key: t for t in map(Trace.from_json, lines(_TRACES))}.values(),
-        {who: {name: texts[key] for name, key in of.items()} for who, of in deciders.items()},
         [ShortcutChoices.model_validate(line) for line in lines("shortcuts.jsonl")],
         list(zip((Usage(**one["usage"]) for one in lost), bodies, strict=True)),
     )
@@ -152,10 +146,6 @@ def _read_store(connection: Connection, location: RunLocation) -> RunContent:
     fields = ("spec", "options", "calls", "versions", "games")
     written = {name: run[name] for name in ("content_hash", "planned", "began")}
     written |= {name: json.loads(run[name]) for name in fields if run.get(name)}
-    texts = {one["hash"]: one["text"] for one in rows("prompts")}
-    prompts: dict[str, dict[str, str]] = {}
-    for one in rows("run_prompts", "decider", "name", run_id=run["id"]):
-        prompts.setdefault(one["decider"], {})[one["name"]] = texts[one["hash"]]
     results = rows("results", "position", "task", run_id=run["id"])
     bodies = {one["task"]: one["body"] for one in rows("traces", run_id=run["id"])}
     traces = (json.loads(zlib.decompress(bodies[one["task"]])) for one in results)
@@ -167,7 +157,6 @@ def _read_store(connection: Connection, location: RunLocation) -> RunContent:
         _record(written),
         list(map(_result, results)),
         list(map(Trace.from_json, traces)),
-        prompts,
         [ShortcutChoices.model_validate_json(one["body"]) for one in shortcuts],
         list(zip(used, again, strict=True)),
     )

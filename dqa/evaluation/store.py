@@ -33,7 +33,6 @@ from dqa.databases.store_locations import is_transient, write
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.plan import Group, Task
-from dqa.evaluation.prompts import Prompts
 from dqa.evaluation.record import RunRecord, resume_record
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.run_files import make_folder, write_lines
@@ -177,13 +176,10 @@ class RunStore:
         connection.execute(delete(RESULTS).where(failed))
         return self._count(connection)[1]
 
-    def add_context(self, prompts: Prompts, choices: Sequence[ShortcutChoices] = ()) -> None:
-        """Store the prompts of the deciders, and the choices of the heuristics."""
-        changed = update(RUNS).where(RUNS.c.id == self._run)
-        changed = changed.values(
-            prompts=json.dumps({who: dict(of) for who, of in prompts.items()}),
-            shortcuts=json.dumps([one.to_json() for one in choices]),
-        )
+    def add_shortcuts(self, choices: Sequence[ShortcutChoices]) -> None:
+        """Store the choices of the heuristics."""
+        written = json.dumps([one.to_json() for one in choices])
+        changed = update(RUNS).where(RUNS.c.id == self._run).values(shortcuts=written)
         self._transact(lambda connection: connection.execute(changed))
 
     def plan(self, tasks: Sequence[Task]) -> None:

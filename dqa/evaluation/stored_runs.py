@@ -52,7 +52,6 @@ from dqa.databases.store_locations import (
 )
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
-from dqa.evaluation.prompts import Prompts
 from dqa.evaluation.record import RunRecord
 from dqa.evaluation.results import Result
 from dqa.evaluation.shortcuts import ShortcutChoices
@@ -92,7 +91,7 @@ RUNS = Table(
     Column("id", NUMBER, primary_key=True, autoincrement=True),
     Column("name", String(200), nullable=False, unique=True),
     Column("record", LONG_TEXT, nullable=False),
-    Column("prompts", LONG_TEXT),
+    Column("prompts", LONG_TEXT),  # of earlier versions: traces have the prompts
     Column("shortcuts", LONG_TEXT),
     **TABLE_OPTIONS,
 )
@@ -334,11 +333,6 @@ class RunReader:
         """Return the choices of the heuristics."""
         written = json.loads(self._row.shortcuts or "[]")
         return tuple(ShortcutChoices.model_validate(one) for one in written)
-
-    def prompts(self) -> Prompts:
-        """Return the prompts of each decider."""
-        found: Prompts = json.loads(self._row.prompts or "{}")
-        return found
 
     def lost_rows(self) -> list[tuple[Usage, bytes | None]]:
         """Return each usage that led to no decision, with the trace of a decision made again."""

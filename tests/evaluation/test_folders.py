@@ -112,7 +112,7 @@ def test_a_run_of_the_first_version_is_imported(
 
 
 def test_folders_and_stores_of_the_last_version_are_imported(tmp_path: Path) -> None:
-    """With equal results, prompts, shortcuts and usage."""
+    """With equal results, shortcuts and usage."""
     store = tmp_path / "runs.db"
     with closing(sqlite3.connect(store)) as connection:
         connection.executescript((DATA / "runs-0.4.sql").read_text("utf-8"))
@@ -126,7 +126,6 @@ def test_folders_and_stores_of_the_last_version_are_imported(tmp_path: Path) -> 
     )
     assert folder.content_hash == first.content_hash == CONTENT
     assert [t.key for t in folder.traces] == [t.key for t in first.traces]
-    assert folder.prompts == first.prompts != {}
     assert folder.shortcuts == first.shortcuts
     assert folder.spent == first.spent
     assert folder.table() == first.table()

@@ -28,7 +28,7 @@ from dqa import plugins
 from dqa.api.generating import resistance_of
 from dqa.core.errors import PluginError
 from dqa.core.question_set import QuestionSet
-from dqa.evaluation.annotate import simulate_all
+from dqa.evaluation.audit import simulate_all
 from dqa.loaders.generator import GENERATOR_VERSION, read_manifest, write_generated
 from dqa.loaders.generator.generate import Gathered, common_label_rules, size_of
 from dqa.loaders.set_files import CARD, MANIFEST

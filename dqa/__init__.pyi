@@ -115,9 +115,9 @@ from dqa.core.truth import Truth as Truth
 from dqa.deciders.answers import choice_of as choice_of
 from dqa.deciders.base import DeciderFactory as DeciderFactory
 from dqa.deciders.base import Settings as Settings
-from dqa.evaluation.annotate import Annotation as Annotation
-from dqa.evaluation.annotate import annotate as annotate
+from dqa.evaluation.audit import Annotation as Annotation
 from dqa.evaluation.audit import ReleaseAudit as ReleaseAudit
+from dqa.evaluation.audit import annotate as annotate
 from dqa.evaluation.audit import audit as audit
 from dqa.evaluation.findings import Analysis as Analysis
 from dqa.evaluation.observers import observe_decisions as observe_decisions

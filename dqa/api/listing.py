@@ -107,7 +107,7 @@ def settings_of(decider: str) -> tuple[SettingInfo, ...]:
 
 _OWN: Mapping[str, str] = {
     "analysis": "dqa.evaluation.findings:Analysis",
-    "annotation": "dqa.evaluation.annotate:Annotation",
+    "annotation": "dqa.evaluation.audit:Annotation",
     "audit": "dqa.evaluation.audit:ReleaseAudit",
     "checked_statement": "dqa.api.checking:CheckedStatement",
     "comparison": "dqa.evaluation.statistics.comparing:Comparison",

@@ -27,9 +27,8 @@ from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 from dqa.report.hints import command
 from dqa.report.pages import write_page
-from dqa.report.run_report.details import trace_details, truth_of
 from dqa.report.run_report.figures import ReportedRun, group_by_question, make_report
-from dqa.report.run_report.page import QuestionDetails, render_report
+from dqa.report.run_report.page import QuestionDetails, render_report, trace_details, truth_of
 from dqa.report.run_report.records import QuestionTruth, Report
 from dqa.report.tables import epoch_lines, interval_lines
 

@@ -25,8 +25,7 @@ from dqa.evaluation.options import CallOptions, EngineOptions, RunOptions
 if TYPE_CHECKING:
     from dqa.api.databases import LoadedHere
     from dqa.databases.namespaces import LoadedSituation
-    from dqa.evaluation.annotate import Annotation
-    from dqa.evaluation.audit import ReleaseAudit
+    from dqa.evaluation.audit import Annotation, ReleaseAudit
     from dqa.loaders.generator import Mix
 
 
@@ -236,7 +235,7 @@ def annotate(
     as_json: options.AsJson = False,
 ) -> None:
     """Simulate every candidate of every question, and print the best and the label."""
-    from dqa.evaluation.annotate import annotate as annotate_all
+    from dqa.evaluation.audit import annotate as annotate_all
 
     annotations = annotate_all(reading.read(questions), rule_set, options=working)
     lines = [*map(_annotation, annotations), *_agreement(annotations)]

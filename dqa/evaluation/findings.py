@@ -90,22 +90,12 @@ class Cases:
         """Return what an analysis leaves out, a line each."""
         untold = Counter(case.result.decider for case in self.judged if not case.told)
         deciders = ", ".join(f"{decider} {count}" for decider, count in untold.items())
-        left_out = (
-            (
-                "run",
-                "without a judgement (a failure, a spent budget, no known answer)",
-                self.unjudged,
-            ),
-            (
-                "run",
-                (
-                    "whose traces do not tell how they decided, counted in no table but accuracies "
-                    f"({deciders})"
-                ),
-                untold.total(),
-            ),
-        )
-        return [f"{counted(count, what)} {words}." for what, words, count in left_out if count]
+        left_out = {
+            "without a judgement (a failure, a spent budget, no known answer)": self.unjudged,
+            "whose traces do not tell how they decided, counted in no table but accuracies "
+            f"({deciders})": untold.total(),
+        }
+        return [f"{counted(n, 'run')} {words}." for words, n in left_out.items() if n]
 
 
 def read_cases(run: RunReader | Path) -> Cases:

@@ -129,11 +129,10 @@ def targets_of(
         if label in targets:
             raise UsageError(f"databases names two of '{label}': evaluate them one at a time.")
         backend = plugins.backend(label)
-        if location is None:
-            location = os.environ.get(variable_of(label)) or None
-        else:
+        if location is not None:
             location = whole_url(location)
             backend.require_readable(location)
+        location = location or os.environ.get(variable_of(label)) or None
         if location is None and not backend.embedded:
             raise UsageError(
                 f"'{label}' is a server: give its URL in its place, or in {variable_of(label)}."

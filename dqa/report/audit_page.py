@@ -32,11 +32,7 @@ def render_audit(audit: ReleaseAudit) -> str:
         {},
         audit=audit,
         verdicts=tuple(dict.fromkeys((*_MEANINGS, *found))),
-        meanings=_MEANINGS
-        | {
-            name: "best by the rule sets that say so, and by no other"
-            for name in found
-            if name not in _MEANINGS
-        },
+        meanings=dict.fromkeys(found, "best by the rule sets that say so, and by no other")
+        | _MEANINGS,
         rules=tuple(dict.fromkeys(name for totals in audit.totals for name in totals.agree)),
     )

@@ -140,11 +140,8 @@ def _named(pair: PairComparison) -> str:
 
 def _power_lines(pairs: Sequence[PairComparison]) -> list[str]:
     """Return the questions needed to tell pairs apart; of many pairs, the largest number."""
-    if len(pairs) <= _FEW:
-        return [_power_line(pair) for pair in pairs]
-    most = max(pairs, key=lambda pair: pair.power.questions)
-    others = counted(len(pairs) - 1, "other pair")
-    return [f"{_power_line(most)} The {others} not told apart need no more; see --json."]
+    most = sorted(pairs, key=lambda pair: -pair.power.questions)[:1]
+    return list(map(_power_line, pairs if len(pairs) <= _FEW else most))
 
 
 def _power_line(pair: PairComparison) -> str:

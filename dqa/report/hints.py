@@ -52,17 +52,9 @@ def next_steps(
     steps["One decision, step by step"] = trace
     steps["Retrievals, re-plannings and classes of failures"] = command("analyse", str(place))
     if all(is_scripted(result.model) or result.model == NO_MODEL for result in results):
-        model, out = ("--model", "openai:gpt-5"), ("--out", str(place.beside("-model")))
-        what = ("--question", "Which warehouse should we close?")
-        choices = ("--candidates", "SELECT name FROM warehouse")
-        steps |= {
-            "A language model instead of the scripted program (OPENAI_API_KEY, or --base-url)": (
-                command("eval", *questions, *model, *out)
-            ),
-            "A question about your own database: name your file or URL, question and candidates": (
-                command("ask", "--database", "sales.db", *model, *what, *choices)
-            ),
-        }
+        own, new = ("--model", "openai:gpt-5"), ("--out", str(place.beside("-model")))
+        what = "A language model instead of the scripted program (OPENAI_API_KEY, or --base-url)"
+        steps[what] = command("eval", *questions, *own, *new)
     return _as_lines(steps)
 
 

@@ -10,7 +10,7 @@ from dqa.core.errors import UnknownNameError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth
-from dqa.evaluation.annotate import annotate
+from dqa.evaluation.audit import annotate
 from dqa.loaders.release import read_release
 from tests.simulators.worlds import economy, world
 

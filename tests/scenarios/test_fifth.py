@@ -14,7 +14,7 @@ from dqa.core.errors import DataError, UnknownNameError
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.baselines import Oracle
 from dqa.deciders.simulation import Simulation
-from dqa.evaluation.annotate import annotate
+from dqa.evaluation.audit import annotate
 from dqa.evaluation.score import Judge
 from dqa.loaders import live_questions as asking
 from dqa.loaders.live_questions import ask_scenario

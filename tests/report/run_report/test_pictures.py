@@ -7,7 +7,7 @@ import pytest
 import dqa
 from dqa import plugins
 from dqa.core.pictures import Picture, PictureEdge, PictureNode
-from dqa.report.run_report.details import laid_out, truth_of
+from dqa.report.run_report.page import laid_out, truth_of
 
 
 def _picture(edges: list[tuple[str, str]], layers: dict[str, int]) -> Picture:

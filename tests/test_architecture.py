@@ -164,7 +164,7 @@ def test_nothing_but_the_query_layer_talks_to_a_driver() -> None:
     drivers = {"sqlite3", "sqlalchemy", "ladybug", "pymysql", "psycopg", "duckdb", "neo4j"}
     # Databases of their own: those that no question is about (runs, what a shop sells), and what is
     # written as a world plays.
-    runs = ("store.py", "stored_runs.py", "old_runs.py")
+    runs = ("store.py", "stored_runs.py", "copying.py")
     parts = ("databases", "worlds/history.py")
     memories = ("memory.py", "tables.py")
     own = [ROOT / "dqa" / part for part in parts]

@@ -85,7 +85,10 @@ class Executor:
         """
         if truth.match is None or not truth.is_known:
             raise UsageError(f"Question '{question.key}' has no statement to compare with.")
-        database = self._database_of(question)
+        with self._lock:
+            if question.situation not in self._open:
+                self._open[question.situation] = self._places[question.situation].open()
+            database = self._open[question.situation]
         golds = {str(gold): _rows_of(database, str(gold)) for gold in truth.answers}
         usable = {gold: rows for gold, rows in golds.items() if not isinstance(rows, str)}
         where = f" ({truth.source})" if truth.source else ""
@@ -107,8 +110,12 @@ class Executor:
         if failed and not right:
             return Match(None, failed[0])
         if repetitions:
-            gold = str(truth.official)
-            metrics["R-VES"] = _efficiency(database, statement, gold, repetitions) if right else 0.0
+            ratios = []
+            for _ in range(repetitions if right else 0):  # they take turns
+                answer = database.query(statement, SCORING).seconds
+                gold = database.query(str(truth.official), SCORING).seconds
+                ratios.append(gold / max(answer, 1e-9))
+            metrics["R-VES"] = efficiency_reward(ratios) if ratios else 0.0
         return Match(right, metrics=metrics)
 
     def close(self) -> None:
@@ -116,22 +123,6 @@ class Executor:
         with self._lock:
             while self._open:
                 self._open.popitem()[1].close()
-
-    def _database_of(self, question: Question) -> Database:
-        with self._lock:
-            found = self._open.get(question.situation)
-            if found is None:
-                found = self._open[question.situation] = self._places[question.situation].open()
-            return found
-
-
-def _efficiency(database: Database, statement: str, gold: str, repetitions: int) -> float:
-    """Return BIRD's R-VES of a right statement, in 0..1.25; both take turns."""
-    ratios = []
-    for _ in range(repetitions):
-        answer = database.query(statement, SCORING).seconds
-        ratios.append(database.query(gold, SCORING).seconds / max(answer, 1e-9))
-    return efficiency_reward(ratios)
 
 
 def _rows_of(database: Database, statement: str) -> Rows | str:

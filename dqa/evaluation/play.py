@@ -135,23 +135,21 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
             # Two moves may have the same question: a recording separates them by their number.
             with attempt_by(*named, number, move.player, decider.name):
                 expected = None if reference is None else reference(move)
-                decision = _decide(decider, move, (*named, number))
+                try:
+                    if isinstance(decider, PolicyDecider):  # it knows the position
+                        asked = (move.question, move.position, (*named, number), move.reveal)
+                        decision = decider.decide_at(*asked)
+                    else:
+                        decision = decider.decide(move.question, move.database)
+                except Exception as error:  # noqa: BLE001  (one bug ends one decision)
+                    error.add_note(f"It was raised at move {int(number) + 1} of {' '.join(named)}.")
+                    decision = ended_by(error)
             moves.append(_carry_out(episode, move, decision, expected))
             if moves[-1].choice is None:
                 return Played(tuple(moves), None, goal=goal)
         return Played(tuple(moves), episode.returns(), episode.facts(), goal)
     finally:
         episode.close()
-
-
-def _decide(decider: Decider, move: Move, names: tuple[str, ...]) -> Decision:
-    try:
-        if isinstance(decider, PolicyDecider):  # needs no database: it knows the position
-            return decider.decide_at(move.question, move.position, names, move.reveal)
-        return decider.decide(move.question, move.database)
-    except Exception as error:  # noqa: BLE001  (one bug ends one decision)
-        error.add_note(f"It was raised at move {int(names[-1]) + 1} of {' '.join(names[:-1])}.")
-        return ended_by(error)
 
 
 def _carry_out(

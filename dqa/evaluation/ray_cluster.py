@@ -189,7 +189,13 @@ class RayLane(Lane):
         """Make a batch."""
         try:
             if self._actor is None:
-                self._start()
+                # A replacement gets no processor of its own: those of its node may be gone.
+                cpus = 0 if self._cluster.has_worker else 1
+                options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
+                self._actor = ray.remote(RemoteWorker).options(**options).remote()
+                # Secrets go to a method: the head keeps what an actor is made with.
+                ray.get(self._actor.prepare.remote(*self._given), timeout=_ROOM_SECONDS)
+                self._cluster.has_worker = True
             keys = [task.key for task in tasks]
             batch: Batch = ray.get(self._actor.decide.remote(keys, used))
         except LocalRayletDiedError as error:
@@ -205,15 +211,6 @@ class RayLane(Lane):
             self._actor = None
             raise WorkerDiedError(_first_line(error)) from error
         return batch
-
-    def _start(self) -> None:
-        # A replacement gets no processor of its own: those of its node may be gone.
-        cpus = 0 if self._cluster.has_worker else 1
-        options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
-        self._actor = ray.remote(RemoteWorker).options(**options).remote()
-        # Secrets go to a method: the head keeps what an actor is made with.
-        ray.get(self._actor.prepare.remote(*self._given), timeout=_ROOM_SECONDS)
-        self._cluster.has_worker = True
 
     def close(self, *, at_once: bool) -> None:
         """End the actor."""

@@ -153,30 +153,22 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
             "Leave these out to resume it, or name another location."
         )
     if earlier.content_hash != current.content_hash:
+        what = spec.told if isinstance(spec, PlaySpec) else spec.questions.description
         raise UsageError(
-            f"The questions of {where} are not the ones it began with ({_describe(spec)}): they, "
+            f"The questions of {where} are not the ones it began with ({what}): they, "
             "their databases, their candidates or the world have changed. Restore them, or name "
             "another location."
         )
-    games = None
-    if current.games is not None:
-        games = _resume_games(earlier.games or GamesRecord(), current.games, where)
+    games, began = current.games, earlier.games or GamesRecord()
+    if games is not None:
+        for player, learned in began.weights.items():
+            if games.weights.get(player, learned) != learned:
+                raise UsageError(
+                    f"The player '{player}' of {where} has learnt something else since: restore "
+                    "the trained players (DQA_CACHE), or name another location."
+                )
+        games = games.changed(run=began.run, history=games.history or began.history)
     return current.changed(began=earlier.began, versions=earlier.versions, games=games)
-
-
-def _describe(spec: AnySpec) -> str:
-    return spec.told if isinstance(spec, PlaySpec) else spec.questions.description
-
-
-def _resume_games(earlier: GamesRecord, current: GamesRecord, where: str) -> GamesRecord:
-    """Return the games of a run that resumes; a history that is named now replaces the old one."""
-    for player, learned in earlier.weights.items():
-        if current.weights.get(player, learned) != learned:
-            raise UsageError(
-                f"The player '{player}' of {where} has learnt something else since: restore the "
-                "trained players (DQA_CACHE), or name another location."
-            )
-    return current.changed(run=earlier.run, history=current.history or earlier.history)
 
 
 def require_questions(spec: AnySpec | None, where: str, why: str) -> RunSpec | None:

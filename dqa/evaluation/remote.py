@@ -75,18 +75,15 @@ def pack_run(
     """
     for kind, objects in (("decider", given.deciders), ("chat model", given.chats)):
         for name, one in objects.items():
-            _require_packable(kind, name, one, dumps)
+            try:
+                dumps(one)
+            except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
+                raise UsageError(
+                    f"The {kind} '{name}' cannot be sent to another process ({error}): name one "
+                    "that a package registers, or decide in this process (engine='local', "
+                    "processes=1)."
+                ) from error
     return dumps((built.spec, built.setup.questions, given, environment))
-
-
-def _require_packable(kind: str, name: str, one: object, dumps: Dumps) -> None:
-    try:
-        dumps(one)
-    except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
-        raise UsageError(
-            f"The {kind} '{name}' cannot be sent to another process ({error}): name one that a "
-            "package registers, or decide in this process (engine='local', processes=1)."
-        ) from error
 
 
 def own_versions() -> Versions:

@@ -140,17 +140,16 @@ class _Loop:
     def run(self) -> None:
         """Make decisions until none is left, or the budget is spent."""
         try:
-            while self._begin_batches() or not self._is_over():
-                if not self._running:  # other processes make the rest
+            while True:
+                if self._begin_batches():
+                    self._take(_LOOK_SECONDS)
+                elif self._is_spent or self._store.is_finished():
+                    return
+                else:  # other processes make the rest
                     time.sleep(_LOOK_SECONDS)
-                    continue
-                self._take(_LOOK_SECONDS)
         except BaseException:
             self._take(_GRACE_SECONDS, every=True)
             raise
-
-    def _is_over(self) -> bool:
-        return not self._running and (self._is_spent or self._store.is_finished())
 
     def _begin_batches(self) -> bool:
         """Begin a batch in each free slot; return whether any batch is being made."""

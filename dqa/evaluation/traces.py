@@ -128,20 +128,15 @@ class Provenance(Record):
     @classmethod
     def of(cls, made: Decision, decision: str, time: str) -> Self:
         """Return the provenance of a decision that this login asked for."""
+        replies = [event.text for event in made.trace if isinstance(event, ReplyEvent)]
+        reason = replies[-1] if replies else made.answer
         return cls(
             decision=decision,
             time=time,
             user=user_name(),
             dqa=own_version(),
-            reason=_reason(made),
+            reason=reason if made.error is None else made.error,
         )
-
-
-def _reason(decision: Decision) -> str:
-    if decision.error is not None:
-        return decision.error
-    replies = [event.text for event in decision.trace if isinstance(event, ReplyEvent)]
-    return replies[-1] if replies else decision.answer
 
 
 class Trace(Record):

@@ -110,7 +110,14 @@ def notes(comparison: Comparison) -> list[str]:
             f"{overall.statistic:.2f}, {overall.degrees_of_freedom} degrees of freedom, "
             f"p {p_value(overall.p_value)}."
         )
-    lines += _power_lines([pair for pair in comparison.pairs if not _told_apart(pair)])
+    open_pairs = []
+    for pair in comparison.pairs:
+        p = pair.holm_by_situations
+        if (pair.holm_by_questions if p is None else p) >= _LEVEL:
+            open_pairs.append(pair)
+    if len(open_pairs) > _FEW:
+        open_pairs = [max(open_pairs, key=lambda pair: pair.power.questions)]
+    lines += map(_power_line, open_pairs)
     lines += [model_line(model) for model in dict.fromkeys(s.model for s in comparison.standings)]
     return lines
 
@@ -128,20 +135,8 @@ def _rests_on(comparison: Comparison) -> str:
     return f"{on}, about {counted(comparison.situations, 'situation')}{few}."
 
 
-def _told_apart(pair: PairComparison) -> bool:
-    """Whether the tests, corrected, say that one is better."""
-    found = pair.holm_by_situations
-    return (pair.holm_by_questions if found is None else found) < _LEVEL
-
-
 def _named(pair: PairComparison) -> str:
     return f"{pair.first} - {pair.second}"
-
-
-def _power_lines(pairs: Sequence[PairComparison]) -> list[str]:
-    """Return the questions needed to tell pairs apart; of many pairs, the largest number."""
-    most = sorted(pairs, key=lambda pair: -pair.power.questions)[:1]
-    return list(map(_power_line, pairs if len(pairs) <= _FEW else most))
 
 
 def _power_line(pair: PairComparison) -> str:

@@ -92,16 +92,12 @@ def write_logs(run: InspectRun) -> Iterator[tuple[str, bytes]]:
         identity = _identity(run.name, run.began.isoformat(), task)
         samples = [_sample(run, row) for row in rows]
         archive = _archive(_header(run, rows, identity), samples)
-        yield f"{began}_{_safe(task)}_{identity}.eval", archive
+        safe = quote(task, safe=" ()[],;=@").translate(dict.fromkeys(map(ord, "_% "), "-"))
+        yield f"{began}_{safe}_{identity}.eval", archive  # Inspect splits names at underscores
 
 
 def _identity(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:22]
-
-
-def _safe(name: str) -> str:
-    """Return a name for a file; Inspect splits the names of logs at underscores."""
-    return quote(name, safe=" ()[],;=@").replace("_", "-").replace("%", "-").replace(" ", "-")
 
 
 def _header(run: InspectRun, rows: Sequence[ExportedDecision], identity: str) -> Json:
@@ -173,13 +169,17 @@ def _sample_id(row: ExportedDecision) -> str:
 
 def _sample(run: InspectRun, row: ExportedDecision) -> Json:
     trace, question = run.traces.get(row.key), run.questions.get(row.question)
-    at, scores = run.began.isoformat(), _scores(row)
+    at, scores, line = run.began.isoformat(), _scores(row), row.to_json()
     talk = _Conversation(() if trace is None else trace.events, row.model, at)
-    asked = row.question if question is None else _asked(question)
+    asked = row.question
+    if question is not None:
+        asked = "\n\n".join(filter(None, (question.text, question.rules)))
     prompt, target = talk.prompt or asked, [str(tie) for tie in row.ties] or ""
     candidates = None if question is None else question.candidates
     listed = candidates is not None and len(candidates) <= _MOST_CHOICES
     begin = {"event": "sample_init", "timestamp": at, "working_start": 0.0, "state": {}}
+    scored = {"event": "score", "timestamp": at, "working_start": row.seconds or 0.0}
+    scored |= {"target": target, "intermediate": False}
     sample: Json = {
         "id": _sample_id(row),
         "epoch": row.epoch,
@@ -189,12 +189,12 @@ def _sample(run: InspectRun, row: ExportedDecision) -> Json:
         "messages": talk.messages or [{"role": "user", "content": asked}],
         "output": _output(row),
         "scores": scores,
-        "metadata": _metadata(row),
+        "metadata": {name: line[name] for name in _METADATA} | {"tags": list(row.tags)},
         "store": {},
         "events": [
             begin | {"sample": {"input": prompt, "target": target}},
             *talk.events,
-            *_score_events(row, scores, target, at),
+            *(scored | {"scorer": name, "score": score} for name, score in scores.items()),
         ],
         "model_usage": _usage([row]),
         "total_time": row.seconds,
@@ -210,10 +210,6 @@ def _sample(run: InspectRun, row: ExportedDecision) -> Json:
     elif row.ended_by is not None:
         sample["limit"] = {"type": "custom", "limit": 0, "reason": row.ended_by}
     return sample
-
-
-def _asked(question: Question) -> str:
-    return "\n\n".join(part for part in (question.text, question.rules) if part)
 
 
 def _output(row: ExportedDecision) -> Json:
@@ -232,21 +228,10 @@ def _scores(row: ExportedDecision) -> Json:
     return found
 
 
-def _score_events(row: ExportedDecision, scores: Json, target: object, at: str) -> Iterator[Json]:
-    event = {"event": "score", "timestamp": at, "working_start": row.seconds or 0.0}
-    for name, score in scores.items():
-        yield event | {"scorer": name, "score": score, "target": target, "intermediate": False}
-
-
 _METADATA = (
     *("question", "scenario", "database", "kind", "decider", "outcome", "official", "regret"),
     *("relative_regret", "rank", "value", "best_value", "baseline", "cost"),
 )
-
-
-def _metadata(row: ExportedDecision) -> Json:
-    line = row.to_json()
-    return {name: line[name] for name in _METADATA} | {"tags": list(row.tags)}
 
 
 def _usage(rows: Sequence[ExportedDecision]) -> Json:

@@ -51,7 +51,10 @@ def drawn_page(
         Values of the template.
     """
     script = '"use strict";\n(() => {\n' + "\n".join(map(_asset, scripts)) + "\n})();\n"
-    packed = {name: _compressed(page_json(value)) for name, value in blocks.items()}
+    packed = {}
+    for name, value in blocks.items():
+        text = page_json(value).encode(errors="replace")
+        packed[name] = base64.b64encode(gzip.compress(text, compresslevel=6, mtime=0)).decode()
     more = {"script": Markup(script), "script_hash": _hash(script), "blocks": packed}  # noqa: S704
     return rendered("dqa.report", template, **values, **more)
 
@@ -129,9 +132,3 @@ def _asset(name: str) -> str:
 
 def _hash(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
-
-
-def _compressed(text: str) -> str:
-    """Return a text as gzip in base64, the same every time."""
-    packed = gzip.compress(text.encode(errors="replace"), compresslevel=6, mtime=0)
-    return base64.b64encode(packed).decode("ascii")

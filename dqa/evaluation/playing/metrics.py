@@ -195,6 +195,7 @@ def _figures(
     every, games = list(chain(*found)), list(chain(*counted))
     agreements = any(AGREEMENT in game.facts for _, game in games)
     agreed = [[one for one in of if one[1].facts.get(AGREEMENT) is True] for of in counted]
+    actions = sum((Counter(game.actions[game.seats[0]]) for _, game in games), Counter[str]())
     facts, alone = _facts(counted), {}
     if any(len(game.seats) == 1 for _, game in every):
         facts.pop(SUCCESS, None)  # it has its own interval
@@ -217,7 +218,7 @@ def _figures(
         opponent_fallbacks=sum(
             game.fallbacks[seat] for _, game in games for seat in game.seats[1:]
         ),
-        actions=_actions(games),
+        actions=dict(sorted(actions.items())),
         facts=facts,
         agreed_facts=_facts(agreed) if agreements else {},
         **alone,
@@ -244,14 +245,6 @@ def _success(games: Sequence[_Played]) -> Estimate | None:
     facts = [(game.facts.get(SUCCESS), game.seed) for _, game in games]
     known = [(float(done), seed) for done, seed in facts if isinstance(done, bool)]
     return clustered_share([done for done, _ in known], [seed for _, seed in known])
-
-
-def _actions(games: Iterable[_Played]) -> dict[str, int]:
-    """Return how often the player took which action."""
-    counted: Counter[str] = Counter()
-    for _, game in games:
-        counted.update(game.actions[game.seats[0]])
-    return dict(sorted(counted.items()))
 
 
 def _value(result: Result, _: PlayedGame) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import GameTakenError
 from dqa.core.events import AttemptEvent, EndingEvent, Event, MoveEvent
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Candidate
 from dqa.core.recorder import DecisionWatcher, current_watcher, watched_by
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.by_scenario import ByScenario
@@ -105,8 +105,8 @@ class GameWorker:
             )
 
         own = deciders[seat]
-        if len(deciders) == 1:
-            own = _decider_of(own, game.question)
+        if len(deciders) == 1 and isinstance(own, ByScenario):
+            own = own.decider_of(game.question)
         attempts = None
         if len(deciders) == 1 and isinstance(own, EpisodeDecider):
             if own.attempts > 1:
@@ -140,10 +140,6 @@ class GameWorker:
             return Assessment.of_ending(decision, game)
         value = game.returns[self._setup.players[0]]
         return Assessment(Outcome.PLAYED, value=value, goal="maximise", game=game)
-
-
-def _decider_of(decider: Decider, question: Question) -> Decider:
-    return decider.decider_of(question) if isinstance(decider, ByScenario) else decider
 
 
 def _names(game: Game) -> tuple[str, ...]:

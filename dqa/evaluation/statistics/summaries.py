@@ -215,11 +215,11 @@ def _summary(results: Sequence[Result]) -> Summary:
         effective_questions=effective_number(Counter(r.question for r in reached).values()),
         situations=situations_of(reached),
         degrees_of_freedom=share.degrees_of_freedom if share else None,
-        mean_regret=_mean(r.regret for r in reached),
-        mean_relative_regret=_mean(r.relative_regret for r in reached),
-        normalised_utility=_mean(map(_utility, reached)),
-        mean_tokens=_mean(float(r.input_tokens + r.output_tokens) for r in reached),
-        mean_steps=_mean(float(r.steps) for r in reached),
+        mean_regret=mean_of(r.regret for r in reached),
+        mean_relative_regret=mean_of(r.relative_regret for r in reached),
+        normalised_utility=mean_of(map(_utility, reached)),
+        mean_tokens=mean_of(float(r.input_tokens + r.output_tokens) for r in reached),
+        mean_steps=mean_of(float(r.steps) for r in reached),
         ended_by_budget=sum(r.ended_by is not None for r in results),
         official_metrics=_means((r.official_metrics, 1) for r in reached),
     )
@@ -337,7 +337,7 @@ def kind_means(summaries: Iterable[Summary]) -> tuple[KindMean, ...]:
     found = []
     for (decider, scenario), group in grouped(known, lambda s: (s.decider, s.scenario)).items():
         kinds = grouped(group, lambda s: s.kind)
-        graph, relational = (_mean(s.accuracy for s in kinds.get(k, ())) for k in _KINDS)
+        graph, relational = (mean_of(s.accuracy for s in kinds.get(k, ())) for k in _KINDS)
         if graph is not None and relational is not None:
             found.append(
                 KindMean(decider=decider, scenario=scenario, relational=relational, graph=graph)
@@ -360,7 +360,8 @@ def _utility(result: Result) -> float | None:
     return normalised_utility(result.value, result.best_value)
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the known, finite values; None if there are none."""
     known = [value for value in values if value is not None and isfinite(value)]
     return fsum(known) / len(known) if known else None
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import fsum, isfinite
 from typing import TYPE_CHECKING
 
 from dqa import plugins
@@ -20,6 +19,7 @@ from dqa.evaluation.statistics import EpochStatistics, Summary
 from dqa.evaluation.statistics.clusters import Estimate, situations_of
 from dqa.evaluation.statistics.comparing import Rate, compare_pairs, every_two, stand
 from dqa.evaluation.statistics.pairs import match_questions, renamed
+from dqa.evaluation.statistics.summaries import mean_of
 from dqa.models.registry import is_scripted
 from dqa.report.run_report.records import (
     Accuracy,
@@ -116,6 +116,9 @@ def make_report(
         [total_of(n, found, runs[contestants[n].run].prices) for n, found in decided.items()]
     )
     pairs = compare_every_two(contestants, compared, [run.measure for run in runs])
+    intervals = runs[0].intervals
+    if len({run.intervals for run in runs}) > 1:
+        intervals = tuple(f"{run.name}: {line}" for run in runs for line in run.intervals)
     report = Report(
         title=title,
         headline=headline_of(contestants, totals, pairs),
@@ -126,7 +129,7 @@ def make_report(
         accuracies=tuple(_accuracies(runs, number)),
         references=tuple(_references(runs)),
         totals=totals,
-        intervals=_intervals(runs),
+        intervals=intervals,
         pairs=pairs,
         best=best_of(pairs, totals),
         epochs=tuple(
@@ -180,12 +183,6 @@ def _contestants(runs: Sequence[ReportedRun]) -> list[Contestant]:
         )
         for place, decider, model in found
     ]
-
-
-def _intervals(runs: Sequence[ReportedRun]) -> tuple[str, ...]:
-    if len({run.intervals for run in runs}) == 1:
-        return runs[0].intervals
-    return tuple(f"{run.name}: {line}" for run in runs for line in run.intervals)
 
 
 def _facts(run: ReportedRun) -> RunFacts:
@@ -269,7 +266,7 @@ def _questions(
             unit="value" if scenario is None else scenario.unit,
             judged=len(judged),
             correct=sum(result.outcome is Outcome.CORRECT for result in judged),
-            mean_relative_regret=_mean(result.relative_regret for result in judged),
+            mean_relative_regret=mean_of(result.relative_regret for result in judged),
             decisions=tuple(_decision(number[place, r.decider], r) for place, r in decided),
         )
 
@@ -284,11 +281,6 @@ def _decision(contestant: int, result: Result) -> DecisionRow:
     known = {name: getattr(result, name) for name in _OF_RESULT}
     tokens = result.input_tokens + result.output_tokens
     return DecisionRow(contestant=contestant, tokens=tokens, **known)
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None and isfinite(value)]
-    return fsum(known) / len(known) if known else None
 
 
 _REGRETS = {

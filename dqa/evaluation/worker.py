@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from dqa.core.database import Database
+from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Usage
 from dqa.core.provenance import utc_now
 from dqa.evaluation.crashes import ended_by

@@ -47,7 +47,7 @@ def _paper_table(table: PaperTable) -> Table:
         shown = zip(places, scales, strict=True)
         rows.append([who, *(_paper_cell(cells.get(place), *scale) for place, scale in shown)])
     unit = " a game" if table.measure == "payoff" else " in %"
-    title = f"{table.name}. {table.title},{unit}: printed, and ours below with its 95 % interval"
+    title = f"{table.name}. {table.title},{unit}: printed, and below ours with its 95 % interval"
     subject = "Decider" if table.world is None else "Player"
     titles = [_title(table, place) for place in places]
     return Table(title, [subject], titles, rows, range(1, len(rows)))

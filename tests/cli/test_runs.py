@@ -136,7 +136,9 @@ def test_runs_are_listed_wherever_they_lie(
     text = dqa("runs", top).out
     assert re.search(r"14 of 24 judged, [\d.]+ % of them right; 6 failed; 4 not", text)
     assert f"goes on by: dqa eval --resume {top / 'run'}" in text
-    assert re.search(rf"{top / 'runs' / 'newer'} .* UTC  cannot be read\n    .*version 9999", text)
+    assert re.search(
+        rf"{top / 'runs' / 'newer'}  unknown date  cannot be read\n    .*version 9999", text
+    )
     assert api.find_runs(finished[0].parent)[0].counts.complete is True
     assert "does not exist" in dqa("runs", top / "nowhere").err
     (top / "empty").mkdir()

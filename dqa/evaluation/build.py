@@ -158,8 +158,8 @@ def _check(setup: Setup, *, may_leave_out: bool) -> tuple[Setup, tuple[str, ...]
     stay = tuple(scenario for scenario in first if scenario not in refused)
     if refused and not (may_leave_out and stay):
         raise next(iter(refused.values()))
-    for scenario, error in sorted(refused.items()):
-        lines.append(f"{scenario}: left out, as it was not named (--scenarios): {error}")
+    for scenario, problem in sorted(refused.items()):
+        lines.append(f"{scenario}: left out, as it was not named (--scenarios): {problem}")
     if refused:
         setup = replace(setup, questions=setup.questions.select(stay))
     for name, decided in setup.scenarios.items():

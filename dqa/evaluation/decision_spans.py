@@ -95,9 +95,11 @@ def describe_decision(span: Span, decision: Decision, result: Result | None = No
     if result.model != NO_MODEL:
         span.set({"gen_ai.request.model": result.model})
     if result.outcome.judged:
-        evaluation = {
-            "gen_ai.evaluation.name": "decision",
-            "gen_ai.evaluation.score.value": float(result.outcome is Outcome.CORRECT),
-            "gen_ai.evaluation.score.label": result.outcome.value,
-        }
-        span.add_event("gen_ai.evaluation.result", evaluation)
+        span.add_event(
+            "gen_ai.evaluation.result",
+            {
+                "gen_ai.evaluation.name": "decision",
+                "gen_ai.evaluation.score.value": float(result.outcome is Outcome.CORRECT),
+                "gen_ai.evaluation.score.label": result.outcome.value,
+            },
+        )

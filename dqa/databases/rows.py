@@ -20,7 +20,7 @@ from dqa.core.display import Value, dump_row
 from dqa.core.errors import StatementError
 from dqa.core.summaries import ColumnSummary, Summary
 from dqa.databases.errors import UnreadableError, driver_reads
-from dqa.databases.values import CELLS, plain, readable, repaired
+from dqa.databases.values import CELLS, plain, readable
 
 _SHORT = 60
 """Characters of the longest text that is named as a frequent value."""
@@ -28,56 +28,20 @@ _OFTEN = 3
 """Most frequent values that are named."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d.*)?", re.DOTALL)
 
-_Key: TypeAlias = float | str | bytes
+_Key: TypeAlias = float | str | bytes | None
+_Counts: TypeAlias = list[Counter[_Key]]
+"""How often each cell of each column occurs; long cells are stored as digests."""
 
 
-class Tally:
-    """Counts the cells of a result's columns; long cells are stored as digests.
-
-    Parameters
-    ----------
-    names
-        The columns.
-    """
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
-        self._nulls = [0] * len(names)
-        self._counts: list[Counter[_Key]] = [Counter() for _ in names]
-        self._rows = 0
-
-    def add(self, row: Sequence[Value]) -> None:
-        """Count the cells of a row."""
-        self._rows += 1
-        for place, cell in enumerate(row):
-            if cell is None:
-                self._nulls[place] += 1
-            else:
-                self._counts[place][_key_of(cell)] += 1
-
-    def summary(self, most: int, *, whole: bool) -> Summary:
-        """Return the summary of the rows.
-
-        Parameters
-        ----------
-        most
-            Most bytes of its text; columns without room are only counted.
-        whole
-            Whether these were all rows of the result.
-        """
-        columns = [
-            _summed(*column) for column in zip(self._names, self._nulls, self._counts, strict=True)
-        ]
-        summary = Summary(self._rows, whole, tuple(columns))
-        while summary.columns and len(summary.to_text().encode()) > most:
-            summary = Summary(self._rows, whole, summary.columns[:-1], summary.others + 1)
-        return summary
+def _add(counts: _Counts, rows: Iterable[Sequence[Value]]) -> None:
+    for counter, cells in zip(counts, zip(*rows, strict=True), strict=False):
+        counter.update(map(_key_of, cells))
 
 
 def _key_of(cell: Value) -> _Key:
     if isinstance(cell, bool):
         return "true" if cell else "false"
-    if isinstance(cell, int | float):
+    if cell is None or isinstance(cell, int | float):
         return cell
     if isinstance(cell, str) and len(cell) <= _SHORT:
         return cell
@@ -85,16 +49,29 @@ def _key_of(cell: Value) -> _Key:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _summed(name: str, nulls: int, counts: Mapping[_Key, int]) -> ColumnSummary:
+def _summarize(
+    names: Sequence[str], counts: _Counts, rows: int, most: int, *, whole: bool
+) -> Summary:
+    """Return the summary of counted rows in at most so many bytes of text.
+
+    Columns without room are only counted.
+    """
+    columns = tuple(map(_summed, names, counts))
+    summary = Summary(rows, whole, columns)
+    while summary.columns and len(summary.to_text().encode()) > most:
+        summary = Summary(rows, whole, summary.columns[:-1], summary.others + 1)
+    return summary
+
+
+def _summed(name: str, counts: Counter[_Key]) -> ColumnSummary:
+    nulls, cells = counts.pop(None, 0), counts.total()
     numbers = {k: n for k, n in counts.items() if isinstance(k, int | float) and _has_mean(k)}
     if numbers and len(numbers) == len(counts):
-        cells = sum(numbers.values())
         mean = fsum(float(value) / cells * count for value, count in numbers.items())
         return ColumnSummary(name, len(counts), nulls, min(numbers), max(numbers), mean)
     texts = {key: count for key, count in counts.items() if isinstance(key, str)}
     days = _days(texts) if texts and len(texts) == len(counts) else None
     if days is not None:
-        cells = sum(texts.values())
         mean_day = date.fromordinal(round(sum(days[t] * n for t, n in texts.items()) / cells))
         first, last = min(texts), max(texts)
         return ColumnSummary(name, len(counts), nulls, first, last, mean_day.isoformat())
@@ -111,17 +88,15 @@ def _has_mean(number: float) -> bool:
         return False
 
 
-def _days(texts: Mapping[str, int]) -> dict[str, int] | None:
+def _days(texts: Iterable[str]) -> dict[str, int] | None:
     """Return the day number of each text; None if a text is not a day."""
-    found: dict[str, int] = {}
-    for text in texts:
-        if _DAY.fullmatch(text) is None:
-            return None
-        try:
-            found[text] = date.fromisoformat(text[:10]).toordinal()
-        except ValueError:
-            return None
-    return found
+    try:
+        return {
+            text: date.fromisoformat(text[:10] if _DAY.fullmatch(text) else "").toordinal()
+            for text in texts
+        }
+    except ValueError:
+        return None
 
 
 class Deadline:
@@ -172,10 +147,15 @@ _LEAST_PART = 40
 """Least characters of a part of an item that is shown."""
 
 
+def no_result() -> StatementError:
+    """Return the error of a statement without a result."""
+    return StatementError("The statement returned no rows; write a query that does.")
+
+
 def columns_of(cursor: Any) -> list[str]:  # noqa: ANN401  (any driver's cursor)
     """Return the column names of a cursor; `StatementError` for a statement without a result."""
     if cursor.description is None:
-        raise StatementError("The statement returned no rows; write a query that does.")
+        raise no_result()
     return [column[0] for column in cursor.description]
 
 
@@ -243,7 +223,7 @@ def collect(  # noqa: PLR0913
     shortened = False
     over: tuple[Value, ...] = ()
     left = _driven(rows)
-    rest: Iterator[tuple[Value, ...]] = iter(())
+    rest: Iterator[Sequence[Any]] = iter(())
     while cut is None and (chunk := _next_chunk(left, limits.rows + 1 - len(shown), len(shown))):
         whole, may_cut = _plain_rows(chunk, convert, limits.cell)
         size = None if may_cut else _size_of(whole)
@@ -256,30 +236,32 @@ def collect(  # noqa: PLR0913
             shortened = shortened or (is_cut and len(shown) < limits.rows)
             if len(shown) >= limits.rows or size > room:
                 cut = "rows" if len(shown) >= limits.rows else "bytes"
-                over = row
-                others = (
-                    tuple(row)
-                    if CELLS.issuperset(map(type, row))
-                    else _plain_rows([row], convert, limits.cell)[0][0]
-                    for row in left
-                )
-                rest = chain(whole[number + 1 :], others)
+                over, rest = row, chain(whole[number + 1 :], left)
                 break
             room -= size
             shown.append(cells)
+    seconds = perf_counter() - started
     if cut is None:
-        seconds = perf_counter() - started
         return Rows(names, tuple(shown), "cells" if shortened else None, seconds)
     counted = 0
     summary: Summary | None = None
-    tally = None if shortened else _tallied(names, [*shown, over])
-    if stop is not None and (total is None or tally is not None):
+    counts: _Counts | None = None
+    if not shortened and len(shown) < MOST_COUNTED:
+        counts = [Counter() for _ in names]
+        _add(counts, [*shown, over])
+
+    def add(chunk: Sequence[Sequence[Any]]) -> None:
+        if counts is not None:
+            _add(counts, _plain_rows(chunk, convert, limits.cell)[0])
+
+    if stop is not None and (total is None or counts is not None):
         until = min(started + limits.seconds * _COUNTING, perf_counter() + _MOST_SECONDS)
-        found, seen = _count(rest, len(shown) + 1, until, failures, stop, tally)
+        found, seen = _count(rest, len(shown) + 1, until, failures, stop, add)
         if total is None:
             total, counted = found, seen
-        if tally is not None and seen:
-            summary = tally.summary(limits.bytes // _SUMMARY_SHARE, whole=found is not None)
+        if counts is not None and seen:
+            most = limits.bytes // _SUMMARY_SHARE
+            summary = _summarize(names, counts, seen, most, whole=found is not None)
             shown, fits = _with_room_for(summary, shown, room)
             cut = cut if fits else "bytes"
     seconds = perf_counter() - started
@@ -345,16 +327,6 @@ def _with_room_for(
     return rows[:last], last == len(rows)
 
 
-def _tallied(names: Sequence[str], rows: Sequence[Sequence[Value]]) -> Tally | None:
-    """Return the tally of the first rows; None if they are too many for a reader."""
-    if len(rows) > MOST_COUNTED:
-        return None
-    tally = Tally(names)
-    for row in rows:
-        tally.add(row)
-    return tally
-
-
 def _driven(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
     """Yield a driver's rows; an unreadable one is the statement's error."""
     with driver_reads():
@@ -370,31 +342,29 @@ def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], boo
     try:
         return fitted, is_cut, len(dump_row(fitted).encode()) + 1
     except ValueError:  # a number or a text that cannot be written
-        return _fitted(tuple(map(repaired, cells)), most)
+        return _fitted(tuple(map(plain, cells)), most)
 
 
 def _count(  # noqa: PLR0913, PLR0917
-    left: Iterator[Sequence[Value]],
+    left: Iterator[Sequence[Any]],
     seen: int,
     until: float,
     failures: tuple[type[Exception], ...],
     stop: Callable[[], object],
-    tally: Tally | None,
+    add: Callable[[Sequence[Sequence[Any]]], None],
 ) -> tuple[int | None, int]:
-    """Return the number of rows, or None and the least number; `tally` counts their cells.
+    """Return the number of rows, or None and the least number; `add` gets those that are counted.
 
     The least number does not depend on the speed of a database: it is the bound, or nothing.
     """
     if perf_counter() > until:
         return None, 0
-    deadline = Deadline(until - perf_counter(), stop)
-    with suppress(UnreadableError, *failures), deadline:
-        for row in left:  # the rows that are shown came before
-            seen += 1
+    with suppress(UnreadableError, *failures), Deadline(until - perf_counter(), stop):
+        while chunk := list(islice(left, min(_CHUNK, MOST_COUNTED + 1 - seen))):
+            add(chunk[: MOST_COUNTED - seen])
+            seen += len(chunk)
             if seen > MOST_COUNTED:
                 return None, MOST_COUNTED
-            if tally is not None:
-                tally.add(row)
             if perf_counter() > until:
                 return None, 0
         return seen, seen

@@ -29,8 +29,6 @@ def plain(value: Any, levels: int = _DEEPEST) -> Value:  # noqa: ANN401
     Numbers stay numbers if JSON can hold them exactly. Binary is hexadecimal text, dates and times
     are ISO 8601, lists and maps hold such values down to `levels`. Any other value is its text.
     """
-    if type(value) in CELLS:
-        return _whole(value) if type(value) is int else value
     for kinds, convert in _CONVERTERS:
         if isinstance(value, kinds):
             try:
@@ -97,31 +95,17 @@ def iso_text(text: str) -> str:
     return f"{day.replace(' ', 'T')}{clock}{fraction}{zone}{':00' if len(zone) == 3 else ''}"
 
 
-def repaired(value: Value) -> Value:
-    """Return a value of `plain` that can be encoded; see `readable`."""
-    if isinstance(value, str):
-        return readable(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return _whole(value)
-    if isinstance(value, list):
-        return [repaired(item) for item in value]
-    if isinstance(value, dict):
-        return _mapped((readable(key), repaired(item)) for key, item in value.items())
-    return value
-
-
-def _whole(value: int) -> int | str:
+def _whole(value: int, _: int) -> int | str:
     """Return a whole number, as text if Python might refuse to write it."""
-    return value if -_LARGEST < value < _LARGEST else str(Decimal(value))
+    return int(value) if -_LARGEST < value < _LARGEST else str(Decimal(value))
 
 
 def _number(value: Decimal, _: int) -> Value:
     if value.is_finite() and abs(value.adjusted()) < _DIGITS:
-        number = float(value)
         if value == int(value):
             return int(value)
-        if repr(number) == str(value) or Decimal(repr(number)) == value:
-            return number
+        if Decimal(repr(float(value))) == value:
+            return float(value)
     return str(value)
 
 
@@ -142,7 +126,7 @@ def _inner(value: Any, levels: int) -> Value:  # noqa: ANN401
     if levels < 1 and isinstance(value, (list, tuple, dict, set, frozenset)):
         return "..."
     cell = plain(value, levels)
-    return str(cell) if isinstance(cell, float) and cell - cell != 0.0 else cell
+    return str(cell) if isinstance(cell, float) and not isfinite(cell) else cell
 
 
 def _listed(values: Iterable[Any], levels: int) -> list[Value]:
@@ -175,6 +159,10 @@ def _text_of(value: object) -> str:
 
 
 _CONVERTERS: tuple[tuple[tuple[type, ...], Callable[[Any, int], Value]], ...] = (
+    ((str,), lambda value, _: readable(str(value))),
+    ((type(None), bool), lambda value, _: value),
+    ((int,), _whole),
+    ((float,), lambda value, _: float(value)),
     ((Decimal,), _number),
     ((bytes, bytearray, memoryview), lambda value, _: f"0x{bytes(value).hex()}"),
     ((datetime, date, time), lambda value, _: str(value.isoformat())),
@@ -187,8 +175,6 @@ _CONVERTERS: tuple[tuple[tuple[type, ...], Callable[[Any, int], Value]], ...] = 
     ),
     ((list, tuple), _listed),
     ((set, frozenset), lambda value, levels: sorted(_listed(value, levels), key=_order)),
-    ((bool, int), lambda value, _: _whole(int(value))),
-    ((float,), lambda value, _: float(value)),
 )
 """Converters of types and their subclasses."""
 

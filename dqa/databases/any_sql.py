@@ -13,162 +13,148 @@ from functools import partial
 from threading import Thread
 from typing import Any
 
-from sqlalchemy import (
-    Engine,
-    Inspector,
-    MetaData,
-    NullPool,
-    String,
-    create_engine,
-    inspect,
-)
+from sqlalchemy import Engine as SqlalchemyEngine
+from sqlalchemy import Inspector, MetaData, NullPool, String, create_engine, inspect
+from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.schema import DropSchema
 from sqlalchemy.types import NullType
 
+from dqa.core.database import Limits, Rows
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
-from dqa.databases.catalogue import Catalogue
+from dqa.databases.catalogue import BROKEN, Catalogue
 from dqa.databases.errors import Failure, Fault, one_line
-from dqa.databases.namespaces import LoadedSituation, NamespaceContent, UnfinishedLoad, join_name
+from dqa.databases.namespaces import LoadedSituation, NamespaceContent, join_name, unfinished
 from dqa.databases.servers import display_name
 from dqa.databases.sql_namespaces import ServerNamespaces
-from dqa.databases.sql_session import Connection, EngineSettings, SqlSession, execute_plainly
+from dqa.databases.sql_session import Connection, EngineSettings, SqlSession
 
 
-def open_sqlalchemy(engine: Engine, namespace: str | None = None) -> SqlSession:
-    """Open a database, or one schema of it, whose statements are all rolled back.
+class AnySql(EngineSettings):
+    """A database, or one schema of it, whose statements are all rolled back.
 
     Parameters
     ----------
     engine
-        The session disposes of it.
+        SQLAlchemy's engine; it belongs to this object.
     namespace
         The schema to show; None for the user's own.
     """
-    dialect = engine.dialect
-    settings = EngineSettings(
-        dialect="ansi",
-        language=f"SQL ({dialect.name})",
-        errors=(dialect.loaded_dbapi.Error, SQLAlchemyError),
-        connect=engine.raw_connection,
-        execute=execute_plainly,
-        failure=partial(_failure, engine),
-        describe=lambda _: _describe(engine, namespace),
-        interrupt=partial(_interrupt, dialect.loaded_dbapi.Error),
-        examine=lambda _: _examine(engine),
-    )
-    return SqlSession(
-        settings,
-        display_name(engine.url, namespace),
-        namespace=namespace or dialect.default_schema_name,
-        on_close=engine.dispose,
-    )
+
+    dialect = "ansi"
+
+    def __init__(self, engine: SqlalchemyEngine, namespace: str | None) -> None:
+        self._engine, self._namespace = engine, namespace
+        self.language = f"SQL ({engine.dialect.name})"
+        self.errors = (engine.dialect.loaded_dbapi.Error, SQLAlchemyError)
+
+    def connect(self) -> Any:  # noqa: ANN401
+        """Connect."""
+        return self._engine.raw_connection()
+
+    def examine(self, run: Callable[[str, Limits], Rows]) -> Examination:  # noqa: ARG002
+        """Return the version; the rights of a user are unknown in such a server."""
+        with self._engine.connect() as connection:
+            version = connection.dialect.server_version_info or ()
+        title = f"{self._engine.dialect.name} {'.'.join(map(str, version))}".strip()
+        return Examination(title, self._engine.url.username or "", may_write=True)
+
+    def interrupt(self, connection: Connection) -> Callable[[], object] | None:
+        """Return the driver's `interrupt`, or its `cancel` on a thread of its own."""
+        driver = connection.driver
+
+        def call(stop: Callable[[], object]) -> None:
+            with suppress(*self.errors):
+                stop()
+
+        interrupt, cancel = (getattr(driver, name, None) for name in ("interrupt", "cancel"))
+        if interrupt is not None:
+            return partial(call, interrupt)
+        if cancel is None:
+            return None
+
+        def stop() -> None:
+            connection.is_used_up = True  # a late cancel would meet the next statement
+            Thread(target=call, args=(cancel,), daemon=True).start()
+
+        return stop
+
+    def failure(self, error: Exception, driver: Any) -> Failure:  # noqa: ANN401
+        """Classify by the exception classes of the Python standard."""
+        dialect = self._engine.dialect
+        fault = Fault.NOT_UNDERSTOOD  # the dialect of a statement may be the cause of other errors
+        if dialect.is_disconnect(error, driver, None):  # type: ignore[arg-type]
+            fault = Fault.UNCLEAR
+        elif isinstance(
+            error, (dialect.loaded_dbapi.DataError, dialect.loaded_dbapi.IntegrityError)
+        ):
+            fault = Fault.STATEMENT
+        return Failure(fault, one_line(error))
+
+    def describe(self, driver: Any) -> DatabaseSchema:  # noqa: ANN401, ARG002
+        """Read every table and view in as few round trips as the dialect allows."""
+        where, dialect = self._namespace or "", self._engine.dialect
+        with self._engine.connect() as connection:
+            inspector = inspect(connection)
+            columns, broken = _columns(inspector, self._namespace)
+            tables: Any = {"schema": self._namespace, "kind": ObjectKind.TABLE}
+            keys = inspector.get_multi_pk_constraint(**tables)
+            links = inspector.get_multi_foreign_keys(**tables)
+            comments: list[tuple[str, str, str | None]] = []
+            with suppress(NotImplementedError, SQLAlchemyError):  # not every dialect knows them
+                found = inspector.get_multi_table_comment(self._namespace, kind=ObjectKind.ANY)
+                comments = [(where, name, comment["text"]) for (_, name), comment in found.items()]
+            available = [] if columns else _available(inspector)
+        primary = {name.casefold(): key["constrained_columns"] for (_, name), key in keys.items()}
+        spelled = {name.casefold(): name for _, name in columns}
+        catalogue = Catalogue(
+            columns=[
+                (where, name, column["name"], _spelled(column, dialect), column.get("comment"))
+                for (_, name), listed in columns.items()
+                for column in listed
+            ],
+            keys=[
+                (where, name, column)
+                for (_, name), key in keys.items()
+                for column in key["constrained_columns"]
+            ],
+            references=[
+                (where, name, column, link["referred_schema"] or where, other, other_column)
+                for (_, name), listed_links in links.items()
+                for link in listed_links
+                for other in [
+                    spelled.get(link["referred_table"].casefold(), link["referred_table"])
+                ]
+                for column, other_column in zip(
+                    link["constrained_columns"],
+                    # A key that names no columns refers to the primary key.
+                    link["referred_columns"] or primary.get(other.casefold(), []),
+                    strict=False,
+                )
+            ],
+            comments=comments,
+            omitted={BROKEN: broken},
+            available=available,
+        )
+        quote = dialect.identifier_preparer.initial_quote
+        return catalogue.to_schema(
+            [where],
+            quote if quote in {'"', "`"} else '"',
+            folds_case=dialect.requires_name_normalize,
+        )
 
 
-def _examine(engine: Engine) -> Examination:
-    """Return the version; the rights of a user are unknown in such a server."""
-    with engine.connect() as connection:
-        version = connection.dialect.server_version_info or ()
-    dialect, user = engine.dialect.name, engine.url.username or ""
-    title = f"{dialect} {'.'.join(map(str, version))}".strip()
-    return Examination(title, user, may_write=True)
-
-
-def _interrupt(errors: type[Exception], connection: Connection) -> Callable[[], object] | None:
-    """Return the driver's `interrupt`, or its `cancel` on a thread of its own."""
-    driver = connection.driver
-
-    def call(stop: Callable[[], object]) -> None:
-        with suppress(errors):
-            stop()
-
-    interrupt = getattr(driver, "interrupt", None)
-    if interrupt is not None:
-        return partial(call, interrupt)
-    cancel = getattr(driver, "cancel", None)
-    if cancel is None:
-        return None
-
-    def stop() -> None:
-        connection.is_used_up = True  # a late cancel would meet the next statement
-        Thread(target=call, args=(cancel,), daemon=True).start()
-
-    return stop
-
-
-def _failure(engine: Engine, error: Exception, driver: Any) -> Failure:  # noqa: ANN401
-    """Classify by the exception classes of the Python standard."""
-    dialect = engine.dialect
-    fault = Fault.NOT_UNDERSTOOD  # the dialect of a statement may be the cause of any other error
-    if dialect.is_disconnect(error, driver, None):  # type: ignore[arg-type]
-        fault = Fault.UNCLEAR
-    elif isinstance(error, (dialect.loaded_dbapi.DataError, dialect.loaded_dbapi.IntegrityError)):
-        fault = Fault.STATEMENT
-    return Failure(fault, one_line(error))
-
-
-def _describe(engine: Engine, namespace: str | None) -> DatabaseSchema:
-    """Read every table and view in as few round trips as the dialect allows."""
-    with engine.connect() as connection:
-        inspector = inspect(connection)
-        columns, broken = _columns(inspector, namespace)
-        keys = inspector.get_multi_pk_constraint(schema=namespace, kind=ObjectKind.TABLE)
-        links = inspector.get_multi_foreign_keys(schema=namespace, kind=ObjectKind.TABLE)
-        comments: list[tuple[str, str, str | None]] = []
-        with suppress(NotImplementedError, SQLAlchemyError):  # not every dialect knows comments
-            found = inspector.get_multi_table_comment(schema=namespace, kind=ObjectKind.ANY)
-            comments = [(*_relation(*key), comment["text"]) for key, comment in found.items()]
-        available = [] if columns else _available(inspector)
-    catalogue = Catalogue(
-        columns=[
-            (*_relation(*key), c["name"], _spelled(c, engine), c.get("comment"))
-            for key, listed in columns.items()
-            for c in listed
-        ],
-        keys=[
-            (*_relation(*key), name)
-            for key, constraint in keys.items()
-            for name in constraint["constrained_columns"]
-        ],
-        references=[
-            (
-                *(*_relation(*key), column),
-                *_relation(link["referred_schema"] or namespace, link["referred_table"]),
-                other,
-            )
-            for key, listed_links in links.items()
-            for link in listed_links
-            for column, other in zip(
-                link["constrained_columns"], link["referred_columns"], strict=True
-            )
-        ],
-        comments=comments,
-        omitted={"views of missing tables": broken},
-        available=available,
-    )
-    quote = engine.dialect.identifier_preparer.initial_quote
-    return catalogue.to_schema(
-        [namespace or ""],
-        quote if quote in {'"', "`"} else '"',
-        folds_case=engine.dialect.requires_name_normalize,
-    )
-
-
-def _relation(schema: str | None, table: str) -> tuple[str, str]:
-    return schema or "", table
-
-
-def _spelled(column: ReflectedColumn, engine: Engine) -> str:
+def _spelled(column: ReflectedColumn, dialect: Dialect) -> str:
     kind = column["type"]
     if isinstance(kind, NullType):
         return ""
     if isinstance(kind, String):
         kind.collation = None
     # SQLAlchemy's own class of text cannot be sent from a worker.
-    return str(kind.compile(engine.dialect))
+    return str(kind.compile(dialect))
 
 
 def _available(inspector: Inspector) -> list[str]:
@@ -225,7 +211,7 @@ class SqlalchemyNamespaces(ServerNamespaces):
             return replace(
                 found, namespace=join_name(found.scenario, found.name, found.content_hash)
             )
-        return None if isinstance(found, UnfinishedLoad) and not found.tables else found
+        return None if found == unfinished() else found
 
     def _drop_schema(self, schema: str | None) -> None:
         metadata = MetaData(schema=schema)
@@ -243,10 +229,15 @@ class SqlalchemyNamespaces(ServerNamespaces):
     def open(self, namespace: str | None) -> SqlSession:
         """Return a session of a schema, or of the user's own."""
         schema = self._schema(namespace or "")
-        session = open_sqlalchemy(create_engine(self._url, poolclass=NullPool), schema)
+        engine, default = create_engine(self._url, poolclass=NullPool), None
         if self._has_schemas:
             default = self._dialect.default_schema_name
-            own = schema or default
-            session.schemas = (own,) if own else ()
-            session.search_path = (default or "",) if own else ()
-        return session
+        own = schema or default
+        return SqlSession(
+            AnySql(engine, schema),
+            display_name(engine.url, schema),
+            namespace=schema or engine.dialect.default_schema_name,
+            schemas=((own,) if own else ()) if self._has_schemas else None,
+            search_path=(default or "",) if own else (),
+            on_close=engine.dispose,
+        )

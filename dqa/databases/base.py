@@ -27,8 +27,7 @@ from dqa.databases.namespaces import (
     TAG_TABLE,
     LoadedSituation,
     Namespaces,
-    UnfinishedLoad,
-    WritableNamespaces,
+    OtherContent,
     hold_same,
     in_the_way,
     tag_of,
@@ -220,7 +219,7 @@ class Backend:
                 yield database
             return
         with (
-            self._writable(location) as namespaces,
+            self._started().connect(location) as namespaces,
             namespaces.scratch(script) as url,
             closing(self.open(url, **access)) as database,
         ):
@@ -233,12 +232,12 @@ class Backend:
 
     def loaded(self, location: str) -> tuple[LoadedSituation, ...]:
         """List the situations in the database, by namespace."""
-        with self._writable(location) as namespaces:
+        with self._started().connect(location) as namespaces:
             return tuple(namespaces.situations())
 
     def unload(self, location: str, namespace: str) -> LoadedSituation:
         """Drop a namespace and return its situation; `UsageError` if it holds none."""
-        with self._one_at_a_time(location), self._writable(location) as namespaces:
+        with self._one_at_a_time(location), self._started().connect(location) as namespaces:
             name = namespaces.resolve(namespace)
             with self._released(namespaces), namespaces.locked(name):
                 content = namespaces.read(name)
@@ -287,19 +286,9 @@ class Backend:
                 _STARTED[self.namespaces] = found
             return _STARTED[self.namespaces]
 
-    @contextmanager
-    def _writable(self, location: str) -> Iterator[WritableNamespaces]:
-        """Connect to a database into which situations can be loaded."""
-        with self._started().connect(location) as namespaces:
-            if not isinstance(namespaces, WritableNamespaces):
-                raise UsageError(
-                    f"'{namespaces.location}' is only read; load into a database's file or server."
-                )
-            yield namespaces
-
     def _loaded(self, situation: Situation, location: str, replace: str | None) -> str:
         """Write a situation unless the database holds it, and return its namespace."""
-        with self._writable(location) as namespaces:
+        with self._started().connect(location) as namespaces:
             tag = tag_of(situation, namespaces.name_for(situation))
             if not hold_same(namespaces.read(tag.namespace), tag):
                 with self._released(namespaces), namespaces.locked(tag.namespace):
@@ -313,7 +302,7 @@ class Backend:
         with _STARTING:
             return _LOCKS.setdefault(location, RLock())
 
-    def _released(self, namespaces: WritableNamespaces) -> AbstractContextManager[None]:
+    def _released(self, namespaces: Namespaces) -> AbstractContextManager[None]:
         """Stop this process's workers from using a file during a write."""
         from dqa.databases.worker_pool import pause_file
 
@@ -371,7 +360,7 @@ class Backend:
 
 
 def _fill(
-    namespaces: WritableNamespaces, situation: Situation, tag: LoadedSituation, replace: str | None
+    namespaces: Namespaces, situation: Situation, tag: LoadedSituation, replace: str | None
 ) -> None:
     """Write a situation, if allowed in place of another content."""
     content = namespaces.read(tag.namespace)  # another process may have loaded it
@@ -382,7 +371,8 @@ def _fill(
         return
     is_named = replace is not None and namespaces.resolve(replace) == tag.namespace
     ours = {TAG_TABLE, *situation.tables}
-    is_left_over = isinstance(content, UnfinishedLoad) and content.tables <= ours
+    left = content.tables if isinstance(content, OtherContent) else None
+    is_left_over = left is not None and left <= ours
     if not is_named and not is_left_over:
         raise in_the_way(tag.namespace, content)
     namespaces.replace(situation, tag)

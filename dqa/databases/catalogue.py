@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -12,11 +12,15 @@ from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE
 
 _MOST_LABELS, _MOST_NAMES = 30, 10
 """Labels of an enumeration and names of relations that are listed."""
+BROKEN = "views of missing tables"
+VIEW = "view"
 
 CatalogueColumn: TypeAlias = tuple[str, str, str, str, str | None]
 """Schema and name of a table or view, a column's name, its type as shown, and a comment."""
 CatalogueReference: TypeAlias = tuple[str, str, str, str, str, str]
 """Schema, table and column of a foreign key, and those to which it refers."""
+_Relation: TypeAlias = tuple[str, str]
+"""Schema and name of a table or view."""
 
 
 @dataclass
@@ -73,16 +77,18 @@ class Catalogue:
         omitted = {**self.omitted, "a table of an earlier schema has the same name": hidden}
         notes = [f"Left out: {_listed(names)} ({why})" for why, names in omitted.items() if names]
         if not tables:
-            notes.append(self._nothing(schemas))
+            where = f" in schema {', '.join(schemas)}" if any(schemas) else ""
+            notes.append(f"No table that you can read{where}{self._others()}")
         return DatabaseSchema(
             tuple(tables.values()), quote=quote, folds_case=folds_case, notes=tuple(notes)
         )
 
-    def _tables(self) -> dict[tuple[str, str], TableInfo]:
+    def _tables(self) -> dict[_Relation, TableInfo]:
         """Return all relations, with keys and references of readable columns."""
-        fields: dict[tuple[str, str], list[Field]] = {}
-        links: dict[tuple[str, str], dict[tuple[str, str, str], None]] = {}
-        keys: dict[tuple[str, str], list[str]] = {}
+        fields: dict[_Relation, list[Field]] = {}
+        known: set[tuple[str, str, str]] = set()
+        links: dict[_Relation, dict[tuple[str, str, str], None]] = {}
+        keys: dict[_Relation, list[str]] = {}
         for schema, table, name, kind, comment in self.columns:
             shown = fields.setdefault((schema, table), [])
             if comment and comment.startswith(REFERENCES):
@@ -91,37 +97,103 @@ class Catalogue:
                 comment = ""  # noqa: PLW2901
             if name != ROW_COLUMN:
                 shown.append(Field(name, kind, (), comment or ""))
-
-        def knows(schema: str, table: str, *names: str) -> bool:
-            known = {field.name.casefold() for field in fields.get((schema, table), ())}
-            return known.issuperset(map(str.casefold, names))
-
+                known.add((schema, table, name.casefold()))
         for schema, table, name, other_schema, other, column in self.references:
-            if knows(schema, table, name) and knows(other_schema, other, column):
+            ends = {(schema, table, name.casefold()), (other_schema, other, column.casefold())}
+            if ends <= known:
                 links.setdefault((schema, table), {})[name, other, column] = None
         for schema, table, name in self.keys:
             keys.setdefault((schema, table), []).append(name)
         comments = {(schema, table): comment for schema, table, comment in self.comments}
+        for where, key in keys.items():
+            if not known.issuperset((*where, name.casefold()) for name in key):
+                key.clear()
         return {
-            (schema, table): TableInfo(
-                table,
+            where: TableInfo(
+                where[1],
                 tuple(columns),
-                tuple(key) if knows(schema, table, *key) else (),
-                tuple(links.get((schema, table), ())),
-                comments.get((schema, table)) or "",
+                tuple(keys.get(where, ())),
+                tuple(links.get(where, ())),
+                comments.get(where) or "",
             )
-            for (schema, table), columns in fields.items()
-            for key in (keys.get((schema, table), []),)
+            for where, columns in fields.items()
         }
 
-    def _nothing(self, schemas: Sequence[str]) -> str:
-        where = f" in schema {', '.join(schemas)}" if any(schemas) else ""
-        nothing = f"No table that you can read{where}"
+    def _others(self) -> str:
         if not self.available:
-            return nothing
-        return (
-            f"{nothing}. Other schemas have tables: {_listed(self.available)}. "
-            f"{self.hint.format(self.available[0])}"
+            return ""
+        hint = self.hint.format(self.available[0])
+        return f". Other schemas have tables: {_listed(self.available)}. {hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueQueries:
+    """How to read the catalogue of an engine; every parameter of a query is the same value.
+
+    Attributes
+    ----------
+    relations
+        Schema, name, comment, and `VIEW`, nothing or the reason for leaving it out.
+    columns
+        As `CatalogueColumn`; `spell` may take more than the type.
+    keys, references
+        As `Catalogue` has them.
+    available
+        The schemas that hold relations.
+    spell
+        Returns the type of a column, from what stands between its name and its comment.
+    """
+
+    relations: str
+    columns: str
+    keys: str
+    references: str
+    available: str
+    spell: Callable[..., str] = str
+
+    def read(
+        self,
+        cursor: Any,  # noqa: ANN401
+        parameter: object,
+        can_read: Callable[[str, str], bool] = lambda *_: True,
+    ) -> Catalogue:
+        """Return the catalogue by a few statements for all relations.
+
+        Parameters
+        ----------
+        cursor
+            Any driver's cursor.
+        parameter
+            The schema or schemas.
+        can_read
+            Whether a view works.
+        """
+
+        def ask(query: str) -> list[Any]:
+            return rows_of(cursor, query, *[parameter] * (query.count("%s") + query.count("?")))
+
+        relations, columns = ask(self.relations), ask(self.columns)
+        with_columns = {(schema, name) for schema, name, *_ in columns}
+        left_out: dict[_Relation, str] = {}
+        for schema, name, _, kind in relations:
+            works = kind != VIEW or ((schema, name) in with_columns and can_read(schema, name))
+            if reason := BROKEN if not works else kind.removeprefix(VIEW):
+                left_out[schema, name] = reason
+        shown = [
+            (schema, table, name, self.spell(*kind), comment)
+            for schema, table, name, *kind, comment in columns
+            if (schema, table) not in left_out
+        ]
+        return Catalogue(
+            columns=shown,
+            keys=ask(self.keys),
+            references=ask(self.references),
+            comments=[(schema, name, comment) for schema, name, comment, _ in relations],
+            omitted={
+                reason: sorted(name for (_, name), why in left_out.items() if why == reason)
+                for reason in dict.fromkeys(left_out.values())
+            },
+            available=[] if shown else [name for (name,) in ask(self.available)],
         )
 
 

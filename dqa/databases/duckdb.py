@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
-from threading import Event
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self, cast
 from urllib.parse import parse_qs
@@ -22,7 +20,7 @@ from duckdb import DuckDBPyConnection
 
 from dqa.core.errors import DatabaseUnavailableError, DataError, UsageError
 from dqa.core.schema import DatabaseSchema, quoted
-from dqa.databases.catalogue import Catalogue, rows_of
+from dqa.databases.catalogue import CatalogueQueries, rows_of
 from dqa.databases.errors import (
     Failure,
     Fault,
@@ -117,10 +115,11 @@ _DESCRIBES = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _UNKNOWN = re.compile(
-    r"(?:Catalog Error: Table with name (?P<table>\S+) does not exist"
-    r'|Binder Error: (?:Table|Values list) "(?P<of>[^"]+)" does not have a column named '
-    r'"(?P<own>[^"]+)"'
-    r'|Binder Error: .*?[Cc]olumn "?(?P<column>[^" ]+)"? (?:not found|that is not))'
+    r"Catalog Error: Table with name (\S+) does not exist"
+    r'|Binder Error: .*?[Cc]olumn "?([^" ]+)"? (?:not found|that is not)'
+)
+_UNKNOWN_OF = re.compile(
+    r'Binder Error: (?:Table|Values list) "([^"]+)" does not have a column named "([^"]+)"'
 )
 _CLASSES: Sequence[tuple[tuple[str, ...], Fault]] = (
     (("InterruptException",), Fault.TIME),
@@ -138,6 +137,70 @@ _DAMAGED = re.compile("[Cc]hecksum|Corrupt database|[Cc]ould not read|No such fi
 _INVALIDATED = "database has been invalidated"
 
 
+class Duckdb(EngineSettings):
+    """Some schemas of an open database with locked settings.
+
+    Parameters
+    ----------
+    database
+        The open database.
+    schemas
+        In the order in which tables are looked for.
+    """
+
+    dialect = "duckdb"
+    language = "SQL (DuckDB)"
+    errors = (duckdb.Error,)
+
+    def __init__(self, database: DuckDBPyConnection, schemas: Sequence[str]) -> None:
+        self._database, self._schemas = database, schemas
+
+    def connect(self) -> DuckDBPyConnection:
+        """Return another connection."""
+        return self._database.cursor()
+
+    @contextmanager
+    def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
+        """Run a query in a read-only transaction, which ends with its connection."""
+        cursor: DuckDBPyConnection = connection.driver
+        connection.is_used_up = True
+        with driver_reads():
+            parsed = cursor.extract_statements(statement)
+        if len(parsed) != 1 or not _is_reading(parsed[0]):
+            raise refused("it is not one query, and this database can only be read")
+        path = ",".join(quoted(schema, '"') for schema in self._schemas)
+        cursor.execute(f"SET search_path = {quoted(path, chr(39))}")
+        with driver_reads():
+            columns, query, readers = _exact(cursor, parsed[0])
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
+            cursor.execute(query)
+        yield columns or columns_of(cursor), rows_from(cursor, readers)
+
+    def failure(self, error: Exception, driver: Any) -> Failure:  # noqa: ANN401, ARG002
+        """Explain an error by its class; some invalidate the database until it is opened anew."""
+        problem, fault = first_line(error), fault_of(cast("duckdb.Error", error))
+        fatal = (duckdb.FatalException, duckdb.InternalException)
+        self.is_broken |= _INVALIDATED in str(error) or isinstance(error, fatal)
+        own = _UNKNOWN_OF.match(problem)
+        if own is not None:
+            return Failure(Fault.UNKNOWN_NAME, problem, f"{own[1]}.{own[2]}")
+        return Failure.of(fault, problem, _UNKNOWN, lambda: f"DuckDB {duckdb.__version__}")
+
+    def describe(self, driver: DuckDBPyConnection) -> DatabaseSchema:
+        """Read the schemas, and try every view."""
+
+        def can_read(schema: str, view: str) -> bool:
+            named = f"{quoted(schema, chr(34))}.{quoted(view, chr(34))}"
+            try:
+                driver.execute(f"SELECT * FROM {named} LIMIT 0").fetchall()  # noqa: S608
+            except (duckdb.CatalogException, duckdb.BinderException):
+                return False
+            return True
+
+        found = _CATALOGUE.read(driver, list(self._schemas), can_read)
+        return found.to_schema(self._schemas)
+
+
 def open_duckdb(
     database: DuckDBPyConnection,
     schemas: Sequence[str],
@@ -150,10 +213,8 @@ def open_duckdb(
 
     Parameters
     ----------
-    database
-        The open database, with locked settings; the session closes it.
-    schemas
-        In the order in which tables are looked for.
+    database, schemas
+        See `Duckdb`; the session closes the database.
     name
         The name in messages.
     search_path
@@ -161,43 +222,14 @@ def open_duckdb(
     is_confined
         Whether the database has schemas of others.
     """
-    invalidated = Event()
-    settings = EngineSettings(
-        dialect="duckdb",
-        language="SQL (DuckDB)",
-        errors=(duckdb.Error,),
-        connect=database.cursor,
-        execute=partial(_execute, schemas),
-        failure=partial(_failure, invalidated),
-        describe=partial(_describe, schemas),
-        interrupt=lambda connection: connection.driver.interrupt,
-        is_broken=invalidated.is_set,
-    )
     return SqlSession(
-        settings,
+        Duckdb(database, schemas),
         name,
         namespace=schemas[0],
         schemas=tuple(schemas) if is_confined else None,
         search_path=tuple(search_path or schemas),
         on_close=database.close,
     )
-
-
-@contextmanager
-def _execute(schemas: Sequence[str], connection: Connection, statement: str) -> Iterator[Result]:
-    cursor: DuckDBPyConnection = connection.driver
-    connection.is_used_up = True  # its transaction ends with it
-    with driver_reads():
-        parsed = cursor.extract_statements(statement)
-    if len(parsed) != 1 or not _is_reading(parsed[0]):
-        raise refused("it is not one query, and this database can only be read")
-    path = ",".join(quoted(schema, '"') for schema in schemas)
-    cursor.execute(f"SET search_path = {quoted(path, chr(39))}")
-    with driver_reads():
-        columns, query, readers = _exact(cursor, parsed[0])
-        cursor.execute("BEGIN TRANSACTION READ ONLY")
-        cursor.execute(query)
-    yield columns or columns_of(cursor), rows_from(cursor, readers)
 
 
 _Reader = Callable[[Any], Any]
@@ -277,21 +309,6 @@ def fault_of(error: duckdb.Error) -> Fault:
     return next((fault for names, fault in _CLASSES if kinds & set(names)), Fault.UNCLEAR)
 
 
-def _failure(invalidated: Event, error: Exception, _: DuckDBPyConnection) -> Failure:
-    problem, fault = first_line(error), fault_of(cast("duckdb.Error", error))
-    if _INVALIDATED in str(error) or isinstance(
-        error, (duckdb.FatalException, duckdb.InternalException)
-    ):
-        invalidated.set()  # until it is opened anew
-    unknown = _UNKNOWN.match(problem)
-    if unknown is not None:
-        name = unknown["table"] or unknown["column"] or f"{unknown['of']}.{unknown['own']}"
-        return Failure(Fault.UNKNOWN_NAME, problem, name)
-    if fault is Fault.NOT_UNDERSTOOD:
-        problem = f"{problem}; this is DuckDB {duckdb.__version__}"
-    return Failure(fault, problem)
-
-
 _SHOWN = "database_name = current_database() AND list_contains(?, schema_name)"
 # A BIT is a string of bits here, and a truth value in other databases.
 _COLUMNS = f"""
@@ -300,8 +317,8 @@ SELECT schema_name, table_name, column_name,
 FROM duckdb_columns() WHERE {_SHOWN} AND NOT internal ORDER BY table_name, column_index
 """  # noqa: S608
 _RELATIONS = f"""
-SELECT schema_name, table_name, comment, false FROM duckdb_tables() WHERE {_SHOWN}
-UNION ALL SELECT schema_name, view_name, comment, true FROM duckdb_views()
+SELECT schema_name, table_name, comment, '' FROM duckdb_tables() WHERE {_SHOWN}
+UNION ALL SELECT schema_name, view_name, comment, 'view' FROM duckdb_views()
 WHERE {_SHOWN} AND NOT internal
 """  # noqa: S608
 _KEYS = f"""
@@ -322,34 +339,7 @@ WHERE database_name = current_database() ORDER BY ALL
 """
 
 
-def _describe(schemas: Sequence[str], cursor: DuckDBPyConnection) -> DatabaseSchema:
-    """Read the schemas by four statements, and try every view."""
-    shown = list(schemas)
-    relations = rows_of(cursor, _RELATIONS, shown, shown)
-    broken = {
-        (schema, name)
-        for schema, name, _, is_view in relations
-        if is_view and not _can_read(cursor, schema, name)
-    }
-    columns = rows_of(cursor, _COLUMNS, shown)
-    catalogue = Catalogue(
-        columns=[row for row in columns if row[:2] not in broken],
-        keys=rows_of(cursor, _KEYS, shown),
-        references=rows_of(cursor, _LINKS, shown),
-        comments=[row[:3] for row in relations],
-        omitted={"views of missing tables": sorted(name for _, name in broken)},
-        available=[] if columns else [name for (name,) in rows_of(cursor, _AVAILABLE)],
-    )
-    return catalogue.to_schema(schemas)
-
-
-def _can_read(cursor: Any, schema: str, view: str) -> bool:  # noqa: ANN401
-    try:
-        named = f"{quoted(schema, chr(34))}.{quoted(view, chr(34))}"
-        cursor.execute(f"SELECT * FROM {named} LIMIT 0").fetchall()  # noqa: S608
-    except (duckdb.CatalogException, duckdb.BinderException):
-        return False
-    return True
+_CATALOGUE = CatalogueQueries(_RELATIONS, _COLUMNS, _KEYS, _LINKS, _AVAILABLE)
 
 
 _MAIN = "main"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from re import Pattern
 from time import perf_counter
 
 from dqa.core.database import Kind, Limits, Rows, timed_out
@@ -79,9 +80,35 @@ class Failure:
     problem: str
     name: str | None = None
 
-    def __post_init__(self) -> None:
-        """Shorten the message, which may repeat a value of any length."""
-        object.__setattr__(self, "problem", brief(self.problem))
+    @classmethod
+    def of(
+        cls,
+        fault: Fault,
+        problem: str,
+        unknown: Pattern[str] | None,
+        server: Callable[[], str] = str,
+    ) -> Failure:
+        """Return a failure with the unknown name, or the server's version, that explains it.
+
+        Parameters
+        ----------
+        fault, problem
+            As the attributes; a message may repeat a value of any length, and is shortened.
+        unknown
+            Matches the start of a message about an unknown name; its group is the name.
+        server
+            Returns the name and version of the engine.
+        """
+        found = unknown.match(problem) if unknown and fault in _OF_STATEMENT else None
+        name = next(filter(None, found.groups()), None) if found else None
+        if name is not None:
+            fault = Fault.UNKNOWN_NAME
+        elif fault is Fault.NOT_UNDERSTOOD and (about := server()):
+            problem = f"{problem}; this is {about}"
+        return cls(fault, brief(problem), name)
+
+
+_OF_STATEMENT = frozenset({Fault.STATEMENT, Fault.NOT_UNDERSTOOD, Fault.UNKNOWN_NAME})
 
 
 def read_faults(codes: Mapping[Fault, str]) -> dict[str, Fault]:
@@ -182,20 +209,18 @@ class Attempts:
         is_suspect = statement in self._suspects
         if is_suspect:
             self._require_answer(limits, until)
-        left = limits
-        while True:
+        try:
+            return self._run_once(statement, limits)
+        except UnsettledError as error:
+            unsettled = error
+        seconds = until - perf_counter()
+        if unsettled.may_pass and not is_suspect and seconds > 0:
             try:
-                return self._run_once(statement, left)
+                return self._run_once(statement, replace(limits, seconds=seconds))
             except UnsettledError as error:
                 unsettled = error
             except DatabaseUnavailableError:
-                if left is limits:
-                    raise
-                break  # the failure before may be the cause
-            seconds = until - perf_counter()
-            if is_suspect or not unsettled.may_pass or left is not limits or seconds <= 0:
-                break
-            left = replace(limits, seconds=seconds)
+                pass  # the failure before may be the cause
         try:
             self._require_answer(limits, until)
         except DatabaseUnavailableError as away:

@@ -16,10 +16,10 @@ from dqa.core.errors import DataError, InfrastructureError, UsageError
 from dqa.core.files import describe_file_error, make_private_folder
 from dqa.databases.errors import one_line
 from dqa.databases.namespaces import (
-    ForeignContent,
     LoadedSituation,
     NamespaceContent,
-    WritableNamespaces,
+    Namespaces,
+    OtherContent,
     hold_same,
     in_the_way,
 )
@@ -130,7 +130,7 @@ def _signature(path: Path) -> str | None:
     )
 
 
-class FileNamespaces(WritableNamespaces):
+class FileNamespaces(Namespaces):
     """A file that is one namespace, which has the name of the file.
 
     Parameters
@@ -174,7 +174,7 @@ class FileNamespaces(WritableNamespaces):
             return None
         if not self._path.is_file():
             raise UsageError(f"'{self._path}' is not a file; name a {self.kind} database file.")
-        return self._read_tag() or ForeignContent("content that is not of this project")
+        return self._read_tag() or OtherContent("content that is not of this project")
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Write the file, which appears when it is complete."""

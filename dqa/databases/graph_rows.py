@@ -1,16 +1,26 @@
-"""A situation as the nodes and relationships of a graph, for the loaders of graph databases."""
+"""A situation as the nodes and relationships of a graph, for the loaders of graph databases.
+
+A graph has no order of its nodes, and a property with a number would be visible to its readers. So
+the order of rows is stored next to the graph, as a permutation of the sorted rows. Equal rows may
+change places, and internal ids play no part.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from dqa.core.errors import DataError
-from dqa.core.situation import EdgeSchema, NodeSchema, Situation, StoredType
+from dqa.core.situation import Cell, EdgeSchema, NodeSchema, Situation, StoredType
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_Row = TypeVar("_Row", bound=Sequence[Cell])
+_TYPE = np.dtype("<u4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +105,31 @@ def require_graph(situation: Situation) -> None:
 def no_graph(situation: Situation, problem: str) -> DataError:
     """Return the error of a situation that cannot be written as a graph."""
     return DataError(f"Situation '{situation.name}' cannot be written as a graph: {problem}.")
+
+
+def pack_order(rows: Sequence[Sequence[Cell]]) -> bytes:
+    """Return the order of rows: for each row in sorted order, its position."""
+    return np.array(_sorted(rows), dtype=_TYPE).tobytes()
+
+
+def restore_order(rows: Sequence[_Row], order: bytes) -> list[_Row]:
+    """Return rows that come in any order in their order at `pack_order`.
+
+    Raises
+    ------
+    ValueError
+        There are more or fewer rows than there were.
+    """
+    positions = np.frombuffer(order, dtype=_TYPE).tolist()
+    if len(positions) != len(rows):
+        raise ValueError(f"{len(rows)} rows where there were {len(positions)}")
+    result = list(rows)
+    for position, at in zip(positions, _sorted(rows), strict=True):
+        result[position] = rows[at]
+    return result
+
+
+def _sorted(rows: Sequence[Sequence[Cell]]) -> list[int]:
+    """Return the positions of the rows in sorted order; a missing value comes last."""
+    keys = [[(cell is None, cell) for cell in row] for row in rows]
+    return sorted(range(len(rows)), key=keys.__getitem__)

@@ -46,7 +46,7 @@ from dqa.databases.rows import collect
 TAG = "dqa_situation "
 """The beginning of the comment that tags a database."""
 _DESCRIBING = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0)
-_UNKNOWN = re.compile(r"Cannot find property (.+) for .+|Table (.+) does not exist")
+_UNKNOWN = re.compile(r".*?(?:Cannot find property (.+) for .|Table (.+) does not exist)")
 _INTERNAL = frozenset({"_ID", "_SRC", "_DST"})
 
 _FAULTS: tuple[tuple[re.Pattern[str], Fault], ...] = (
@@ -145,11 +145,7 @@ class LadybugSession(Session):
 
     def _translate(self, error: RuntimeError, limits: Limits) -> DqaError:
         text = " ".join(str(error).split()).rstrip(".")
-        fault, problem = fault_of(text), text.removeprefix("Binder exception: ")
-        unknown = _UNKNOWN.search(problem) if fault is Fault.STATEMENT else None
-        failure = Failure(fault, problem)
-        if unknown is not None:
-            failure = Failure(Fault.UNKNOWN_NAME, problem, unknown[1] or unknown[2])
+        failure = Failure.of(fault_of(text), text.removeprefix("Binder exception: "), _UNKNOWN)
         return error_of(failure, self.name, self.kind, limits)
 
     def _rows(self, statement: str) -> tuple[tuple[Any, ...], ...]:

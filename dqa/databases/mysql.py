@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from socket import SHUT_RDWR
 from typing import Any
@@ -23,10 +23,11 @@ from pymysql.cursors import SSCursor
 from pymysql.err import MySQLError
 from sqlalchemy import URL, Executable, text
 
-from dqa.core.database import Limits
+from dqa.core.database import Limits, Rows
 from dqa.core.errors import UsageError
+from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
-from dqa.databases.catalogue import Catalogue, rows_of
+from dqa.databases.catalogue import CatalogueQueries, rows_of
 from dqa.databases.doctor import asker, examine_mysql
 from dqa.databases.errors import Failure, Fault, driver_reads, one_line, read_faults
 from dqa.databases.rows import MOST_COUNTED, columns_of, rows_from
@@ -152,8 +153,8 @@ def fault_of(code: int) -> Fault:
     return _FAULTS.get(code, Fault.STATEMENT if is_statement else Fault.UNCLEAR)
 
 
-def open_mysql(url: URL, flavour: Flavour) -> SqlSession:
-    """Open a database.
+class Mysql(EngineSettings):
+    """A database of a server.
 
     Parameters
     ----------
@@ -162,99 +163,108 @@ def open_mysql(url: URL, flavour: Flavour) -> SqlSession:
     flavour
         MySQL or MariaDB.
     """
-    database = url.database or ""
-    # The guard reads statements in this mode, whatever the server's own is.
-    mode = f"SET SESSION sql_mode = '{flavour.mode}', time_zone = '+00:00'{flavour.session}"
-    settings = EngineSettings(
-        dialect=flavour.dialect,
-        language=f"SQL ({flavour.title})",
-        errors=(MySQLError,),
-        connect=partial(connect, url, conv=_READING, init_command=mode),
-        execute=_execute,
-        failure=partial(_failure, flavour),
-        describe=partial(_describe, database),
-        prepare=partial(_prepare, flavour),
-        count_reads=_count_reads,
-        examine=lambda run: examine_mysql(asker(run), flavour),
-        interrupt=_interrupt,
-        descriptor=lambda driver: driver._sock.fileno() if driver._sock else -1,  # noqa: SLF001
-        identify=lambda driver: str(int(driver.thread_id())),
-        end=partial(_end, url),
-    )
-    return SqlSession(
-        settings,
-        display_name(url),
-        namespace=database or None,
-        schemas=(database,),
-        search_path=(database,),
-    )
 
+    errors = (MySQLError,)
+    is_server = True
 
-def _interrupt(connection: Connection) -> Callable[[], object]:
-    wire = connection.driver._sock  # noqa: SLF001
+    def __init__(self, url: URL, flavour: Flavour) -> None:
+        self.dialect, self.language = flavour.dialect, f"SQL ({flavour.title})"
+        self._url, self._flavour = url, flavour
 
-    def interrupt() -> None:
-        connection.is_used_up = True
-        with suppress(OSError):
-            wire.shutdown(SHUT_RDWR)
+    def connect(self) -> Driver[Any]:
+        """Connect in the mode in which the guard reads statements, whatever the server's own is."""
+        mode = f"sql_mode = '{self._flavour.mode}', time_zone = '+00:00'{self._flavour.session}"
+        return connect(self._url, conv=_READING, init_command=f"SET SESSION {mode}")
 
-    return interrupt
+    def prepare(self, connection: Connection, limits: Limits) -> None:
+        """Send the settings that have changed."""
+        wanted = self._flavour.limit(limits)
+        if connection.limits != wanted:
+            with connection.driver.cursor() as cursor:
+                if connection.limits is None:
+                    cursor.execute("SET SESSION TRANSACTION READ ONLY")
+                cursor.execute(f"SET SESSION {wanted}")
+            connection.limits = wanted
 
+    @contextmanager
+    def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
+        """Stream a result; only if all of it has arrived is the connection used again."""
+        cursor: Any = SSCursor(connection.driver)
+        try:
+            with driver_reads():
+                cursor.execute(statement)
+            columns = columns_of(cursor)
+            is_json = [column[1] == FIELD_TYPE.JSON for column in cursor.description]
+            yield (
+                columns,
+                rows_from(cursor, {n: loaded for n, found in enumerate(is_json) if found}),
+            )
+        finally:
+            result = cursor._result  # noqa: SLF001
+            if result is None or (cursor.description is not None and not result.unbuffered_active):
+                cursor.close()
+            else:
+                result.unbuffered_active = False  # else the cursor reads the rest when it ends
+                cursor.connection = None
+                connection.is_used_up = True
 
-def _end(url: URL, mark: str) -> None:
-    with suppress(MySQLError), connect(url) as other, other.cursor() as cursor:
-        cursor.execute(f"KILL CONNECTION {int(mark):d}")
+    def interrupt(self, connection: Connection) -> Callable[[], object]:
+        """Return what breaks the connection: nothing else stops the rest of a result."""
+        wire = connection.driver._sock  # noqa: SLF001
 
-
-def _prepare(flavour: Flavour, connection: Connection, limits: Limits) -> None:
-    """Send the settings that have changed."""
-    wanted = flavour.limit(limits)
-    if connection.limits != wanted:
-        with connection.driver.cursor() as cursor:
-            if connection.limits is None:
-                cursor.execute("SET SESSION TRANSACTION READ ONLY")
-            cursor.execute(f"SET SESSION {wanted}")
-        connection.limits = wanted
-
-
-@contextmanager
-def _execute(connection: Connection, statement: str) -> Iterator[Result]:
-    """Stream a result; afterwards the connection is used again only if all of it has arrived."""
-    cursor: Any = SSCursor(connection.driver)
-    try:
-        with driver_reads():
-            cursor.execute(statement)
-        columns = columns_of(cursor)
-        is_json = (column[1] == FIELD_TYPE.JSON for column in cursor.description)
-        yield columns, rows_from(cursor, {n: loaded for n, is_one in enumerate(is_json) if is_one})
-    finally:
-        result = cursor._result  # noqa: SLF001
-        if result is None or (cursor.description is not None and not result.unbuffered_active):
-            cursor.close()
-        else:
-            result.unbuffered_active = False  # else the cursor reads the rest when it ends
-            cursor.connection = None
+        def interrupt() -> None:
             connection.is_used_up = True
+            with suppress(OSError):
+                wire.shutdown(SHUT_RDWR)
 
+        return interrupt
 
-def _count_reads(driver: Any) -> int:  # noqa: ANN401
-    with driver.cursor() as cursor:
-        return sum(int(count) for _, count in rows_of(cursor, _READS))
+    def identify(self, driver: Any) -> str:  # noqa: ANN401
+        """Return the number of the connection."""
+        return str(int(driver.thread_id()))
 
+    def descriptor(self, driver: Any) -> int:  # noqa: ANN401
+        """Return the file descriptor of the connection."""
+        return driver._sock.fileno() if driver._sock else -1  # noqa: SLF001
 
-def _failure(flavour: Flavour, error: Exception, driver: Any) -> Failure:  # noqa: ANN401
-    problem, fault = one_line(error), fault_of(code_of(error))
-    if fault is Fault.REFUSED and _MEMORY_OPTION.search(problem):
-        fault = Fault.MEMORY  # "running with the option ... so it cannot execute this"
-    if fault is Fault.NOT_UNDERSTOOD:
-        version = _VERSION.search(driver.get_server_info())
-        problem = f"{problem}; this is {flavour.title} {version[0] if version else ''}".strip()
-    unknown = _UNKNOWN.match(problem) if fault is Fault.UNKNOWN_NAME else None
-    return Failure(fault, problem, unknown and unknown[1])
+    def end(self, mark: str) -> None:
+        """Kill a connection."""
+        with suppress(MySQLError), connect(self._url) as other, other.cursor() as cursor:
+            cursor.execute(f"KILL CONNECTION {int(mark):d}")
+
+    def count_reads(self, driver: Any) -> int:  # noqa: ANN401
+        """Return the number of rows that the session has read."""
+        with driver.cursor() as cursor:
+            return sum(int(count) for _, count in rows_of(cursor, _READS))
+
+    def examine(self, run: Callable[[str, Limits], Rows]) -> Examination:
+        """Describe the server, the user and the limits."""
+        return examine_mysql(asker(run), self._flavour)
+
+    def failure(self, error: Exception, driver: Any) -> Failure:  # noqa: ANN401
+        """Explain an error by its number."""
+        problem, fault = one_line(error), fault_of(code_of(error))
+        if fault is Fault.REFUSED and _MEMORY_OPTION.search(problem):
+            fault = Fault.MEMORY  # "running with the option ... so it cannot execute this"
+        unknown = _UNKNOWN if fault is Fault.UNKNOWN_NAME else None
+
+        def server() -> str:
+            version = _VERSION.search(driver.get_server_info())
+            return f"{self._flavour.title} {version[0] if version else ''}".strip()
+
+        return Failure.of(fault, problem, unknown, server)
+
+    def describe(self, driver: Driver[Any]) -> DatabaseSchema:
+        """Read the schema."""
+        database = self._url.database or ""
+        with driver.cursor() as cursor:
+            found = _CATALOGUE.read(cursor, database)
+        return replace(found, hint="Name one as the database: .../{}").to_schema([database], "`")
 
 
 _TABLES = """
-SELECT table_schema, table_name, IF(table_type = 'VIEW', '', table_comment), table_type
+SELECT table_schema, table_name, IF(table_type = 'VIEW', '', table_comment),
+    CASE table_type WHEN 'VIEW' THEN 'view' WHEN 'SEQUENCE' THEN 'sequences' ELSE '' END
 FROM information_schema.tables WHERE table_schema = %s
 """
 _COLUMNS = """
@@ -280,37 +290,14 @@ _VALUES = re.compile(r"(enum|set)(?=\()", re.IGNORECASE)
 _INT = re.compile(r"\bINT\b")
 
 
-def _describe(database: str, driver: Any) -> DatabaseSchema:  # noqa: ANN401
-    """Read the schema by four statements for all tables."""
-    with driver.cursor() as cursor:
-        tables = rows_of(cursor, _TABLES, database)
-        columns = rows_of(cursor, _COLUMNS, database)
-        sequences = [name for _, name, _, kind in tables if kind == "SEQUENCE"]
-        views = {name for _, name, _, kind in tables if kind == "VIEW"}
-        catalogue = Catalogue(
-            columns=[
-                (schema, table, name, _spelled(kind), comment)
-                for schema, table, name, kind, comment in columns
-                if table not in sequences
-            ],
-            keys=rows_of(cursor, _KEYS, database),
-            references=rows_of(cursor, _LINKS, database, database),
-            comments=[row[:3] for row in tables],
-            omitted={
-                "sequences": sequences,
-                "views of missing tables": sorted(views - {table for _, table, *_ in columns}),
-            },
-            available=[] if tables else [name for (name,) in rows_of(cursor, _AVAILABLE)],
-            hint="Name one as the database: .../{}",
-        )
-    return catalogue.to_schema([database], "`")
-
-
 def _spelled(kind: str) -> str:
     """Return a type in capitals, except the values that it lists."""
     if _VALUES.match(kind):
         return _VALUES.sub(lambda found: found[0].upper(), kind)
     return _INT.sub("INTEGER", kind.upper())
+
+
+_CATALOGUE = CatalogueQueries(_TABLES, _COLUMNS, _KEYS, _LINKS, _AVAILABLE, _spelled)
 
 
 class MysqlNamespaces(ServerNamespaces):
@@ -361,4 +348,12 @@ class MysqlNamespaces(ServerNamespaces):
 
     def open(self, namespace: str | None) -> SqlSession:
         """Return a session of a database."""
-        return open_mysql(self._url.set(database=namespace), self._flavour)
+        url = self._url.set(database=namespace)
+        database = url.database or ""
+        return SqlSession(
+            Mysql(url, self._flavour),
+            display_name(url),
+            namespace=database or None,
+            schemas=(database,),
+            search_path=(database,),
+        )

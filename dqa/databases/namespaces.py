@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
@@ -58,26 +58,32 @@ class LoadedSituation:
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignContent:
-    """Something that this project did not load."""
+class OtherContent:
+    """Something other than a complete situation.
+
+    Attributes
+    ----------
+    description
+        What messages call it.
+    tables
+        Those of an unfinished load, and perhaps others; None for what this project did not load.
+    """
 
     description: str = "tables that are not of this project"
+    tables: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class UnfinishedLoad:
-    """The tables of an unfinished load, and perhaps others."""
-
-    tables: frozenset[str]
-    description: str = "a load that was never finished"
+def unfinished(tables: Iterable[str] = ()) -> OtherContent:
+    """Return the content of a load that did not end, with these tables."""
+    return OtherContent("a load that was never finished", frozenset(tables))
 
 
-NamespaceContent: TypeAlias = LoadedSituation | UnfinishedLoad | ForeignContent | None
+NamespaceContent: TypeAlias = LoadedSituation | OtherContent | None
 """What a namespace holds; None if a load can create it."""
 
 
 class Namespaces(ABC):
-    """The namespaces of one open connection, for reading.
+    """The namespaces of one open connection; a subclass overrides `read` and what follows to load.
 
     Attributes
     ----------
@@ -111,20 +117,15 @@ class Namespaces(ABC):
     def open(self, namespace: str | None) -> Session:
         """Return a read-only session of an existing namespace, or of the whole database."""
 
+    def read(self, namespace: str) -> NamespaceContent:  # noqa: ARG002
+        """Return the content of a namespace."""
+        raise self._read_only_error()
 
-class WritableNamespaces(Namespaces):
-    """Namespaces into which situations are loaded."""
-
-    @abstractmethod
     def situations(self) -> Iterator[LoadedSituation]:
         """Yield the loaded situations, by namespace."""
+        raise self._read_only_error()
 
-    @abstractmethod
-    def read(self, namespace: str) -> NamespaceContent:
-        """Return the content of a namespace."""
-
-    @abstractmethod
-    def create(self, situation: Situation, tag: LoadedSituation) -> None:
+    def create(self, situation: Situation, tag: LoadedSituation) -> None:  # noqa: ARG002
         """Create the namespace, fill it, and write its tag last.
 
         Raises
@@ -132,10 +133,14 @@ class WritableNamespaces(Namespaces):
         DataError
             The database cannot hold the situation.
         """
+        raise self._read_only_error()
 
-    @abstractmethod
-    def drop(self, namespace: str) -> None:
+    def drop(self, namespace: str) -> None:  # noqa: ARG002
         """Drop a namespace with its content."""
+        raise self._read_only_error()
+
+    def _read_only_error(self) -> UsageError:
+        return UsageError(f"'{self.location}' is only read; load into a database's file or server.")
 
     def replace(self, situation: Situation, tag: LoadedSituation) -> None:
         """Replace another content of a namespace."""
@@ -171,7 +176,7 @@ class WritableNamespaces(Namespaces):
         )
 
 
-class SqlNamespaces(WritableNamespaces):
+class SqlNamespaces(Namespaces):
     """The namespaces of an SQL database, whose tag is a row of a table.
 
     Attributes
@@ -216,13 +221,13 @@ class SqlNamespaces(WritableNamespaces):
         if tables is None:
             return None
         if TAG_TABLE not in tables:
-            return ForeignContent() if tables else UnfinishedLoad(frozenset())
+            return OtherContent() if tables else unfinished()
         from sqlalchemy import select
 
         from dqa.databases.tables import define_tag
 
         tags = self._run(select(define_tag(schema)))
-        return LoadedSituation(namespace, *tags[0]) if tags else UnfinishedLoad(frozenset(tables))
+        return LoadedSituation(namespace, *tags[0]) if tags else unfinished(tables)
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
         """Create the namespace and fill it."""
@@ -275,7 +280,7 @@ def hold_same(content: NamespaceContent, tag: LoadedSituation) -> bool:
 
 def in_the_way(namespace: str, content: NamespaceContent) -> UsageError:
     """Return the error for a namespace with another content."""
-    what = "nothing" if content is None else getattr(content, "description", None)
+    what = content.description if isinstance(content, OtherContent) else "nothing"
     if isinstance(content, LoadedSituation):
         what = f"situation '{content.name}' with another content"
     return UsageError(

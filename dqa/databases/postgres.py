@@ -10,11 +10,11 @@ its result is cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache
 from itertools import chain, islice
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 from uuid import uuid4
 
 import psycopg
@@ -27,13 +27,13 @@ from psycopg.types.string import TextLoader
 from sqlalchemy import URL, Table, inspect
 
 from dqa.core import situation as content
-from dqa.core.database import Limits
-from dqa.core.errors import StatementError
+from dqa.core.database import Limits, Rows
+from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
-from dqa.databases.catalogue import Catalogue, enumeration, rows_of
+from dqa.databases.catalogue import CatalogueQueries, enumeration
 from dqa.databases.doctor import asker, examine_postgres
 from dqa.databases.errors import Failure, Fault, one_line, read_faults
-from dqa.databases.rows import columns_of
+from dqa.databases.rows import columns_of, no_result
 from dqa.databases.servers import display_name, schema_names
 from dqa.databases.sql_namespaces import ServerNamespaces
 from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
@@ -41,49 +41,56 @@ from dqa.databases.tables import plain_rows, quote
 from dqa.databases.values import iso_text, loaded
 
 # A partition belongs to its parent. A materialized view without data cannot be read.
-_RELATIONS = """
-SELECT c.oid, n.nspname, c.relname, d.description, c.relispopulated,
-    has_table_privilege(c.oid, 'SELECT')
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-LEFT JOIN pg_description d
-    ON d.objoid = c.oid AND d.objsubid = 0 AND d.classoid = 'pg_class'::regclass
-WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.relispartition
-    AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
+_RELATION = """
+WITH relation AS MATERIALIZED (
+    SELECT c.oid, n.nspname, c.relname, c.relispopulated,
+        has_table_privilege(c.oid, 'SELECT') AS is_readable
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname = ANY(%s) AND NOT c.relispartition
+        AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT')))
 """
-_COLUMNS = """
-SELECT a.attrelid, a.attnum, a.attname, CASE t.typcategory WHEN 'A' THEN t.typelem
-    ELSE t.oid END, format_type(a.atttypid, a.atttypmod), d.description
-FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+_RELATIONS = f"""{_RELATION}
+SELECT nspname, relname, description, CASE WHEN relispopulated THEN '' ELSE
+    'materialized views without data: REFRESH MATERIALIZED VIEW fills them' END
+FROM relation LEFT JOIN pg_description
+    ON objoid = oid AND objsubid = 0 AND classoid = 'pg_class'::regclass
+"""  # noqa: S608
+# A type that a user has defined has a kind (e, d or c), and its base type, labels or fields.
+_COLUMNS = f"""{_RELATION}
+SELECT r.nspname, r.relname, a.attname, format_type(a.atttypid, a.atttypmod), u.typtype,
+    CASE u.typtype WHEN 'd' THEN ARRAY[format_type(u.typbasetype, u.typtypmod)]
+    WHEN 'e' THEN ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = u.oid
+        ORDER BY enumsortorder)
+    WHEN 'c' THEN ARRAY(SELECT quote_ident(f.attname) || ' '
+            || format_type(f.atttypid, f.atttypmod) FROM pg_attribute f
+        WHERE f.attrelid = u.typrelid AND f.attnum > 0 AND NOT f.attisdropped ORDER BY f.attnum)
+    END, d.description
+FROM relation r JOIN pg_attribute a ON a.attrelid = r.oid JOIN pg_type t ON t.oid = a.atttypid
+LEFT JOIN pg_type u ON u.oid = CASE t.typcategory WHEN 'A' THEN t.typelem ELSE t.oid END
+    AND u.typtype IN ('e', 'd', 'c') AND u.typnamespace NOT IN (
+        SELECT oid FROM pg_namespace WHERE nspname IN ('pg_catalog', 'information_schema'))
 LEFT JOIN pg_description d
     ON d.objoid = a.attrelid AND d.objsubid = a.attnum AND d.classoid = 'pg_class'::regclass
-WHERE a.attrelid = ANY(%s) AND a.attnum > 0 AND NOT a.attisdropped
-    AND (a.attrelid <> ALL(%s) OR has_column_privilege(a.attrelid, a.attnum, 'SELECT'))
-ORDER BY a.attrelid, a.attnum
-"""
-_KEYS = """
-SELECT conrelid, conkey FROM pg_constraint WHERE contype = 'p' AND conrelid = ANY(%s)
-"""
+WHERE a.attnum > 0 AND NOT a.attisdropped
+    AND (r.is_readable OR has_column_privilege(a.attrelid, a.attnum, 'SELECT'))
+ORDER BY r.oid, a.attnum
+"""  # noqa: S608
+_KEYS = f"""{_RELATION}
+SELECT r.nspname, r.relname, a.attname FROM pg_constraint JOIN relation r ON r.oid = conrelid
+CROSS JOIN LATERAL unnest(conkey) WITH ORDINALITY pair (number, place)
+JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = number
+WHERE contype = 'p' ORDER BY r.oid, place
+"""  # noqa: S608
 # A foreign key of or to a partition is one of its parent.
-_LINKS = """
-SELECT coalesce(pg_partition_root(conrelid)::oid, conrelid), a.attname,
-    coalesce(pg_partition_root(confrelid)::oid, confrelid), b.attname
+_LINKS = f"""{_RELATION}
+SELECT r.nspname, r.relname, a.attname, s.nspname, s.relname, b.attname
 FROM pg_constraint CROSS JOIN LATERAL unnest(conkey, confkey) WITH ORDINALITY pair (one, two, place)
+JOIN relation r ON r.oid = coalesce(pg_partition_root(conrelid)::oid, conrelid)
+JOIN relation s ON s.oid = coalesce(pg_partition_root(confrelid)::oid, confrelid)
 JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = one
 JOIN pg_attribute b ON b.attrelid = confrelid AND b.attnum = two
-WHERE contype = 'f' AND conparentid = 0 AND connamespace IN (
-    SELECT oid FROM pg_namespace WHERE nspname = ANY(%s))
-ORDER BY conname, place
-"""
-_TYPES = """
-SELECT t.oid, t.typtype, format_type(t.typbasetype, t.typtypmod),
-    (SELECT array_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e
-        WHERE e.enumtypid = t.oid),
-    (SELECT string_agg(quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod), ', '
-        ORDER BY a.attnum) FROM pg_attribute a
-        WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped)
-FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.oid = ANY(%s)
-    AND t.typtype IN ('e', 'd', 'c') AND n.nspname NOT IN ('pg_catalog', 'information_schema')
-"""
+WHERE contype = 'f' AND conparentid = 0 ORDER BY conname, place
+"""  # noqa: S608
 _AVAILABLE = """
 SELECT DISTINCT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^pg_'
@@ -93,74 +100,27 @@ WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^pg_'
 _SHORT = ((re.compile(r"\bCHARACTER VARYING\b"), "VARCHAR"), (re.compile(r"\bCHARACTER\b"), "CHAR"))
 
 
-_Type: TypeAlias = tuple[str, str, Sequence[str] | None, str | None]
-"""A type that a user has defined: its kind, base type, labels and fields."""
-
-
-def describe(driver: Driver[Any], schemas: Sequence[str]) -> DatabaseSchema:
-    """Read the tables and views of some schemas by a few statements for all tables."""
-    shown = list(schemas)
-    with driver.cursor() as cursor:
-        found = rows_of(cursor, _RELATIONS, shown)
-        relations: dict[int, tuple[str, str]] = {
-            oid: (schema, name) for oid, schema, name, _, has_data, _ in found if has_data
-        }
-        in_part = [oid for oid, *_, is_readable in found if not is_readable]
-        columns = rows_of(cursor, _COLUMNS, list(relations), in_part)
-        types: dict[int, _Type] = {
-            oid: (*rest,)
-            for oid, *rest in rows_of(cursor, _TYPES, list({row[3] for row in columns}))
-        }
-        keys = rows_of(cursor, _KEYS, list(relations))
-        links = rows_of(cursor, _LINKS, shown)
-        available = [] if relations else [name for (name,) in rows_of(cursor, _AVAILABLE)]
-    kinds = {(kind, element) for _, _, _, element, kind, _ in columns}
-    names = {(oid, number): name for oid, number, name, *_ in columns}
-    spelled = {both: _spelled(both[0], types.get(both[1])) for both in kinds}
-    catalogue = Catalogue(
-        columns=[
-            (*relations[oid], name, spelled[kind, element], comment)
-            for oid, _, name, element, kind, comment in columns
-        ],
-        keys=[
-            (*relations[oid], names.get((oid, number), ""))  # a column that cannot be read
-            for oid, numbers in keys
-            for number in numbers
-        ],
-        references=[
-            (*relations[oid], name, *relations[other], other_name)
-            for oid, name, other, other_name in links
-            if oid in relations and other in relations
-        ],
-        comments=[row[1:4] for row in found],
-        omitted={
-            "materialized views without data: REFRESH MATERIALIZED VIEW fills them": [
-                name for _, _, name, _, has_data, _ in found if not has_data
-            ]
-        },
-        available=available,
-    )
-    return catalogue.to_schema(schemas, folds_case=True)
-
-
-def _spelled(kind: str, defined: _Type | None) -> str:
+def _spelled(kind: str, category: str | None, parts: Sequence[str]) -> str:
     """Return a type in capitals; for a defined one its name and its parts."""
-    if defined is None:
-        return _capital(kind) if kind == kind.lower() and '"' not in kind else kind
-    category, base, labels, fields = defined
     if category == "e":
-        return enumeration(kind, labels or ())
+        return enumeration(kind, parts)
     if category == "d":
         array = "[]" if kind.endswith("[]") else ""
-        return f"{_capital(base)}{array} (domain {kind.removesuffix('[]')})"
-    return f"{kind} ROW({fields})"
+        return f"{_capital(parts[0])}{array} (domain {kind.removesuffix('[]')})"
+    if category == "c":
+        return f"{kind} ROW({', '.join(parts)})"
+    return _capital(kind) if kind == kind.lower() and '"' not in kind else kind
 
 
+@cache
 def _capital(kind: str) -> str:
     kind = kind.upper().replace(",", ", ")
     for long, short in _SHORT:
         kind = long.sub(short, kind)
     return kind
+
+
+_CATALOGUE = CatalogueQueries(_RELATIONS, _COLUMNS, _KEYS, _LINKS, _AVAILABLE, _spelled)
 
 
 CONNECT_SECONDS = 10
@@ -179,9 +139,7 @@ _QUERY = re.compile(r"[\s(]*+(?:select|with|values|table)\b", re.IGNORECASE)
 """Statements that change nothing in a read-only session. Others run in a transaction that is rolled
 back: EXPLAIN ANALYZE creates tables and materialized views in such a session, too."""
 _SYNTAX, _PROTOCOL = "42601", "08P01"
-_UNKNOWN = re.compile(
-    r'column (?:reference )?"?(?P<column>[^" ]+)"? does not exist|relation "(?P<table>[^"]+)"'
-)
+_UNKNOWN = re.compile(r'column (?:reference )?"?([^" ]+)"? does not exist|relation "([^"]+)"')
 
 _CODES: dict[Fault, str] = {
     Fault.REFUSED: "25001 25006 42501",
@@ -206,6 +164,128 @@ def fault_of(code: str) -> Fault:
     return _FAULTS.get(code) or _FAULTS.get(code[:2], Fault.UNCLEAR)
 
 
+class Postgres(EngineSettings):
+    """Some schemas of a database.
+
+    Parameters
+    ----------
+    url
+        Where it is.
+    shown
+        The schemas to describe.
+    path
+        The search path, as SET takes it.
+    """
+
+    dialect = "postgres"
+    language = "SQL (PostgreSQL)"
+    errors = (psycopg.Error,)
+    is_server = True
+
+    def __init__(self, url: URL, shown: Sequence[str], path: str) -> None:
+        self._url, self._shown, self._path = url, shown, path
+        given = url.query.get("application_name")
+        # A server may give the number of a connection again; its name shows whose connection it is.
+        self._application = given if isinstance(given, str) else f"dqa-{uuid4().hex[:16]}"
+
+    def connect(self) -> Driver[Any]:
+        """Connect under the name of this session."""
+        return connect(self._url, application_name=self._application, context=_adapters())
+
+    def prepare(self, connection: Connection, limits: Limits) -> None:
+        """Send the settings that have changed."""
+        settings = []
+        driver = connection.driver
+        is_read_only = driver.info.parameter_status("default_transaction_read_only") == "on"
+        if not is_read_only or connection.limits is None:
+            settings.append(_SESSION.format(self._path))
+        limit = max(round(limits.seconds * 1_000), 1)
+        if connection.limits != limit:
+            settings.append(f"SET statement_timeout = {limit}")
+        if settings:
+            driver.execute("; ".join(settings).encode())
+            connection.limits = limit
+
+    @contextmanager
+    def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
+        """Stream a result by the extended protocol, which takes one statement."""
+        driver: Driver[Any] = connection.driver
+        is_undone = _QUERY.match(statement) is None
+        if is_undone:
+            driver.execute(b"BEGIN READ ONLY")
+        cursor = driver.cursor()
+        rows = cursor.stream(statement.encode(), size=_BATCH)
+        try:
+            first = list(islice(rows, 1))
+            if first:
+                columns = columns_of(cursor)
+            else:  # the driver describes no result without rows
+                driver.pgconn.prepare(b"", statement.encode())
+                found = driver.pgconn.describe_prepared(b"")
+                columns = [(found.fname(n) or b"").decode() for n in range(found.nfields)]
+            yield columns, chain(first, rows)
+        except psycopg.ProgrammingError as error:
+            if code_of(error) or "stream()" not in str(error):
+                raise
+            connection.is_used_up = True  # its effects end with the session
+            raise no_result() from error
+        finally:
+            rows.close()  # type: ignore[attr-defined]
+            if is_undone:
+                with suppress(psycopg.Error):
+                    driver.execute(b"ROLLBACK")
+            if driver.pgconn.transaction_status != TransactionStatus.IDLE:
+                connection.is_used_up = True
+
+    def interrupt(self, connection: Connection) -> Callable[[], object]:
+        """Return what cancels a statement."""
+        cancel: Callable[[], object] = connection.driver.cancel
+        return cancel
+
+    def identify(self, driver: Driver[Any]) -> str:
+        """Return the number and the name of a connection."""
+        return f"{driver.info.backend_pid} {self._application}"
+
+    def descriptor(self, driver: Driver[Any]) -> int:
+        """Return the file descriptor of a connection."""
+        return -1 if driver.closed else driver.pgconn.socket
+
+    def end(self, mark: str) -> None:
+        """Terminate a connection."""
+        number, _, application = mark.partition(" ")
+        with suppress(psycopg.Error), connect(self._url) as other:
+            other.execute(_END, (int(number), application))
+
+    def examine(self, run: Callable[[str, Limits], Rows]) -> Examination:
+        """Describe the server, the role and the limits."""
+        return examine_postgres(asker(run))
+
+    def failure(self, error: Exception, driver: Driver[Any]) -> Failure:
+        """Explain an error by its code."""
+        code, problem = code_of(error), message_of(error)
+        fault = fault_of(code)
+        # Values that Python lacks, and statements that cannot be sent.
+        if not code and isinstance(error, (psycopg.DataError, psycopg.ProgrammingError)):
+            fault = Fault.STATEMENT
+        if code == _SYNTAX and (place := cast("psycopg.Error", error).diag.statement_position):
+            problem = f"{problem} at character {place}"
+        if code == _PROTOCOL:
+            problem = f"{problem}. Write values instead of parameters such as $1"
+        unknown = _UNKNOWN if fault is Fault.UNKNOWN_NAME else None
+
+        def server() -> str:
+            version = driver.info.parameter_status("server_version") or ""
+            return f"PostgreSQL {version.partition(' ')[0]}"
+
+        return Failure.of(fault, problem, unknown, server)
+
+    def describe(self, driver: Driver[Any]) -> DatabaseSchema:
+        """Read the tables and views of the schemas."""
+        with driver.cursor() as cursor:
+            found = _CATALOGUE.read(cursor, list(self._shown))
+        return found.to_schema(self._shown, folds_case=True)
+
+
 def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()) -> SqlSession:
     """Open a database.
 
@@ -220,27 +300,8 @@ def open_postgres(url: URL, schemas: Sequence[str] = (), own: Sequence[str] = ()
         The search path of the user; only for no `schemas`.
     """
     shown = tuple(schemas or (name for name in own if name not in SYSTEM))
-    given = url.query.get("application_name")
-    # A server may give the number of a connection again; its name shows whose connection it is.
-    application = given if isinstance(given, str) else f"dqa-{uuid4().hex[:16]}"
-    path = quote("postgres", *schemas) if schemas else "DEFAULT"
-    settings = EngineSettings(
-        dialect="postgres",
-        language="SQL (PostgreSQL)",
-        errors=(psycopg.Error,),
-        connect=partial(connect, url, application_name=application, context=_adapters()),
-        execute=_execute,
-        failure=_failure,
-        describe=lambda driver: describe(driver, shown),
-        prepare=partial(_prepare, path),
-        examine=lambda run: examine_postgres(asker(run)),
-        interrupt=lambda connection: connection.driver.cancel,
-        descriptor=lambda driver: -1 if driver.closed else driver.pgconn.socket,
-        identify=lambda driver: f"{driver.info.backend_pid} {application}",
-        end=partial(_end, url),
-    )
     return SqlSession(
-        settings,
+        Postgres(url, shown, quote("postgres", *schemas) if schemas else "DEFAULT"),
         display_name(url, ",".join(schemas) or None),
         namespace=next(iter(shown), None),
         schemas=shown,
@@ -257,75 +318,6 @@ def connect(url: URL, **options: Any) -> Driver[Any]:  # noqa: ANN401
     arguments, of_url = url.get_dialect()().create_connect_args(url)
     wanted = {**of_url, "autocommit": True, "connect_timeout": CONNECT_SECONDS, **options}
     return psycopg.connect(*arguments, **wanted)
-
-
-def _end(url: URL, mark: str) -> None:
-    number, _, application = mark.partition(" ")
-    with suppress(psycopg.Error), connect(url) as other:
-        other.execute(_END, (int(number), application))
-
-
-def _prepare(path: str, connection: Connection, limits: Limits) -> None:
-    """Send the settings that have changed."""
-    settings = []
-    driver = connection.driver
-    is_read_only = driver.info.parameter_status("default_transaction_read_only") == "on"
-    if not is_read_only or connection.limits is None:
-        settings.append(_SESSION.format(path))
-    limit = max(round(limits.seconds * 1_000), 1)
-    if connection.limits != limit:
-        settings.append(f"SET statement_timeout = {limit}")
-    if settings:
-        driver.execute("; ".join(settings).encode())
-        connection.limits = limit
-
-
-@contextmanager
-def _execute(connection: Connection, statement: str) -> Iterator[Result]:
-    driver: Driver[Any] = connection.driver
-    is_undone = _QUERY.match(statement) is None
-    if is_undone:
-        driver.execute(b"BEGIN READ ONLY")
-    cursor = driver.cursor()
-    rows = cursor.stream(statement.encode(), size=_BATCH)
-    try:
-        first = list(islice(rows, 1))
-        if first:
-            columns = columns_of(cursor)
-        else:  # the driver describes no result without rows
-            driver.pgconn.prepare(b"", statement.encode())
-            found = driver.pgconn.describe_prepared(b"")
-            columns = [(found.fname(n) or b"").decode() for n in range(found.nfields)]
-        yield columns, chain(first, rows)
-    except psycopg.ProgrammingError as error:
-        if code_of(error) or "stream()" not in str(error):
-            raise
-        connection.is_used_up = True  # its effects end with the session
-        raise StatementError("The statement returned no rows; write a query that does.") from error
-    finally:
-        rows.close()  # type: ignore[attr-defined]
-        if is_undone:
-            with suppress(psycopg.Error):
-                driver.execute(b"ROLLBACK")
-        if driver.pgconn.transaction_status != TransactionStatus.IDLE:
-            connection.is_used_up = True
-
-
-def _failure(error: Exception, driver: Driver[Any]) -> Failure:
-    code, problem = code_of(error), message_of(error)
-    fault = fault_of(code)
-    # Values that Python lacks, and statements that cannot be sent.
-    if not code and isinstance(error, (psycopg.DataError, psycopg.ProgrammingError)):
-        fault = Fault.STATEMENT
-    if fault is Fault.NOT_UNDERSTOOD:
-        place = code == _SYNTAX and cast("psycopg.Error", error).diag.statement_position
-        version = (driver.info.parameter_status("server_version") or "").partition(" ")[0]
-        problem = f"{problem} at character {place}" if place else problem
-        problem = f"{problem}; this is PostgreSQL {version}"
-    if code == _PROTOCOL:
-        problem = f"{problem}. Write values instead of parameters such as $1"
-    unknown = _UNKNOWN.match(problem) if fault is Fault.UNKNOWN_NAME else None
-    return Failure(fault, problem, unknown and (unknown["column"] or unknown["table"]))
 
 
 def code_of(error: Exception) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dqa.core.errors import UsageError
+from dqa.core.errors import MissingKeyError, UsageError
+from dqa.databases.errors import one_line
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL
+    from sqlalchemy import URL, Engine
 
 DRIVERS: Mapping[str, str] = {
     "mariadb": "mysql+pymysql",
@@ -41,6 +42,35 @@ def parse_url(location: str) -> URL:
             "with %40 for an @ within the password."
         )
     return url
+
+
+def make_engine(url: URL, **options: Any) -> Engine:  # noqa: ANN401
+    """Return SQLAlchemy's engine of a database, without a connection.
+
+    Raises
+    ------
+    UsageError
+        There is no such dialect, or it rejects the URL.
+    MissingKeyError
+        The driver is not installed.
+    """
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
+
+    try:
+        return create_engine(url, **options)
+    except NoSuchModuleError:
+        raise UsageError(
+            f"SQLAlchemy has no dialect '{url.drivername}': install the package that contains it, "
+            "or check the beginning of the URL."
+        ) from None
+    except ModuleNotFoundError as error:
+        raise MissingKeyError(
+            f"The driver '{error.name}' of {url.drivername}:// is not installed: "
+            f"pip install {error.name}."
+        ) from None
+    except (SQLAlchemyError, TypeError, ValueError) as error:
+        raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from None
 
 
 def split_namespace(url: URL) -> tuple[URL, str | None]:

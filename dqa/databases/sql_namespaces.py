@@ -21,26 +21,31 @@ from sqlalchemy import (
     Executable,
     NullPool,
     Table,
-    create_engine,
     delete,
     insert,
     inspect,
     text,
 )
 from sqlalchemy.engine import Dialect
-from sqlalchemy.exc import NoSuchModuleError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
 from sqlalchemy.schema import DropSchema
 
 from dqa.core import situation as content
-from dqa.core.errors import DatabaseUnavailableError, DqaError, MissingKeyError, UsageError
+from dqa.core.errors import DatabaseUnavailableError, DqaError, UsageError
 from dqa.databases.errors import one_line, refused_script
 from dqa.databases.namespaces import (
     ROW_COLUMN,
     LoadedSituation,
+    OtherContent,
     SqlNamespaces,
-    UnfinishedLoad,
 )
-from dqa.databases.servers import display_name, parse_url, schema_names, split_namespace
+from dqa.databases.servers import (
+    display_name,
+    make_engine,
+    parse_url,
+    schema_names,
+    split_namespace,
+)
 from dqa.databases.tables import define_tag, plain_rows, quote
 
 _CONNECT_SECONDS = 10
@@ -233,7 +238,7 @@ class ServerNamespaces(SqlNamespaces):
         content = self.read(namespace)
         if content is None:
             raise UsageError(f"{self.location} has no schema '{namespace}' that this user can see.")
-        if isinstance(content, UnfinishedLoad) and content.tables:
+        if isinstance(content, OtherContent) and content.tables:
             raise UsageError(f"'{namespace}' is {content.description}; load it again.")
 
     @contextmanager
@@ -271,17 +276,4 @@ def _run_script(engine: Engine, script: str) -> None:
 @lru_cache(maxsize=16)
 def _engine(url: URL, namespaces: type[ServerNamespaces]) -> Engine:
     """Return the engine of a server, which keeps no connection open."""
-    try:
-        return create_engine(url, poolclass=NullPool, **namespaces.connect_options(url))
-    except NoSuchModuleError:
-        raise UsageError(
-            f"SQLAlchemy has no dialect '{url.drivername}': install the package that contains it, "
-            "or check the beginning of the URL."
-        ) from None
-    except ModuleNotFoundError as error:
-        raise MissingKeyError(
-            f"The driver '{error.name}' of {url.drivername}:// is not installed: "
-            f"pip install {error.name}."
-        ) from None
-    except (SQLAlchemyError, TypeError, ValueError) as error:
-        raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from None
+    return make_engine(url, poolclass=NullPool, **namespaces.connect_options(url))

@@ -1,13 +1,14 @@
-"""Read-only sessions of SQL databases: one class, and a record of settings per engine."""
+"""Read-only sessions of SQL databases: one class, and an object per engine with what differs."""
 
 from __future__ import annotations
 
 import os
-import select
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from multiprocessing.connection import wait
 from threading import Lock
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -58,9 +59,8 @@ class Connection:
     is_used_up: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EngineSettings:
-    """What differs between SQL engines.
+class EngineSettings(ABC):
+    """What differs between SQL engines; an object stands for one database.
 
     Attributes
     ----------
@@ -70,51 +70,71 @@ class EngineSettings:
         The language of statements, as a model reads it.
     errors
         The base classes of the driver's exceptions.
-    connect
-        Returns a new connection of the driver, which can only read.
-    execute
-        Runs exactly one statement and streams its result; ends the rest of it on exit.
-    failure
-        Explains an exception of the driver's connection.
-    describe
-        Reads the schema over the driver's connection.
-    prepare
-        Sets the limits of the next statement in the engine.
-    interrupt
-        Returns what stops a running statement from another thread without waiting; None if the
-        driver cannot. Servers stop statements at their limit by themselves.
-    identify
-        Returns the server's name of a connection; None for an embedded engine.
-    descriptor
-        Returns the file descriptor of a connection to a server, -1 without one.
-    end
-        Ends the named connection from a new one, as far as the role may.
-    count_reads
-        Returns how many rows the session has read so far; None if the engine does not count.
-    examine
-        Describes a server, the role and its limits by running statements.
-    trivial
-        A statement that every working database answers.
+    is_server
+        Whether the engine stops statements at their limit by itself, on a server.
     is_broken
         Whether the database must be opened anew.
+    trivial
+        A statement that every working database answers.
     """
 
     dialect: str
     language: str
     errors: tuple[type[Exception], ...]
-    connect: Callable[[], Any]
-    execute: Callable[[Connection, str], AbstractContextManager[Result]]
-    failure: Callable[[Exception, Any], Failure]
-    describe: Callable[[Any], DatabaseSchema]
-    prepare: Callable[[Connection, Limits], object] = lambda *_: None
-    interrupt: Callable[[Connection], Callable[[], object] | None] = lambda _: None
-    identify: Callable[[Any], str] | None = None
-    descriptor: Callable[[Any], int] | None = None
-    end: Callable[[str], None] = lambda _: None
-    count_reads: Callable[[Any], int] | None = None
-    examine: Callable[[Callable[[str, Limits], Rows]], Examination] | None = None
+    is_server: bool = False
+    is_broken: bool = False
     trivial: str = "SELECT 1"
-    is_broken: Callable[[], bool] = lambda: False
+
+    @abstractmethod
+    def connect(self) -> Any:  # noqa: ANN401
+        """Return a new connection of the driver, which can only read."""
+
+    @abstractmethod
+    def failure(self, error: Exception, driver: Any) -> Failure:  # noqa: ANN401
+        """Explain an exception of the driver's connection."""
+
+    @abstractmethod
+    def describe(self, driver: Any) -> DatabaseSchema:  # noqa: ANN401
+        """Read the schema over the driver's connection."""
+
+    @contextmanager
+    def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
+        """Run exactly one statement and stream its result; end the rest of it on exit."""
+        cursor = connection.driver.cursor()
+        try:
+            with driver_reads():
+                cursor.execute(statement)
+            yield columns_of(cursor), rows_from(cursor)
+        finally:
+            cursor.close()
+            connection.driver.rollback()
+
+    def prepare(self, connection: Connection, limits: Limits) -> None:  # noqa: B027
+        """Set the limits of the next statement in the engine."""
+
+    def interrupt(self, connection: Connection) -> Callable[[], object] | None:
+        """Return what stops a statement from another thread; None if the driver cannot."""
+        stop: Callable[[], object] = connection.driver.interrupt
+        return stop
+
+    def identify(self, driver: Any) -> str:  # noqa: ANN401, ARG002
+        """Return the server's name of a connection."""
+        return ""
+
+    def descriptor(self, driver: Any) -> int | None:  # noqa: ANN401, ARG002
+        """Return the file descriptor of a connection to a server; -1 if it is closed."""
+        return None
+
+    def end(self, mark: str) -> None:  # noqa: B027
+        """End the named connection from a new one, as far as the role may."""
+
+    def count_reads(self, driver: Any) -> int | None:  # noqa: ANN401, ARG002
+        """Return how many rows the session has read so far, if the engine counts them."""
+        return None
+
+    def examine(self, run: Callable[[str, Limits], Rows]) -> Examination:
+        """Describe a server, the role and its limits by running statements."""
+        raise NotImplementedError
 
 
 class SqlSession(Session):
@@ -123,7 +143,7 @@ class SqlSession(Session):
     Parameters
     ----------
     settings
-        The engine and how to connect to it.
+        The engine and the database; it belongs to this object from now on.
     name
         The name in messages, without a password.
     namespace
@@ -149,8 +169,7 @@ class SqlSession(Session):
         super().__init__()
         self.name, self.dialect, self.language = name, settings.dialect, settings.language
         self.namespace, self.schemas, self.search_path = namespace, schemas, search_path
-        self._settings = settings
-        self._on_close = on_close
+        self._settings, self._on_close = settings, on_close
         self._attempts = Attempts(self._run_once, settings.trivial)
         self._start()
 
@@ -162,7 +181,7 @@ class SqlSession(Session):
     @property
     def is_broken(self) -> bool:  # type: ignore[override]
         """Whether the database must be opened anew."""
-        return self._settings.is_broken()
+        return self._settings.is_broken
 
     def close(self) -> None:
         """Close the connection after its statement."""
@@ -191,8 +210,6 @@ class SqlSession(Session):
 
     def examine(self) -> Examination:
         """Return what the server says about itself, the role and its limits."""
-        if self._settings.examine is None:
-            return super().examine()
         return self._settings.examine(self.run)
 
     def end_statements(self, mark: str) -> None:
@@ -210,13 +227,13 @@ class SqlSession(Session):
                 raise timed_out(limits, self.kind) from error
             except self._settings.errors as error:
                 failure = self._settings.failure(error, connection.driver)
-                is_kept = failure.fault not in {Fault.UNCLEAR, Fault.PASSING, Fault.SERVER}
-                connection.is_used_up |= not is_kept
+                if failure.fault in {Fault.UNCLEAR, Fault.PASSING, Fault.SERVER}:
+                    connection.is_used_up = True
                 raise error_of(failure, self.name, self.kind, limits) from error
 
     def _rows(self, connection: Connection, statement: str, limits: Limits, started: float) -> Rows:
-        count = self._settings.count_reads if limits.scans else None
-        before = count(connection.driver) if count else 0
+        count, driver = self._settings.count_reads, connection.driver
+        before = count(driver) if limits.scans else None
         with self._settings.execute(connection, statement) as (columns, result):
             rows = collect(
                 columns,
@@ -226,16 +243,16 @@ class SqlSession(Session):
                 failures=self._settings.errors,
                 stop=self._settings.interrupt(connection),
             )
-        if count is None or connection.is_used_up:
+        if before is None or connection.is_used_up:
             return rows
-        after = count(connection.driver)
-        own = count(connection.driver) - after
+        after = count(driver) or 0
+        own = (count(driver) or 0) - after
         return replace(rows, scanned=max(after - before - own, 0))
 
     @contextmanager
     def _limited(self, connection: Connection, limits: Limits) -> Iterator[None]:
         """Stop a statement of an embedded engine at its limit; a server does so itself."""
-        if self._settings.identify is not None:
+        if self._settings.is_server:
             yield
             return
         interrupt = self._settings.interrupt(connection)
@@ -275,19 +292,15 @@ class SqlSession(Session):
 
     def _is_lost(self, connection: Connection) -> bool:
         """Whether an idle connection has something to read, so that the server has closed it."""
-        if self._settings.descriptor is None:
-            return False
         descriptor = self._settings.descriptor(connection.driver)
-        if descriptor < 0 or sys.platform == "win32":
-            return descriptor < 0 or bool(select.select([descriptor], [], [], 0.0)[0])
-        looking = select.poll()
-        looking.register(descriptor, select.POLLIN)
-        return bool(looking.poll(0))
+        if descriptor is None or descriptor < 0:
+            return descriptor is not None
+        return sys.platform != "win32" and bool(wait([descriptor], timeout=0.0))
 
     def _connect(self) -> Connection:
         try:
             driver = self._settings.connect()
-            if self._settings.identify is not None:
+            if self._settings.is_server:
                 self.announce(self._settings.identify(driver))
         except self._settings.errors as error:
             raise DatabaseUnavailableError(
@@ -298,16 +311,3 @@ class SqlSession(Session):
     def _disconnect(self, connection: Connection) -> None:
         with suppress(*self._settings.errors):
             connection.driver.close()
-
-
-@contextmanager
-def execute_plainly(connection: Connection, statement: str) -> Iterator[Result]:
-    """Run a statement on a cursor of the driver, and roll it back."""
-    cursor = connection.driver.cursor()
-    try:
-        with driver_reads():
-            cursor.execute(statement)
-        yield columns_of(cursor), rows_from(cursor)
-    finally:
-        cursor.close()
-        connection.driver.rollback()

@@ -22,7 +22,7 @@ from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, DataError
 from dqa.core.schema import DatabaseSchema, quoted
 from dqa.core.situation import Situation, Table
-from dqa.databases.catalogue import Catalogue, CatalogueReference
+from dqa.databases.catalogue import BROKEN, Catalogue
 from dqa.databases.errors import Failure, Fault, driver_reads, read_faults, refused_script
 from dqa.databases.files import FileNamespaces, existing_file
 from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
@@ -38,9 +38,8 @@ _TOKENS = re.compile(
     r"""
       --(?P<line>[^\n]*)
     | /\*(?P<block>.*?)(?:\*/|\Z)
-    | (?P<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])
     | '(?:[^']|'')*'
-    | (?P<word>[^\W\d][\w$]*)
+    | (?P<name>"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[^\W\d][\w$]*)
     | (?P<sign>[(),\n])
     """,
     re.VERBOSE | re.DOTALL,
@@ -55,38 +54,26 @@ def read_comments(statement: str) -> Mapping[str, str]:
     statement
         A CREATE TABLE, as ``sqlite_master`` has it.
     """
-    if "--" not in statement and "/*" not in statement:
-        return {}
     found: dict[str, str] = {}
     depth = 0
     is_new = False  # whether the next name is a column's
     about: str | None = None  # the subject of the line so far
     for token in _TOKENS.finditer(statement):
-        said = token["line"] or token["block"]
-        if said is not None:
-            if about is not None and (text := " ".join(said.split())):
-                found[about] = f"{found[about]} {text}" if about in found else text
-        elif token["sign"] is None:
-            name = token["quoted"] or token["word"]
-            if depth == 1 and is_new and name is not None:
-                about, is_new = _bare(name), False
-        elif token["sign"] == "(":
-            depth += 1
-            if depth == 1:
-                about, is_new = "", True
-        elif token["sign"] == ")":
-            depth -= 1
-        elif token["sign"] == "," and depth == 1:
+        said, name, sign = token["line"] or token["block"], token["name"], token["sign"]
+        depth += {"(": 1, ")": -1}.get(sign or "", 0)
+        if said and about is not None and (text := " ".join(said.split())):
+            found[about] = f"{found[about]} {text}" if about in found else text
+        elif name and depth == 1 and is_new:
+            if name[0] in '"`[':
+                name = name[1:-1].replace(name[0] * 2, name[0])
+            about, is_new = name.casefold(), False
+        elif sign == "(" and depth == 1:
+            about, is_new = "", True
+        elif sign == "," and depth == 1:
             is_new = True
-        elif token["sign"] == "\n":
+        elif sign == "\n":
             about = None
     return found
-
-
-def _bare(name: str) -> str:
-    if name[0] in '"`[':
-        name = name[1:-1].replace(name[0] * 2, name[0])
-    return name.casefold()
 
 
 _BUSY_SECONDS = 2.0
@@ -110,7 +97,7 @@ _CODES: dict[Fault, str] = {
 files are."""
 _FAULTS = {getattr(sqlite3, f"SQLITE_{name}"): fault for name, fault in read_faults(_CODES).items()}
 
-_UNKNOWN = re.compile(r"no such (?:column|table): (.+)")
+_UNKNOWN = re.compile(r"no such (?:column|table): (.+)$")
 _NOT_UNDERSTOOD = re.compile(r"^no such function|syntax error|^unrecognized token")
 _TEXT = partial(str, encoding="utf-8", errors="surrogateescape")
 """Keeps the bytes of text that is not UTF-8."""
@@ -150,6 +137,140 @@ _MODULES = re.compile(r"\bUSING\s+(?:fts[345]|rtree(?:_i32)?|geopoly)\b", re.IGN
 """Modules of SQLite that read nothing but their tables."""
 
 
+class Sqlite(EngineSettings):
+    """A SQLite database.
+
+    Parameters
+    ----------
+    uri
+        SQLite's URI of the database.
+    """
+
+    dialect = "sqlite"
+    language = "SQL (SQLite)"
+    errors = (sqlite3.Error,)
+    trivial = "SELECT 1 FROM sqlite_master LIMIT 1"
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+
+    def connect(self) -> sqlite3.Connection:
+        """Connect without the right to write."""
+        connection = sqlite3.connect(self._uri, _BUSY_SECONDS, uri=True, check_same_thread=False)
+        try:
+            connection.text_factory = _TEXT
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+            connection.create_function("regexp", 2, _matches, deterministic=True)
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            virtual = connection.execute(_VIRTUAL).fetchall()  # fails if the file is locked
+            tables = [quoted(name, '"') for name, text in virtual if _MODULES.search(text or "")]
+            for name in (*_TABLE_FUNCTIONS, *tables):
+                # An older SQLite lacks some functions; a damaged index cannot be read.
+                with suppress(sqlite3.DatabaseError, UnicodeError):
+                    connection.execute(f"SELECT 1 FROM {name} LIMIT 0").fetchall()  # noqa: S608
+            connection.set_authorizer(_authorize)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
+        """Run a statement; run it again if it returns text that is not UTF-8, to keep the bytes."""
+        driver: sqlite3.Connection = connection.driver
+        cursor = driver.cursor()
+
+        def rows() -> Iterator[Sequence[Any]]:
+            count = 0
+            try:
+                for count, row in enumerate(cursor, 1):  # noqa: B007  (read after an error)
+                    yield row
+            except sqlite3.OperationalError as error:
+                if not str(error).startswith("Could not decode"):
+                    raise
+                driver.text_factory = _TEXT
+                yield from islice(cursor.execute(statement), count, None)
+
+        driver.text_factory = str
+        try:
+            with driver_reads():
+                cursor.execute(statement)
+            yield columns_of(cursor), rows()
+        finally:
+            cursor.close()
+
+    def prepare(self, connection: Connection, limits: Limits) -> None:
+        """Let a statement wait for other processes, but no longer than its limit."""
+        wanted = round(limits.seconds * _BUSY_SHARE * 1_000)
+        if connection.limits != wanted:
+            driver = connection.driver
+            driver.set_authorizer(None)
+            try:
+                driver.execute(f"PRAGMA busy_timeout = {wanted}")
+            finally:
+                driver.set_authorizer(_authorize)
+            connection.limits = wanted
+
+    def failure(self, error: Exception, driver: Any) -> Failure:  # noqa: ANN401, ARG002
+        """Explain an error by its code."""
+        problem = str(error).rstrip(".")
+        fault = fault_of(getattr(error, "sqlite_errorcode", 0))
+        if fault is Fault.REFUSED or problem.startswith("not authorized"):
+            return Failure(Fault.REFUSED, f"{problem}; this database can only be read")
+        if fault is Fault.STATEMENT and _NOT_UNDERSTOOD.search(problem):
+            fault = Fault.NOT_UNDERSTOOD
+        return Failure.of(fault, problem, _UNKNOWN, lambda: f"SQLite {sqlite3.sqlite_version}")
+
+    def describe(self, driver: sqlite3.Connection) -> DatabaseSchema:
+        """Read the tables and views one by one, and the foreign keys of all at once."""
+        driver.text_factory = _TEXT
+        columns: list[tuple[str, str, str, int]] = []
+        texts: dict[str, Mapping[str, str]] = {}
+        broken: dict[str, list[str]] = {"table": [], "view": []}
+        for name, kind, text in driver.execute(_RELATIONS).fetchall():
+            texts[name] = read_comments(text or "") if kind == "table" else {}
+            try:
+                found = driver.execute(_COLUMNS, (name,)).fetchall()
+                columns.extend((name, *column) for column in found)
+            except sqlite3.OperationalError as error:
+                if kind == "table" and not str(error).startswith(_UNREADABLE):
+                    raise  # the file is locked or damaged
+                broken[kind].append(name)
+        keys = sorted((row for row in columns if row[3]), key=lambda row: (row[0], row[3]))
+        primary: dict[str, list[str]] = {}
+        for table, column, *_ in keys:
+            primary.setdefault(table.casefold(), []).append(column)
+        spelled = {name.casefold(): name for name in texts}
+
+        def referred(other: str, column: str, place: int) -> str:
+            """Return the column of a foreign key that names none."""
+            implied = primary.get(other.casefold(), [])
+            return implied[place] if place < len(implied) else column
+
+        catalogue = Catalogue(
+            columns=[
+                ("", table, name, kind, texts[table].get(name.casefold()))
+                for table, name, kind, _ in columns
+            ],
+            keys=[("", table, name) for table, name, *_ in keys],
+            references=[
+                (
+                    *("", table, column, "", spelled.get(other.casefold(), other)),
+                    named or referred(other, column, place),
+                )
+                for table, column, other, named, place in driver.execute(_LINKS).fetchall()
+            ],
+            comments=[("", table, said.get("")) for table, said in texts.items()],
+            omitted={
+                BROKEN: broken["view"],
+                "virtual tables that this session cannot read": broken["table"],
+            },
+        )
+        return catalogue.to_schema([""])
+
+
 def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -> SqlSession:
     """Open a database.
 
@@ -162,87 +283,13 @@ def open_sqlite(uri: str, name: str, keeper: sqlite3.Connection | None = None) -
     keeper
         A connection that keeps a database in memory alive; closed with the session.
     """
-    settings = EngineSettings(
-        dialect="sqlite",
-        language="SQL (SQLite)",
-        errors=(sqlite3.Error,),
-        connect=partial(_connect, uri),
-        execute=_execute,
-        failure=_failure,
-        describe=_describe,
-        prepare=_prepare,
-        interrupt=lambda connection: connection.driver.interrupt,
-        trivial="SELECT 1 FROM sqlite_master LIMIT 1",
-    )
     on_close = keeper.close if keeper else lambda: None
-    return SqlSession(settings, name, namespace="main", on_close=on_close)
-
-
-def _connect(uri: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(uri, _BUSY_SECONDS, uri=True, check_same_thread=False)
-    try:
-        connection.text_factory = _TEXT
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        connection.create_function("regexp", 2, _matches, deterministic=True)
-        connection.execute("PRAGMA query_only = ON")
-        connection.execute("PRAGMA trusted_schema = OFF")
-        virtual = connection.execute(_VIRTUAL).fetchall()  # fails if the file is locked
-        tables = [quoted(name, '"') for name, text in virtual if _MODULES.search(text or "")]
-        for name in (*_TABLE_FUNCTIONS, *tables):
-            # An older SQLite lacks some functions; a damaged index cannot be read.
-            with suppress(sqlite3.DatabaseError, UnicodeError):
-                connection.execute(f"SELECT 1 FROM {name} LIMIT 0").fetchall()  # noqa: S608
-        connection.set_authorizer(_authorize)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-@contextmanager
-def _execute(connection: Connection, statement: str) -> Iterator[Result]:
-    """Run a statement; run it again if it returns text that is not UTF-8, to keep the bytes."""
-    driver: sqlite3.Connection = connection.driver
-    cursor = driver.cursor()
-
-    def rows() -> Iterator[Sequence[Any]]:
-        count = 0
-        try:
-            for row in cursor:
-                yield row
-                count += 1
-        except sqlite3.OperationalError as error:
-            if not str(error).startswith("Could not decode"):
-                raise
-            driver.text_factory = _TEXT
-            yield from islice(cursor.execute(statement), count, None)
-
-    driver.text_factory = str
-    try:
-        with driver_reads():
-            cursor.execute(statement)
-        yield columns_of(cursor), rows()
-    finally:
-        cursor.close()
+    return SqlSession(Sqlite(uri), name, namespace="main", on_close=on_close)
 
 
 def _matches(pattern: str, text: str | None) -> bool | None:
     """Return the value of ``text REGEXP pattern``."""
     return None if text is None else re.search(pattern, text) is not None
-
-
-def _prepare(connection: Connection, limits: Limits) -> None:
-    """Let a statement wait for other processes, but no longer than its limit."""
-    wanted = round(limits.seconds * _BUSY_SHARE * 1_000)
-    if connection.limits != wanted:
-        driver = connection.driver
-        driver.set_authorizer(None)
-        try:
-            driver.execute(f"PRAGMA busy_timeout = {wanted}")
-        finally:
-            driver.set_authorizer(_authorize)
-        connection.limits = wanted
 
 
 def _authorize(
@@ -264,32 +311,15 @@ def fault_of(code: int) -> Fault:
     return _FAULTS.get(code) or _FAULTS.get(code & 0xFF, Fault.UNCLEAR)
 
 
-def _failure(error: Exception, _: sqlite3.Connection) -> Failure:
-    problem = str(error).rstrip(".")
-    fault = fault_of(getattr(error, "sqlite_errorcode", 0))
-    if fault is Fault.REFUSED or problem.startswith("not authorized"):
-        return Failure(Fault.REFUSED, f"{problem}; this database can only be read")
-    unknown = _UNKNOWN.fullmatch(problem)
-    if unknown is not None:
-        return Failure(Fault.UNKNOWN_NAME, problem, unknown[1])
-    if fault is Fault.STATEMENT and _NOT_UNDERSTOOD.search(problem):
-        fault = Fault.NOT_UNDERSTOOD
-        problem = f"{problem}; this is SQLite {sqlite3.sqlite_version}"
-    return Failure(fault, problem)
-
-
-# Views and virtual tables have no root page. Shadow tables hold the content of virtual tables.
+# Shadow tables hold the content of virtual tables.
 _RELATIONS = """
-SELECT m.name, m.type, m.sql, m.rootpage > 0 FROM sqlite_master m
+SELECT m.name, m.type, m.sql FROM sqlite_master m
 LEFT JOIN pragma_table_list l ON l.schema = 'main' AND l.name = m.name
 WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~'
     AND l.type IS NOT 'shadow' ORDER BY m.name
 """
 # Hidden by 1 are columns of virtual tables that `*` does not show.
-_COLUMNS = """
-SELECT m.name, c.name, c.type, c.pk FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c
-WHERE c.hidden <> 1 AND m.type IN ('table', 'view') AND {} ORDER BY m.name, c.cid
-"""
+_COLUMNS = "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid"
 # The last foreign key that is declared has number 0.
 _LINKS = """
 SELECT m.name, f."from", f."table", f."to", f.seq FROM sqlite_master m
@@ -297,56 +327,6 @@ JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table' ORDER BY m.name, f
 """
 _UNREADABLE = ("vtable constructor failed", "no such module", "not authorized")
 """Errors of a virtual table that this session cannot read."""
-
-
-def _describe(driver: sqlite3.Connection) -> DatabaseSchema:
-    """Read the tables and views by one statement, and the foreign keys by another."""
-    driver.text_factory = _TEXT
-    relations = driver.execute(_RELATIONS).fetchall()
-    texts = {
-        name: read_comments(text or "") for name, kind, text, _ in relations if kind == "table"
-    }
-    names = {name for name, *_ in relations}
-    columns: list[tuple[str, str, str, int]] = [
-        row for row in driver.execute(_COLUMNS.format("m.rootpage > 0")) if row[0] in names
-    ]
-    broken: dict[str, list[str]] = {"table": [], "view": []}
-    for name, kind, _, is_stored in relations:
-        try:
-            if not is_stored:
-                columns.extend(driver.execute(_COLUMNS.format("m.name = ?"), (name,)).fetchall())
-        except sqlite3.OperationalError as error:
-            if kind == "table" and not str(error).startswith(_UNREADABLE):
-                raise  # the file is locked or damaged
-            broken[kind].append(name)
-    ordered = sorted((row for row in columns if row[3]), key=lambda row: (row[0], row[3]))
-    primary: dict[str, list[str]] = {}
-    for table, column, *_ in ordered:
-        primary.setdefault(table.casefold(), []).append(column)
-    spelled = {name.casefold(): name for name in names}
-
-    def reference(
-        table: str, column: str, other: str, other_column: str | None, place: int
-    ) -> CatalogueReference:
-        # A key that names no columns refers to the primary key of the other table.
-        implied = primary.get(other.casefold(), [])
-        found = other_column or (implied[place] if place < len(implied) else column)
-        return ("", table, column, "", spelled.get(other.casefold(), other), found)
-
-    catalogue = Catalogue(
-        columns=[
-            ("", table, name, kind, texts.get(table, {}).get(name.casefold()))
-            for table, name, kind, _ in columns
-        ],
-        keys=[("", table, name) for table, name, *_ in ordered],
-        references=[reference(*row) for row in driver.execute(_LINKS).fetchall()],
-        comments=[("", table, said.get("")) for table, said in texts.items()],
-        omitted={
-            "views of missing tables": broken["view"],
-            "virtual tables that this session cannot read": broken["table"],
-        },
-    )
-    return catalogue.to_schema([""])
 
 
 _numbers = count(1)

@@ -31,25 +31,23 @@ from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
 from sqlalchemy.exc import (
     IntegrityError,
     InterfaceError,
-    NoSuchModuleError,
     OperationalError,
     ProgrammingError,
     SQLAlchemyError,
 )
 
-from dqa.core.distribution import install_command
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DataError,
     DqaError,
     InfrastructureError,
-    MissingKeyError,
     UsageError,
 )
 from dqa.core.files import open_private, problem_of_path
 from dqa.core.secrets import redact
 from dqa.databases.errors import one_line
 from dqa.databases.files import is_sqlite
+from dqa.databases.servers import make_engine, parse_url
 
 LONG_TEXT: Final = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 LONG_BLOB: Final = LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
@@ -115,17 +113,8 @@ def open_store(location: StoreLocation, *, writing: bool) -> Engine:
     """
     if location.file is not None:
         return _open_file(location.file, location, writing=writing)
-    try:
-        engine = create_engine(location.url, pool_pre_ping=True, pool_size=4, max_overflow=12)
-    except NoSuchModuleError as error:
-        raise UsageError(
-            f"{location.shown}: SQLAlchemy has no such dialect ({one_line(error)})."
-        ) from error
-    except ImportError as error:
-        raise MissingKeyError(
-            f"{location.shown} needs a driver that is not installed ({error.name}): "
-            f"{install_command('servers')}."
-        ) from error
+    url = parse_url(location.url)
+    engine = make_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=12)
     if engine.dialect.name in {"mysql", "mariadb"}:  # the default would hide new claims
         engine = engine.execution_options(isolation_level="READ COMMITTED")
     return engine

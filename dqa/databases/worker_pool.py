@@ -47,6 +47,7 @@ _FREE = 0.3
 """Seconds of waiting for a worker that do not count as a statement's own."""
 _REOPENING = 0.6
 """Least seconds in which an embedded database may be opened again for a statement."""
+_BUSY = "Ask from fewer threads at once, or give statements more seconds."
 _DESCRIBING = 600.0
 """Seconds that reading a schema may take."""
 _TIMES, _SPARE = 16, 1 << 20
@@ -122,14 +123,16 @@ class WorkerPool:
                 self._busy -= 1
                 self._add(worker)
 
-    def end_statement(self, mark: str) -> Event:
-        """Start a worker in the background that ends what a killed one left on the server.
+    def end_statement(self, mark: str | None) -> Event | None:
+        """Start a worker in the background that ends what another one runs on the server.
 
         Returns
         -------
-        Event
-            Set when the new worker has opened the database.
+        Event or None
+            Set when the new worker has opened the database; None without a server.
         """
+        if mark is None:
+            return None
         answered = Event()
 
         def end() -> None:
@@ -191,8 +194,7 @@ class WorkerPool:
                 if now >= until:
                     raise DatabaseUnavailableError(
                         f"Database '{self._name}' is busy or does not answer: no worker process "
-                        f"was free within {now - asked:.1f} seconds. Ask from fewer threads at "
-                        "once, or give statements more seconds."
+                        f"was free within {now - asked:.1f} seconds. {_BUSY}"
                     )
                 self._changed.wait(min(until - now, _PATIENCE))
 
@@ -269,10 +271,9 @@ class IsolatedSession(Session):
             except StatementTimeoutError:
                 if own.seconds >= limits.seconds / 2:
                     raise
-                raise DatabaseUnavailableError(
-                    f"Database '{self.name}' is busy: of its {limits.seconds:g} seconds the "
-                    f"statement waited {limits.seconds - own.seconds:.1f} for a worker. Ask from "
-                    "fewer threads at once, or give statements more seconds."
+                raise self._unavailable(
+                    f"is busy: of its {limits.seconds:g} seconds the statement waited "
+                    f"{limits.seconds - own.seconds:.1f} for a worker. {_BUSY}"
                 ) from None
 
     def read_schema(self) -> DatabaseSchema:
@@ -294,36 +295,32 @@ class IsolatedSession(Session):
         self._pool.close()
 
     def _run_on(self, worker: Worker, statement: str, limits: Limits) -> Rows:
-        until = monotonic() + limits.seconds
-        most = _TIMES * limits.bytes + _SPARE
-        answered: Event | None = None
+        until, most = monotonic() + limits.seconds, _TIMES * limits.bytes + _SPARE
+        ending: Event | None = None
         worker.send("run", statement, *astuple(limits))
         try:
             try:
                 return decode_rows(worker.wait(until + _OWN, most))
             except TimeoutError:
-                if worker.mark is not None:
-                    answered = self._pool.end_statement(worker.mark)
+                ending = self._pool.end_statement(worker.mark)
                 return decode_rows(worker.wait(until + _GRACE, most))
         except (TimeoutError, DqaError) as error:
-            if isinstance(error, DqaError) and answered is None:
-                if worker.is_over and worker.mark is not None:
+            if isinstance(error, DqaError) and ending is None:
+                if worker.is_over:
                     self._pool.end_statement(worker.mark)
                 raise
             worker.kill()
-            if answered is None or answered.wait(_ENDING):
+            if ending is None or ending.wait(_ENDING):
                 raise timed_out(limits, self.kind) from None
-            raise DatabaseUnavailableError(  # a busy server would have let another worker in
-                f"Database '{self.name}' does not answer: the statement did not end within "
-                f"{limits.seconds:g} seconds, nor did an attempt to end it."
+            raise self._unavailable(  # a busy server would have let another worker in
+                f"does not answer: the statement did not end within {limits.seconds:g} seconds, "
+                "nor did an attempt to end it."
             ) from None
         except (TypeError, ValueError):
             worker.kill()
-            raise DatabaseUnavailableError(
-                f"A worker process of database '{self.name}' sent an invalid result; it was ended."
-            ) from None
+            raise self._unavailable("failed: a worker process sent an invalid result.") from None
         finally:
-            if answered is not None:  # the new worker would end its next statement, too
+            if ending is not None:  # the new worker would end its next statement, too
                 worker.kill()
 
     def _request(self, request: str, *arguments: object) -> Any:  # noqa: ANN401
@@ -336,10 +333,12 @@ class IsolatedSession(Session):
                 return worker.wait(until)
             except TimeoutError:
                 worker.kill()  # its reply would answer the next request
-                raise DatabaseUnavailableError(
-                    f"Database '{self.name}' cannot be described: it took longer than "
-                    f"{_DESCRIBING:g} seconds."
+                raise self._unavailable(
+                    f"cannot be described: it took longer than {_DESCRIBING:g} seconds."
                 ) from None
+
+    def _unavailable(self, problem: str) -> DatabaseUnavailableError:
+        return DatabaseUnavailableError(f"Database '{self.name}' {problem}")
 
 
 _POOLS: WeakSet[WorkerPool] = WeakSet()

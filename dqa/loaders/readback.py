@@ -9,7 +9,7 @@ from dqa.core.database import Database, Limits
 from dqa.core.display import Value, cell_of
 from dqa.core.errors import DataError, StatementError
 from dqa.core.situation import Cell, Schema, Situation, Table, TableSchema
-from dqa.databases.row_order import restore_order
+from dqa.databases.graph_rows import restore_order
 from dqa.guard import GuardedDatabase
 from dqa.scenarios.tables import LiveTable, live_table, order_of
 

@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 from dqa.core.cypher import quote_name
 from dqa.core.errors import UsageError
 from dqa.core.situation import Cell, NodeSchema, Situation, StoredType
-from dqa.databases.graph_rows import GraphRows, graph_rows
+from dqa.databases.graph_rows import GraphRows, graph_rows, pack_order, require_graph
 from dqa.databases.namespaces import (
-    ForeignContent,
     LoadedSituation,
     NamespaceContent,
-    WritableNamespaces,
+    Namespaces,
+    OtherContent,
 )
 from dqa.databases.neo4j.server import FAILURES, ORDER, TAG, Address, Server
 from dqa.databases.neo4j.session import Neo4jSession
-from dqa.databases.row_order import pack_order
 
 if TYPE_CHECKING:
     import neo4j
@@ -58,7 +57,7 @@ _Run: TypeAlias = Callable[..., list[dict[str, Any]]]
 """Runs a statement with parameters and returns its rows."""
 
 
-class Neo4jNamespaces(WritableNamespaces):
+class Neo4jNamespaces(Namespaces):
     """The loaded situations of a database.
 
     Parameters
@@ -105,34 +104,20 @@ class Neo4jNamespaces(WritableNamespaces):
         # A label stays known when its last node is deleted.
         nodes = f"MATCH (n:{quote_name(namespace)}) RETURN 1 LIMIT 1"
         if found["is_known"] and self._server.rows(nodes):
-            return ForeignContent("nodes that are not of this project")
+            return OtherContent("nodes that are not of this project")
         return None
 
     def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Write the nodes and relationships, and the tag last."""
-        self._write(graph_rows(situation), tag)
-
-    def replace(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Drop the content only if the situation can be written as a graph."""
+        """Write the nodes and relationships, and the tag last, unless the namespace holds them."""
         parts = graph_rows(situation)
-        self.drop(tag.namespace)
-        self._write(parts, tag)
-
-    def _write(self, parts: Sequence[GraphRows], tag: LoadedSituation) -> None:
-        """Write a situation, unless its namespace holds it by now."""
         namespace, is_small, run = tag.namespace, tag.rows <= _AT_ONCE, _runner(self._server)
         rows = [_rows(found) for found in parts]
         nodes = [found.part for found in parts if isinstance(found.part, NodeSchema)]
-        properties = {
-            **asdict(tag),
-            "place": namespace,
-            "state": "loaded",
-            "schema": _schema_text(parts),
-            **{
-                ORDER + found.part.table: pack_order(own)
-                for found, own in zip(parts, rows, strict=True)
-            },
+        orders = {
+            ORDER + found.part.table: pack_order(own)
+            for found, own in zip(parts, rows, strict=True)
         }
+        described = {"place": namespace, "state": "loaded", "schema": _schema_text(parts)}
 
         def complete(transaction: neo4j.ManagedTransaction) -> None:
             (found,) = transaction.run(_LOCK, namespace=namespace).data()
@@ -148,6 +133,7 @@ class Neo4jNamespaces(WritableNamespaces):
             if found["state"] != "new":
                 _clear(namespace, run)
             _fill(namespace, parts, rows, _within(transaction) if is_small else run)
+            properties = {**asdict(tag), **described, **orders}
             transaction.run(_FINISH, namespace=namespace, tag=properties).consume()
 
         run(_UNIQUE)
@@ -155,6 +141,11 @@ class Neo4jNamespaces(WritableNamespaces):
             run(_CLAIM, namespace=namespace)
         with self._server.writing() as session:
             session.execute_write(complete)
+
+    def replace(self, situation: Situation, tag: LoadedSituation) -> None:
+        """Drop the content only if the situation can be written as a graph."""
+        require_graph(situation)
+        super().replace(situation, tag)
 
     def drop(self, namespace: str) -> None:
         """Drop a label's nodes, its tag, constraints and indexes, and nothing else."""
@@ -201,9 +192,8 @@ class Neo4jNamespaces(WritableNamespaces):
 
 
 def _loaded(tag: dict[str, Any]) -> LoadedSituation:
-    return LoadedSituation(
-        tag["place"], tag["scenario"], tag["name"], tag["content_hash"], tag["rows"]
-    )
+    names = ("place", "scenario", "name", "content_hash", "rows")
+    return LoadedSituation(*(tag[name] for name in names))
 
 
 def _runner(server: Server) -> _Run:

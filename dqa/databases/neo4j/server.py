@@ -7,16 +7,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import date, timedelta
-from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from typing import Any, Literal
 
 import neo4j
 import neo4j.graph
 import neo4j.spatial
 import neo4j.time
 import neo4j.vector
+import numpy as np
 from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError, UnsupportedServerProduct
+from sqlalchemy import URL
 
 from dqa.core.errors import (
     DatabaseUnavailableError,
@@ -26,6 +26,7 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.databases.errors import Fault, read_faults
+from dqa.databases.servers import parse_url
 
 _TITLES: dict[Fault, str] = {
     Fault.TIME: "ExecutionTimeout ProcedureTimedOut TransactionTimedOut "
@@ -103,31 +104,25 @@ class Address:
     @classmethod
     def parse(cls, location: str) -> Address:
         """Read a URL; `UsageError`, which never quotes it, if that is impossible."""
-        try:
-            parts = urlsplit(location)
-            host, port = parts.hostname, parts.port
-        except ValueError:
-            parts, host, port = urlsplit(""), None, None
-        if parts.scheme not in _SCHEMES or not host:
+        url = parse_url(location)
+        if url.drivername not in _SCHEMES or not url.host:
             raise UsageError(
-                "The Neo4j URL cannot be read; write bolt://user:password@host:7687/database, "
-                "with %40 for an @ within the password."
+                "The Neo4j URL cannot be read; write bolt://user:password@host:7687/database."
             )
-        context = dict(parse_qsl(parts.query))
-        namespace = context.pop("namespace", None) or context.pop("place", None)
-        if context and parts.scheme.startswith("bolt"):
+        context = url.difference_update_query(["namespace", "place"]).query
+        namespace = url.query.get("namespace") or url.query.get("place")
+        if context and url.drivername.startswith("bolt"):
             raise UsageError(
                 "A bolt URL takes no parameter but 'namespace', and this one has "
                 f"{sorted(context)}."
             )
-        shown_host = f"[{host}]" if ":" in host else host
-        uri = f"{parts.scheme}://{shown_host}" + (f":{port}" if port else "")
+        uri = URL.create(url.drivername, host=url.host, port=url.port, query=context)
         return cls(
-            uri=f"{uri}?{urlencode(context)}" if context else uri,
-            user=unquote(parts.username or ""),
-            password=unquote(parts.password or ""),
-            database=unquote(parts.path.strip("/")) or None,
-            namespace=namespace,
+            uri=uri.render_as_string(),
+            user=url.username or "",
+            password=str(url.password or ""),
+            database=(url.database or "").strip("/") or None,
+            namespace=None if namespace is None else str(namespace),
         )
 
     @property
@@ -278,11 +273,6 @@ def first_line(error: Exception) -> str:
 
 
 _TIMES = (neo4j.time.Date, neo4j.time.Time, neo4j.time.DateTime, neo4j.time.Duration)
-_START = date(2000, 1, 1)
-_BEFORE = (_START - date(1970, 1, 1)).days
-"""Days between the server's first day and `_START`."""
-_CYCLE, _YEARS = 146_097, 400
-"""Days after which the calendar begins again, and their years."""
 _LAST_YEAR = 9_999
 
 
@@ -337,27 +327,20 @@ def converter(hidden: str | None) -> Callable[[Any], Any]:
 def _unread(tag: bytes, fields: Sequence[Any]) -> str:
     """Return a date or time of any year as the server itself writes it."""
     if tag == b"D":
-        return _date(fields[0])
+        return _moment(fields[0], "D")
     if tag in {b"d", b"I", b"i"}:
         seconds, nanoseconds, *zone = fields
         offset = zone[0] if tag == b"I" else 0
-        days, clock = divmod(seconds + offset, 86_400)
-        minutes, second = divmod(clock, 60)
-        time = f"{minutes // 60:02}:{minutes % 60:02}:{second:02}.{nanoseconds:09}"
+        hours, minutes = divmod(abs(offset) // 60, 60)
+        shift = f"{'-' if offset < 0 else '+'}{hours:02}:{minutes:02}" if zone else ""
         name = f"[{zone[0]}]" if tag == b"i" else ""
-        return f"{_date(days)}T{time}{_offset(offset) if zone else ''}{name}"
+        return f"{_moment(seconds + offset, 's')}.{nanoseconds:09}{shift}{name}"
     return f"{tag.decode(errors='replace')}({', '.join(map(str, fields))})"
 
 
-def _date(days: int) -> str:
-    """Return the day so many days after the first one of 1970, of any year, in ISO 8601."""
-    cycles, rest = divmod(days - _BEFORE, _CYCLE)
-    like = _START + timedelta(days=rest)
-    year = like.year + cycles * _YEARS
-    sign = "-" if year < 0 else "+" if year > _LAST_YEAR else ""
-    return f"{sign}{abs(year):04}{like:-%m-%d}"
-
-
-def _offset(seconds: int) -> str:
-    minutes = abs(seconds) // 60
-    return f"{'-' if seconds < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"
+def _moment(count: int, unit: Literal["D", "s"]) -> str:
+    """Return the day or second so many units after the start of 1970, of any year, in ISO 8601."""
+    text = str(np.array(count, f"M8[{unit}]"))
+    sign = "-" if text.startswith("-") else ""
+    year, _, rest = text.removeprefix("-").partition("-")
+    return f"{sign or ('+' if int(year) > _LAST_YEAR else '')}{year.zfill(4)}-{rest}"

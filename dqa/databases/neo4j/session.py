@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import count, product
 from threading import Timer
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -51,8 +51,6 @@ _PROPERTIES = (
     "RETURN name, collect(DISTINCT type) AS types, "
 )
 _Rows: TypeAlias = Callable[..., list[dict[str, Any]]]
-_Types: TypeAlias = dict[str, set[str]]
-"""Types by property."""
 
 
 def schema_of_tag(schema: Mapping[str, Any]) -> DatabaseSchema:
@@ -84,13 +82,10 @@ def read_schema(rows: _Rows) -> DatabaseSchema:
     types = rows("CALL db.relationshipTypes() YIELD relationshipType AS name RETURN name")
     keys = _keys(rows)
     nodes = (_node(rows, label, keys.get(label)) for label in sorted(labels - hidden))
+    kinds = sorted(row["name"] for row in types)
     return DatabaseSchema(
         nodes=tuple(node for node in nodes if node is not None),
-        edges=tuple(
-            edge
-            for kind in sorted(row["name"] for row in types)
-            for edge in _edges(rows, kind, hidden)
-        ),
+        edges=tuple(edge for kind in kinds for edge in _edges(rows, kind, hidden)),
     )
 
 
@@ -101,15 +96,10 @@ def _node(rows: _Rows, label: str, key: str | None) -> NodeInfo | None:
     )
     if not (found or comment):
         return None
-    properties: _Types = {}
-    is_shared = True
-    for row in found:
-        if label in _without_base(row["labels"]):
-            is_shared = False
-            _add(properties, row)
-    if is_shared and found:
+    own = [row for row in found if label in _without_base(row["labels"])]
+    if found and not own:
         comment = "on nodes that have other labels, too"
-    return NodeInfo(label, _fields(properties), key, comment)
+    return NodeInfo(label, _fields(own), key, comment)
 
 
 def _edges(rows: _Rows, kind: str, hidden: set[str]) -> Iterable[EdgeInfo]:
@@ -120,17 +110,17 @@ def _edges(rows: _Rows, kind: str, hidden: set[str]) -> Iterable[EdgeInfo]:
         "WITH a, x, b",
         "labels(a) AS sources, labels(b) AS targets",
     )
-    properties: _Types = {}
     pairs: set[tuple[str, str]] = set()
     for row in found:
-        _add(properties, row)
-        ends = (_without_base(set(row[end]) - hidden) or [""] for end in ("sources", "targets"))
-        sources, targets = ends
-        pairs |= {(source, target) for source in sources for target in targets}
+        sources, targets = (
+            _without_base(set(row[end]) - hidden) or [""] for end in ("sources", "targets")
+        )
+        pairs.update(product(sources, targets))
     if comment and not found:
         pairs = {("", "")}
+    fields = _fields(found)
     for source, target in sorted(pairs):
-        yield EdgeInfo(kind, source, target, _fields(properties), comment)
+        yield EdgeInfo(kind, source, target, fields, comment)
 
 
 def _sampled(rows: _Rows, match: str, passed: str, ends: str) -> tuple[list[dict[str, Any]], str]:
@@ -150,13 +140,13 @@ def _without_base(labels: Iterable[str]) -> list[str]:
     return [label for label in found if not _BASE.fullmatch(label)] or found
 
 
-def _add(properties: _Types, row: Mapping[str, Any]) -> None:
-    if row["name"] is not None:
-        types = {kind.replace(" NOT NULL", "") for kind in row["types"]}
-        properties.setdefault(row["name"], set()).update(types)
-
-
-def _fields(properties: _Types) -> tuple[Field, ...]:
+def _fields(rows: Iterable[Mapping[str, Any]]) -> tuple[Field, ...]:
+    """Return the properties in rows, with all types of each."""
+    properties: dict[str, set[str]] = {}
+    for row in rows:
+        if row["name"] is not None:
+            types = {kind.replace(" NOT NULL", "") for kind in row["types"]}
+            properties.setdefault(row["name"], set()).update(types)
     return tuple(
         Field(name, " | ".join(sorted(types, key=lambda kind: (kind.startswith("LIST"), kind))))
         for name, types in sorted(properties.items())
@@ -267,9 +257,9 @@ class Neo4jSession(Session):
             return ()
 
     def _run_once(self, statement: str, limits: Limits) -> Rows:
+        started, is_sent = perf_counter(), False
         fetch = min(limits.rows + 1, _PAGE)
         mark = f"{self._mark}-{next(self._numbers)}-"
-        started, is_sent = perf_counter(), False
         # The server looks at its own time limit every two seconds only.
         timer = Timer(limits.seconds, self._server.end_marked, (mark,))
         timer.daemon = True

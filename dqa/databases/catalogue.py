@@ -191,7 +191,7 @@ class CatalogueQueries:
             comments=[(schema, name, comment) for schema, name, comment, _ in relations],
             omitted={
                 reason: sorted(name for (_, name), why in left_out.items() if why == reason)
-                for reason in dict.fromkeys(left_out.values())
+                for reason in sorted(set(left_out.values()))
             },
             available=[] if shown else [name for (name,) in ask(self.available)],
         )

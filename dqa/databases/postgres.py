@@ -75,22 +75,25 @@ WHERE a.attnum > 0 AND NOT a.attisdropped
     AND (r.is_readable OR has_column_privilege(a.attrelid, a.attnum, 'SELECT'))
 ORDER BY r.oid, a.attnum
 """  # noqa: S608
-_KEYS = f"""{_RELATION}
-SELECT r.nspname, r.relname, a.attname FROM pg_constraint JOIN relation r ON r.oid = conrelid
+# The builder of the schema drops keys of what cannot be read.
+_KEYS = """
+SELECT n.nspname, c.relname, a.attname
+FROM pg_constraint JOIN pg_class c ON c.oid = conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 CROSS JOIN LATERAL unnest(conkey) WITH ORDINALITY pair (number, place)
 JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = number
-WHERE contype = 'p' ORDER BY r.oid, place
-"""  # noqa: S608
+WHERE contype = 'p' AND n.nspname = ANY(%s) ORDER BY c.oid, place
+"""
 # A foreign key of or to a partition is one of its parent.
-_LINKS = f"""{_RELATION}
-SELECT r.nspname, r.relname, a.attname, s.nspname, s.relname, b.attname
+_LINKS = """
+SELECT n.nspname, c.relname, a.attname, m.nspname, d.relname, b.attname
 FROM pg_constraint CROSS JOIN LATERAL unnest(conkey, confkey) WITH ORDINALITY pair (one, two, place)
-JOIN relation r ON r.oid = coalesce(pg_partition_root(conrelid)::oid, conrelid)
-JOIN relation s ON s.oid = coalesce(pg_partition_root(confrelid)::oid, confrelid)
+JOIN pg_class c ON c.oid = coalesce(pg_partition_root(conrelid)::oid, conrelid)
+JOIN pg_class d ON d.oid = coalesce(pg_partition_root(confrelid)::oid, confrelid)
+JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_namespace m ON m.oid = d.relnamespace
 JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = one
 JOIN pg_attribute b ON b.attrelid = confrelid AND b.attnum = two
-WHERE contype = 'f' AND conparentid = 0 ORDER BY conname, place
-"""  # noqa: S608
+WHERE contype = 'f' AND conparentid = 0 AND n.nspname = ANY(%s) ORDER BY conname, place
+"""
 _AVAILABLE = """
 SELECT DISTINCT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname !~ '^pg_'

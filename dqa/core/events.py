@@ -11,17 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ConfigDict, ValidationError
 
 from dqa.core.database import Cut
 from dqa.core.evidence import QUERY, SIMULATING, Evidence
 from dqa.core.question import Candidate
+from dqa.core.records import Record
 
 Role: TypeAlias = str
 """The role of a decider's model: ``"agent"``, or e.g. ``"planner"`` where another one plans."""
 
 
-class Event(BaseModel):
+class Event(Record):
     """One thing that happened.
 
     Attributes
@@ -32,9 +33,6 @@ class Event(BaseModel):
         Number of the model's reply that it belongs to, from 1; 0 before the first.
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", json_schema_serialization_defaults_required=True
-    )
     version: ClassVar[int] = 1
 
     kind: str
@@ -44,10 +42,6 @@ class Event(BaseModel):
     def data(self) -> dict[str, Any]:
         """The fields without `kind` and `step`."""
         return self.model_dump(exclude={"kind", "step"})
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the event as a trace contains it."""
-        return self.model_dump(mode="json")
 
 
 class OtherEvent(Event):
@@ -65,10 +59,8 @@ class PromptEvent(Event):
     purpose: str | None = None
 
 
-class ToolUse(BaseModel):
+class ToolUse(Record):
     """A tool call in a reply."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     tool: str
     input: Any = None

@@ -110,21 +110,6 @@ def start_process(
     return process, ours
 
 
-@contextmanager
-def starting(modules: Iterable[str]) -> Iterator[ForkServerContext | SpawnContext]:
-    """Give the context in which a child process starts with a safe path and few variables.
-
-    Parameters
-    ----------
-    modules
-        Modules that the child needs; the server that forks it imports them once.
-    """
-    with _starting, _safe_start(None):
-        if isinstance(_CONTEXT, ForkServerContext):
-            _preload(_CONTEXT, set(modules))
-        yield _CONTEXT
-
-
 def _run(
     target: Callable[..., object],
     connection: Connection,

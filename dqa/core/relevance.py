@@ -13,12 +13,12 @@ those of one text are looked up here.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import log
 
-from dqa.core.schema import EdgeInfo, Part, TableInfo
+from dqa.core.schema import EdgeInfo, Part, PartKind, TableInfo
 
 _LATIN = [chr(code) for code in range(0x250)]
 _CAPITAL = "".join(filter(str.isupper, _LATIN))
@@ -102,15 +102,11 @@ class Relevance:
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:
-        documents = (
-            (
-                (part.name,),
-                (part.comment,),
-                [field.name for field in part.fields],
-                [field.comment for field in part.fields],
-            )
-            for part in parts
+        named = (
+            ([f.name for f in part.fields], [f.comment for f in part.fields]) for part in parts
         )
+        pairs = zip(parts, named, strict=True)
+        documents = (((part.name,), (part.comment,), *texts) for part, texts in pairs)
         self._index = Index(_WEIGHTS, documents)
         self.references = _references(parts)
 
@@ -128,24 +124,21 @@ class Relevance:
         best = max(worth, default=0.0) or 1.0
         for position in known:
             worth[position] = best
-        users: dict[int, list[int]] = {}
+        users: defaultdict[int, list[int]] = defaultdict(list)
         for position, others in enumerate(self.references):
             for other in others:
-                users.setdefault(other, []).append(position)
+                users[other].append(position)
         share = {one: _DOWN / (1.0 + log(1.0 + len(found))) for one, found in users.items()}
         # Words that only the notes of an order contain also find the lines of the order.
-        shared = {
-            one: max(worth[other] for other in found)
-            for one, found in users.items()
-            if len(found) <= _HUB
-        }
+        few = {one: found for one, found in users.items() if len(found) <= _HUB}
+        shared = {one: max(worth[other] for other in found) for one, found in few.items()}
         total = [
             own + sum(share[other] * worth[other] for other in self.references[position])
             for position, own in enumerate(worth)
         ]
         return [
             own
-            + _UP * max((total[other] for other in users.get(position, ())), default=0.0)
+            + _UP * max((total[other] for other in users[position]), default=0.0)
             + sum(share[one] * shared[one] for one in self.references[position] if one in shared)
             for position, own in enumerate(total)
         ]
@@ -155,13 +148,13 @@ def _references(parts: Sequence[Part]) -> list[list[int]]:
     positions = {(part.kind, part.name): position for position, part in enumerate(parts)}
     found: list[list[int]] = []
     for position, part in enumerate(parts):
-        others: list[int | None] = []
+        names: list[tuple[PartKind, str]] = []
         if isinstance(part, TableInfo):
-            others = [positions.get(("table", other)) for _, other, _ in part.references]
+            names = [("table", other) for _, other, _ in part.references]
         elif isinstance(part, EdgeInfo):
-            others = [positions.get(("label", end)) for end in (part.source, part.target)]
-        known = (other for other in others if other is not None and other != position)
-        found.append(list(dict.fromkeys(known)))
+            names = [("label", part.source), ("label", part.target)]
+        others = dict.fromkeys(positions[name] for name in names if name in positions)
+        found.append([other for other in others if other != position])
     return found
 
 

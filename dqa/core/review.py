@@ -240,17 +240,11 @@ class Reviewing:
         return answer.changed(action="approve", text="") if is_same else answer
 
     def _note(self, review: Review, answer: ReviewAnswer, problem: str) -> None:
+        shared = review.model_dump(include={"step", "text", "thought", "verdict"})
+        shared |= answer.model_dump(include={"action", "reason", "by"})
+        correction = answer.text.strip() or None
         event = ReviewEvent(
-            step=review.step,
-            about=review.kind,
-            text=review.text,
-            thought=review.thought,
-            verdict=review.verdict,
-            action=answer.action,
-            correction=answer.text.strip() or None,
-            reason=answer.reason,
-            by=answer.by,
-            problem=problem or None,
+            about=review.kind, correction=correction, problem=problem or None, **shared
         )
         self.events.append(event)
         if self.recorder is not None:

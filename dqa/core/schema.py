@@ -50,8 +50,26 @@ class TableInfo:
         return self.columns
 
 
+class _GraphPart:
+    """The names that a part of a graph has in common with a table."""
+
+    __slots__ = ()
+    label: str
+    properties: tuple[Field, ...]
+
+    @property
+    def name(self) -> str:
+        """The label, or the relationship type."""
+        return self.label
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The properties."""
+        return self.properties
+
+
 @dataclass(frozen=True, slots=True)
-class NodeInfo:
+class NodeInfo(_GraphPart):
     """A node label and its properties; `key` is the identifying property, if declared."""
 
     kind: ClassVar[PartKind] = "label"
@@ -61,19 +79,9 @@ class NodeInfo:
     comment: str = ""
     omitted: int = 0
 
-    @property
-    def name(self) -> str:
-        """The label."""
-        return self.label
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The properties."""
-        return self.properties
-
 
 @dataclass(frozen=True, slots=True)
-class EdgeInfo:
+class EdgeInfo(_GraphPart):
     """A relationship type, the labels it connects (empty for none) and its properties."""
 
     kind: ClassVar[PartKind] = "relationship type"
@@ -83,16 +91,6 @@ class EdgeInfo:
     properties: tuple[Field, ...]
     comment: str = ""
     omitted: int = 0
-
-    @property
-    def name(self) -> str:
-        """The relationship type."""
-        return self.label
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The properties."""
-        return self.properties
 
 
 Part: TypeAlias = TableInfo | NodeInfo | EdgeInfo

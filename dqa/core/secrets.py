@@ -52,21 +52,18 @@ def redact(text: str) -> str:
     It is for messages, prompts and replies. Do not use it for questions, candidates and choices: a
     name that looks like a key must not change.
     """
-    return _redact(text, _secret_values())
+    return str(redacted(text))
 
 
-def redacted(value: Any) -> Any:  # noqa: ANN401  (any JSON value)
+def redacted(value: Any, secrets: Sequence[str] | None = None) -> Any:  # noqa: ANN401  (any JSON value)
     """Return a JSON value with every secret in its texts removed."""
-    return _redact_value(value, _secret_values())
-
-
-def _redact_value(value: Any, secrets: Sequence[str]) -> Any:  # noqa: ANN401  (any JSON value)
+    secrets = _secret_values() if secrets is None else secrets
     if isinstance(value, str):
         return _redact(value, secrets)
     if isinstance(value, Mapping):
-        return {key: _redact_value(item, secrets) for key, item in value.items()}
+        return {key: redacted(item, secrets) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_redact_value(item, secrets) for item in value]
+        return [redacted(item, secrets) for item in value]
     return value
 
 

@@ -66,15 +66,6 @@ class Span(NamedTuple):
             self.api.set_status(StatusCode.ERROR, description)
 
 
-def current_span() -> Span:
-    """Return the current span, to add to it."""
-    if not is_exporting():
-        return Span()
-    from opentelemetry.trace import get_current_span
-
-    return Span(get_current_span())
-
-
 @contextmanager
 def start_span(
     name: str,

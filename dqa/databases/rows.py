@@ -15,10 +15,9 @@ from threading import Lock, Timer
 from time import perf_counter
 from typing import Any, Self, TypeAlias, TypeVar
 
-from dqa.core.database import Cut, Limits, Rows
+from dqa.core.database import ColumnSummary, Cut, Limits, Rows, Summary
 from dqa.core.display import Value, dump_row
 from dqa.core.errors import StatementError
-from dqa.core.summaries import ColumnSummary, Summary
 from dqa.databases.errors import UnreadableError, driver_reads
 from dqa.databases.values import CELLS, plain, readable
 

@@ -20,7 +20,7 @@ from dqa.evaluation.score import Judge, usual_rules
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.targets import descriptions_for, places_of, targets_of
 from dqa.guard import Audit, Policy
-from dqa.guard.policy_names import require_known
+from dqa.guard.visible import require_known
 from dqa.loaders.sources import GeneratedQuestions
 from dqa.scenarios import scenario_name
 

@@ -1,4 +1,4 @@
-"""The guard for Cypher, of Neo4j and of LadybugDB, and the visible part of a graph.
+"""The guard for Cypher, of Neo4j and of LadybugDB.
 
 The server receives text that the guard writes from the statement's tokens. Clauses, words,
 functions and procedures are those of `lists/*.txt`; there is no full grammar, for a statement that
@@ -9,90 +9,20 @@ hidden, a node or relationship may only be used by its properties, as in ``n.nam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from dqa.core.cypher import quote_name, quote_text
 from dqa.guard.check import Refusal
-from dqa.guard.cypher_cursor import Element
 from dqa.guard.cypher_reading import CypherReader
 from dqa.guard.cypher_tokens import decoded, gap
-from dqa.guard.policy import DEFAULT, Policy
+from dqa.guard.cypher_values import Element
+from dqa.guard.policy import DEFAULT, Policy, VisibleGraph
 
 _VARIABLE = "dqa_label"
-_SAFE_CALLS = frozenset(
-    {"count", "elementid", "exists", "id", "isempty", "label", "labels", "length", "offset"}
-    | {"rowid", "size", "type", "valuetype"}
-)
-"""Functions that show nothing of an element's properties."""
 _AMBIGUOUS = frozenset({"CASE", "DISTINCT", "NOT"})
 """Names whose use can be read in two ways, as in ``distinct[0]``."""
 _STATIC = frozenset({"FUNCTION", "FUNCTIONS", "PROCEDURE", "PROCEDURES"})
 """What SHOW shows that has nothing of the data."""
-
-
-@dataclass(frozen=True, slots=True)
-class VisibleGraph:
-    """The visible part of a graph, in the spelling that names are compared in.
-
-    Attributes
-    ----------
-    labels, types
-        Those that may be read; None for all.
-    hidden
-        Labels that may not be read where all others may.
-    allowed, denied
-        Properties, as the policy lists them.
-    inside
-        The label that every node has to have.
-    """
-
-    labels: frozenset[str] | None
-    types: frozenset[str] | None
-    hidden: frozenset[str]
-    allowed: frozenset[str]
-    denied: frozenset[str]
-    inside: str | None = None
-
-    @classmethod
-    def of(cls, policy: Policy, *, fold: bool) -> VisibleGraph:
-        """Return the visible part; `fold` where names are compared without regard to case."""
-
-        def folded(names: Iterable[str]) -> frozenset[str]:
-            return frozenset(name.lower() for name in names) if fold else frozenset(names)
-
-        labels = None if policy.labels is None else folded(policy.labels)
-        hidden = folded(policy.memory_labels)
-        if fold and policy.schema is not None:  # each label is a table, so all are known
-            tables = folded(node.label for node in policy.schema.nodes)
-            labels = tables & labels if labels is not None else tables - hidden if hidden else None
-        types = None if policy.relationship_types is None else folded(policy.relationship_types)
-        properties = folded(policy.properties or ()), folded(policy.denied_properties)
-        return cls(labels, types, hidden, *properties, policy.inside)
-
-    @property
-    def limits_nodes(self) -> bool:
-        """Whether there are labels that may not be read."""
-        return self.labels is not None or bool(self.hidden)
-
-    def shows_label(self, name: str) -> bool:
-        """Whether nodes of a label may be read."""
-        return (self.labels is None or name in self.labels) and name not in self.hidden
-
-    def shows_type(self, name: str) -> bool:
-        """Whether relationships of a type may be read."""
-        return self.types is None or name in self.types
-
-    def denying(self, name: str) -> frozenset[str]:
-        """Return the labels and types that hide a property."""
-        owners = {entry.rpartition(".")[0] for entry in self.allowed}
-        denied = {owner for owner in owners if f"{owner}.{name}" not in self.allowed}
-        entries = (entry.rpartition(".") for entry in self.denied)
-        return frozenset(denied | {owner for owner, _, last in entries if owner and last == name})
-
-    def shows(self, owner: str, name: str) -> bool:
-        """Whether a property of a label or type may be read."""
-        return name not in self.denied and owner not in self.denying(name)
 
 
 def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
@@ -280,7 +210,11 @@ def _require_named(reader: CypherReader, names: set[str]) -> None:
     paired = {
         i for pair in reader.compared if names.issuperset(map(reader.folded, pair)) for i in pair
     }
-    safe = {call.opening for call in reader.calls if call.name in _SAFE_CALLS}
+    safe = {
+        call.opening
+        for call in reader.calls
+        if call.name in reader.words["functions without properties"]
+    }
     for i in reader.uses:
         opening = i - 1 - (keys[i - 1] == "DISTINCT")
         is_counted = keys[i + 1] == ")" and opening in safe

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Literal
 
 from dqa.guard.check import Refusal
-from dqa.guard.cypher_cursor import Element
-from dqa.guard.cypher_expressions import AFTER_NAME, SHORTEST, ExpressionReader
 from dqa.guard.cypher_sizes import Size
 from dqa.guard.cypher_tokens import NUMBER, is_word
+from dqa.guard.cypher_values import AFTER_NAME, SHORTEST, Element, ValueReader
 from dqa.guard.hints import closest
 from dqa.guard.policy import Policy
 
@@ -22,8 +21,8 @@ _CONTINUING = frozenset(["WHERE", "ORDER", "SKIP", "OFFSET", "LIMIT", "YIELD", "
 """Clauses that belong to the one before."""
 
 
-class CypherReader(ExpressionReader):
-    """Reads one statement; `Cursor` lists its findings.
+class CypherReader(ValueReader):
+    """Reads one statement; `ValueReader` lists its findings.
 
     Raises
     ------
@@ -34,11 +33,6 @@ class CypherReader(ExpressionReader):
     def __init__(self, statement: str, dialect: str, policy: Policy) -> None:
         super().__init__(statement, dialect, policy)
         self._depth = 0
-        self._statement()
-
-    # The statement
-
-    def _statement(self) -> None:
         end = len(self.keys) - 1
         while end and self.keys[end - 1] == ";":
             end -= 1
@@ -106,13 +100,10 @@ class CypherReader(ExpressionReader):
         match clause:
             case "MATCH":
                 self._patterns()
-            case "OPTIONAL":
-                if not self._at("MATCH", "CALL"):
-                    self._unexpected("MATCH is missing before")
+            case "OPTIONAL" if not self._at("MATCH", "CALL"):
+                self._unexpected("MATCH is missing before")
             case "UNION" | "NEXT":
                 self._take("ALL", "DISTINCT")
-            case "FINISH":
-                pass
             case "CALL":
                 self._call()
             case "SEARCH":
@@ -121,7 +112,7 @@ class CypherReader(ExpressionReader):
                 self._hint()
             case "WHEN":
                 self._when()
-            case _:
+            case _ if clause not in {"OPTIONAL", "FINISH"}:
                 self._items(clause)
 
     def _when(self) -> None:
@@ -143,6 +134,10 @@ class CypherReader(ExpressionReader):
             begin = self.i
             if self._take("*"):
                 self.wholes += [begin] * (clause == "RETURN")
+            elif clause == "LET":
+                self._name()
+                self._expect("=")
+                self._hold(begin, self._expression())
             else:
                 self._item(clause)
                 if clause == "RETURN" and not self._depth and self.keys[self.i - 2] != "AS":
@@ -152,17 +147,13 @@ class CypherReader(ExpressionReader):
 
     def _item(self, clause: str) -> None:
         begin, after = self.i, self.keys[self.i + 1]
-        if clause == "LET":
-            self._name()
-            self._expect("=")
-            return self._hold(begin, self._expression())
         is_end = after in {",", "AS", "}", ""} or after in self.words["clauses"]
         is_case = self.keys[begin] == "CASE" and after == "WHEN"
         if clause == "WITH" and is_end and is_word(self.keys[begin]) and not is_case:
             size = self._size_of(self._name())
         else:
             size = self._expression()
-        self._returned = size
+        self._last = size
         if self._take("AS"):
             alias = self._name()
             self.aliases.append((alias - 2, alias))
@@ -171,18 +162,17 @@ class CypherReader(ExpressionReader):
                 size = Size.of(size.item)
             self._hold(alias, size)
         self._take(*_ORDERS)
-        return None
 
     def _call(self) -> None:
         """Read a procedure, or a subquery with the names that it imports."""
-        if self._take("("):
-            while not self._take(")"):
-                if not self._take("*"):
-                    self._name()
-                self._take(",")
-            return self._subquery()
-        if self._at("{"):
-            return self._subquery()
+        if self._at("(", "{"):
+            if self._take("("):
+                while not self._take(")"):
+                    if not self._take("*"):
+                        self._name()
+                    self._take(",")
+            self._subquery()
+            return
         if not is_word(self.keys[self.i]):
             self._unexpected("a procedure is missing before")
         name, end = self._dotted()
@@ -196,7 +186,6 @@ class CypherReader(ExpressionReader):
         self.procedures.append(name)
         if self._at("("):
             self._bracket()
-        return None
 
     def _subquery(self, *, may_be_pattern: bool = False) -> None:
         if not self._at("{"):
@@ -291,13 +280,11 @@ class CypherReader(ExpressionReader):
 
     def _quantifier(self) -> bool:
         """Read ``*``, ``+`` or ``{1,3}``; whether there is one."""
-        if self._at("{"):
-            end = self.closing[self.i]
-            if not set(self.keys[self.i + 1 : end]) <= {NUMBER, ","}:
-                self._unexpected()
-            self.i = end + 1
-            return True
-        return self._take("*", "+")
+        if not self._at("{"):
+            return self._take("*", "+")
+        with self._inside():
+            self._skip(NUMBER, ",")
+        return True
 
     def _element(self, kind: Literal["node", "relationship"]) -> Element:
         """Read a node or relationship in its brackets."""
@@ -326,8 +313,7 @@ class CypherReader(ExpressionReader):
 
     def _lengths(self, element: Element) -> None:
         """Read what stands behind the star of a relationship."""
-        while self._take(NUMBER, "..") or (self.ladybug and self._take(*_PATHS)):
-            pass
+        self._skip(NUMBER, "..", *(_PATHS if self.ladybug else ()))
         if self.keys[self.i - 1] == "WSHORTEST" and self._take("("):  # by the weight of a property
             element.keys.append(self._name())
             self._expect(")")
@@ -340,29 +326,25 @@ class CypherReader(ExpressionReader):
                 if not self._take("|", ",", "WHERE"):
                     self._expression()
 
-    def _labels(self) -> list[int]:
-        """Read a label expression; return the names in it."""
+    def _labels(self, depth: int = 0) -> list[int]:
+        """Read a label expression, within so many brackets of it; return the names in it."""
         names: list[int] = []
-        depth, expects_name = 0, True
         while True:
-            if expects_name and self._take("("):
-                depth += 1
-            elif expects_name and not self._take("!"):
-                if self._take("$"):
-                    self.has_computed_label = True
-                    self._take("ALL", "ANY")
-                    if not self._at("("):
-                        self._unexpected("( is missing before")
-                    self._bracket()
-                elif not self._take("%"):
-                    names.append(self._name("a label"))
-                expects_name = False
-            elif depth and self._take(")"):
-                depth -= 1
-            elif self._at("&", ":") or (self._at("|") and (depth or not self._around)):
-                self.i += self._at("|") and self.keys[self.i + 1] == ":"
-                self.colons += [self.i] * self._at(":")
-                self.i += 1
-                expects_name = True
-            elif not expects_name:
+            self._skip("!")
+            if self._take("("):
+                names += self._labels(depth + 1)
+                self._expect(")")
+            elif self._take("$"):
+                self.has_computed_label = True
+                self._take("ALL", "ANY")
+                if not self._at("("):
+                    self._unexpected("( is missing before")
+                self._bracket()
+            elif not self._take("%"):
+                names.append(self._name("a label"))
+            is_either = self._at("|") and (depth > 0 or not self._around)
+            if not (is_either or self._at("&", ":")):
                 return names
+            self.i += is_either and self.keys[self.i + 1] == ":"
+            self.colons += [self.i] * self._at(":")
+            self.i += 1

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from dqa.guard.check import Refusal
 from dqa.guard.cypher_tokens import NUMBER
 
-MOST_ROWS = 2_000
-"""Rows that count where they are collected; servers bound the memory of more themselves."""
+_MOST_ROWS = 2_000
+"""Rows that count where they are collected."""
 ACCUMULATOR = 1e12
 """The size of a reduce()'s accumulator while its expression is read."""
 _MOST = 1_000_000
@@ -49,6 +49,11 @@ def list_of(sizes: Sequence[Size]) -> Size:
 def repeated(items: float, each: float) -> Size:
     """Return the size of a list; one of a reduce()'s accumulator may have items in the data."""
     return Size((max(items, 2.0) if each >= ACCUMULATOR else items) * each, each)
+
+
+def collected(rows: float, each: float) -> Size:
+    """Return the size of a list of one value from each row; servers bound the memory of more."""
+    return repeated(min(rows, _MOST_ROWS), each)
 
 
 def require_small(size: Size) -> None:

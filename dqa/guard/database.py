@@ -18,30 +18,17 @@ from typing import Any, Self
 
 from dqa.core import errors
 from dqa.core.database import DEFAULT_LIMITS, Kind, Limits, Rows, decode_rows, timed_out
-from dqa.core.errors import (
-    DatabaseUnavailableError,
-    DqaError,
-    NotUnderstoodError,
-    QueryError,
-    RefusedStatementError,
-    StatementError,
-    StatementTimeoutError,
-    UnknownReferenceError,
-    UsageError,
-)
-from dqa.core.journal import Journal, current_journal
+from dqa.core.journal import current_journal, replay
 from dqa.core.schema import DatabaseSchema
 from dqa.core.session import Session
 from dqa.core.situation import Schema
 from dqa.core.spans import start_span
-from dqa.core.text import visible
 from dqa.guard.audit import Audit, AuditEntry
 from dqa.guard.check import GuardVerdict, check
-from dqa.guard.describe import DESCRIBING, answer, describing_form
-from dqa.guard.hints import advice_on, unknown_name
+from dqa.guard.describe import answer, describing_form
+from dqa.guard.hints import advise, unknown_name
 from dqa.guard.policy import DEFAULT, Policy, SchemaScope
-from dqa.guard.policy_names import names_anything, require_known
-from dqa.guard.visible import add_descriptions, visible_schema
+from dqa.guard.visible import add_descriptions, names_anything, require_known, visible_schema
 
 _POSITION = re.compile(r" at character \d+")
 _HIDDEN_VALUE = (
@@ -150,7 +137,7 @@ class GuardedDatabase:
             The schema cannot be read.
         """
         if policy is not None and policy.hides and self.kind == "graph":
-            raise UsageError("Masks and row_filters are for tables; use denied_properties.")
+            raise errors.UsageError("Masks and row_filters are for tables; use denied_properties.")
         if checked and policy is not None and names_anything(policy):
             require_known(policy, [self._read_schema()], fold=self.dialect == "ladybug")
         self.policy = self._scoped(policy or DEFAULT)
@@ -188,7 +175,7 @@ class GuardedDatabase:
         other.policy = replace(self.policy, row_filters=row_filters)
         if set(other.policy.row_filters) != set(self.policy.row_filters):
             tables = ", ".join(sorted(self.policy.row_filters))
-            raise UsageError(f"Give row filters of {tables}, and no others.")
+            raise errors.UsageError(f"Give row filters of {tables}, and no others.")
         require_conditions(other.policy, self.dialect)
         other._described, other._closes_session = {}, False  # noqa: SLF001  (its own)
         return other
@@ -220,7 +207,9 @@ class GuardedDatabase:
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
-            raise DatabaseUnavailableError(f"Database '{self.name}' is closed; open it again.")
+            raise errors.DatabaseUnavailableError(
+                f"Database '{self.name}' is closed; open it again."
+            )
 
     # Schema
 
@@ -246,7 +235,7 @@ class GuardedDatabase:
         """
 
         def read() -> None:
-            with suppress(DqaError):  # the next reader gets the error
+            with suppress(errors.DqaError):  # the next reader gets the error
                 self._read_schema()
 
         if self._schema is None and self._whole is None:
@@ -272,32 +261,26 @@ class GuardedDatabase:
         of MySQL's or has functions of other dialects. Without `limits`, those of the database hold.
         """
         limits = limits or self.limits
-        journal = current_journal()
-        if journal is None:
-            return self._recorded(statement, limits)
-        return self._replayed(journal, statement, limits)
-
-    def note_not_run(self, statement: str, reason: str) -> None:
-        """Record a statement that the guard allows, and that a person did not let run."""
-        self._record(statement, perf_counter(), allowed=False, reason=reason)
-
-    def _replayed(self, journal: Journal, statement: str, limits: Limits) -> Rows:
-        """Return the recorded result of a statement that ran before a pause, or run it now.
-
-        A failure of the database is not recorded.
-        """
 
         def act() -> dict[str, Any]:
             try:
                 return {"rows": astuple(self._recorded(statement, limits))}
-            except QueryError as error:
+            except errors.QueryError as error:  # a failure of the database is not recorded
                 return {"error": type(error).__name__, "message": str(error)}
 
-        reply = journal.replay("statement", [self.name, statement, asdict(limits)], act)
+        if current_journal() is None:
+            return self._recorded(statement, limits)
+        # The result of a statement that ran before a pause is returned again.
+        reply = replay("statement", [self.name, statement, asdict(limits)], act)
         if "rows" in reply:
             return decode_rows(reply["rows"])
-        kind = getattr(errors, reply["error"], StatementError)
-        raise (StatementError if kind is UnknownReferenceError else kind)(reply["message"])
+        kind = getattr(errors, reply["error"], errors.StatementError)
+        is_unknown = kind is errors.UnknownReferenceError
+        raise (errors.StatementError if is_unknown else kind)(reply["message"])
+
+    def note_not_run(self, statement: str, reason: str) -> None:
+        """Record a statement that the guard allows, and that a person did not let run."""
+        self._record(statement, perf_counter(), allowed=False, reason=reason)
 
     def _recorded(self, statement: str, limits: Limits) -> Rows:
         """Run a statement; measure and record it."""
@@ -313,8 +296,8 @@ class GuardedDatabase:
             try:
                 rows = self._answered(statement, limits)
             except BaseException as error:
-                said = str(error) if isinstance(error, DqaError) else type(error).__name__
-                is_refused = isinstance(error, RefusedStatementError)
+                said = str(error) if isinstance(error, errors.DqaError) else type(error).__name__
+                is_refused = isinstance(error, errors.RefusedStatementError)
                 key = "reason" if is_refused else "error"
                 self._record(statement, started, allowed=not is_refused, **{key: said})
                 raise
@@ -332,23 +315,25 @@ class GuardedDatabase:
             self.audit.sink(entry)
 
     def _answered(self, statement: str, limits: Limits) -> Rows:
-        problem: RefusedStatementError | NotUnderstoodError | None = None
+        problem: errors.RefusedStatementError | errors.NotUnderstoodError | None = None
         for text, verdict in self._meanings(statement, limits.seconds):
             if not verdict.allowed:
                 problem = verdict.error()
                 continue
             approve = self.audit.approve if self.audit is not None else None
             if approve is not None and not approve(text, verdict, self.name):
-                raise RefusedStatementError("The statement was not run: it was not approved.")
+                raise errors.RefusedStatementError(
+                    "The statement was not run: it was not approved."
+                )
             try:
                 rows = self._run(text, verdict.statement, limits)
                 return rows if text is statement else replace(rows, translated=text)
-            except (RefusedStatementError, NotUnderstoodError) as error:
+            except (errors.RefusedStatementError, errors.NotUnderstoodError) as error:
                 problem = problem or error  # its author does not know the translations
-        if isinstance(problem, RefusedStatementError):
+        if isinstance(problem, errors.RefusedStatementError):
             raise problem
         cause = None if problem is None else problem.__cause__
-        raise _advised(StatementError(str(problem)), self.dialect) from cause
+        raise advise(errors.StatementError(str(problem)), self.dialect) from cause
 
     def _meanings(self, statement: str, seconds: float) -> Iterator[tuple[str, GuardVerdict]]:
         """Yield a statement, then its translations, each with the verdict on it.
@@ -371,26 +356,25 @@ class GuardedDatabase:
         """Run the text of an allowed statement; an error about a name says what there is."""
         self._refuse_if_closed()
         until = monotonic() + limits.seconds + _FOR_HINTS
+        form = describing_form(text, self.dialect) if self.kind == "relational" else None
         try:
-            is_candidate = self.kind == "relational" and DESCRIBING.match(text)
-            form = describing_form(text, self.dialect) if is_candidate else None
             if form is not None:
                 schema = self._schema_by(until)
                 if schema is None:
-                    raise StatementTimeoutError(
+                    raise errors.StatementTimeoutError(
                         f"The schema was not read within {limits.seconds:g} seconds; ask again."
                     )
                 return answer(form, schema, self.namespace or self.name)
             rows = self._ran(statement, text, limits, until)
             return self._with_own_names(rows, statement, text) if self._is_rewritten else rows
-        except StatementError as error:
+        except errors.StatementError as error:
             problem = self._without_hidden(error, statement, text) if self._is_rewritten else error
-        if isinstance(problem, UnknownReferenceError):
-            found = self._unknown(problem.problem, problem.name, statement, until)
-            raise found from problem
-        if isinstance(problem, NotUnderstoodError):
+        if isinstance(problem, errors.UnknownReferenceError):
+            schema = self._schema_by(until)
+            raise unknown_name(problem, schema, statement) from problem
+        if isinstance(problem, errors.NotUnderstoodError):
             raise problem
-        raise _advised(problem, self.dialect) from problem.__cause__
+        raise advise(problem, self.dialect) from problem.__cause__
 
     def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:  # noqa: ARG002
         """Run the text of a statement within the rest of its limits."""
@@ -399,7 +383,7 @@ class GuardedDatabase:
             own = replace(limits, seconds=max(left, _AT_ONCE))
         try:
             return self._session.run(text, own)
-        except StatementTimeoutError as error:
+        except errors.StatementTimeoutError as error:
             raise timed_out(limits, self.kind) from error
 
     # Messages
@@ -417,19 +401,21 @@ class GuardedDatabase:
         )
         return replace(rows, columns=columns)
 
-    def _without_hidden(self, error: StatementError, statement: str, text: str) -> StatementError:
+    def _without_hidden(
+        self, error: errors.StatementError, statement: str, text: str
+    ) -> errors.StatementError:
         """Return an error without hidden values and without the policy's additions.
 
         It has no cause: that would have the engine's own words.
         """
-        if type(error) is StatementError and self._reads_filtered(statement):
-            return StatementError(_HIDDEN_VALUE)
-        said = error.problem if isinstance(error, UnknownReferenceError) else str(error)
+        if type(error) is errors.StatementError and self._reads_filtered(statement):
+            return errors.StatementError(_HIDDEN_VALUE)
+        said = error.problem if isinstance(error, errors.UnknownReferenceError) else str(error)
         problem = _POSITION.sub("", said)
         if _has_inserted(problem, statement, text):
             problem = _REWRITTEN
-        if isinstance(error, UnknownReferenceError):
-            return UnknownReferenceError(problem, error.name)
+        if isinstance(error, errors.UnknownReferenceError):
+            return errors.UnknownReferenceError(problem, error.name)
         return type(error)(problem)
 
     def _reads_filtered(self, statement: str) -> bool:
@@ -440,22 +426,9 @@ class GuardedDatabase:
         tables = parse(statement, self.dialect, self.policy.functions).tables if filters else ()
         return any(node.name.casefold() in filters for node in tables)
 
-    def _unknown(self, problem: str, name: str, statement: str, until: float) -> StatementError:
-        """Return the error of a name that is not there, with what there is."""
-        schema = self._schema_by(until)
-        if schema is None:
-            return StatementError(f"{problem}. What there is could not be read in time; ask again.")
-        return unknown_name(problem, name, schema, statement)
-
 
 def _has_inserted(message: str, statement: str, text: str) -> bool:
     """Whether a message has a piece of what the policy inserted into a statement."""
     message, written, ran = (" ".join(part.split()) for part in (message, statement, text))
     pieces = (message[i : i + _INSERTED] for i in range(len(message) - _INSERTED + 1))
     return any(piece in ran and piece not in written for piece in pieces)
-
-
-def _advised(error: StatementError, dialect: str) -> StatementError:
-    """Return an engine's error with the function to use in place of one that it lacks."""
-    advice = advice_on(str(error), dialect)
-    return type(error)(f"{error} {visible(advice)}") if advice else error

@@ -65,9 +65,9 @@ def _match(pattern: str | None, text: str) -> re.Match[str] | None:
 
 def describing_form(text: str, dialect: str) -> Form | None:
     """Return the form of a statement that the schema answers, and its parts; None for any other."""
-    for kind, pattern in _FORMS.items():
-        match = _match(pattern, text) if kind != "duckdb" or dialect == "duckdb" else None
-        if match is not None:
+    for kind, pattern in _FORMS.items() if DESCRIBING.match(text) else ():
+        match = _match(pattern, text)
+        if match is not None and (kind != "duckdb" or dialect == "duckdb"):
             return kind, match.groupdict()
     return None
 

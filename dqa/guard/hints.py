@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from functools import cache
-from importlib.resources import files
 
-from dqa.core.errors import StatementError
+from dqa.core.errors import StatementError, UnknownReferenceError
 from dqa.core.schema import DatabaseSchema, Field, NodeInfo, Part, TableInfo, replace_fields
 from dqa.core.text import visible
 from dqa.guard.lists import lists
@@ -53,25 +51,20 @@ def closest(
 
 def instead_of(function: str, dialect: str) -> str:
     """Return ``In place of f use ...``, or nothing where no advice is known."""
-    advice = _advice().get(({"mariadb": "mysql"}.get(dialect, dialect), function.lower()))
+    advice = lists(dialect).instead.get(function.lower())
     return f"In place of {function} use {advice}." if advice else ""
 
 
-@cache
-def _advice() -> dict[tuple[str, str], str]:
-    found: dict[tuple[str, str], str] = {}
-    dialect = ""
-    for line in files(lists.__module__).joinpath("instead.txt").read_text("utf-8").splitlines():
-        if line.startswith("["):
-            dialect = line.strip("[]")
-        elif ": " in line and not line.startswith("#"):
-            name, _, advice = line.partition(": ")
-            found[dialect, name] = advice
-    return found
+def unknown_name(
+    error: UnknownReferenceError, schema: DatabaseSchema | None, statement: str
+) -> StatementError:
+    """Return an error with the most likely name, and the names that exist.
 
-
-def unknown_name(problem: str, name: str, schema: DatabaseSchema, statement: str) -> StatementError:
-    """Return `problem` with the most likely name, and the names that exist."""
+    Without a schema, which could not be read in time, it has neither.
+    """
+    problem, name = error.problem, error.name
+    if schema is None:
+        return StatementError(f"{problem}. What there is could not be read in time; ask again.")
     from dqa.core.fitting import rank_parts
 
     parts, named = rank_parts(schema, statement)
@@ -89,14 +82,13 @@ def unknown_name(problem: str, name: str, schema: DatabaseSchema, statement: str
     return StatementError(f"{problem}.{visible(hint + listing)}")
 
 
-def advice_on(problem: str, dialect: str) -> str:
-    """Return what to write in place of a function that an engine says it lacks."""
-    found = _NO_FUNCTION.search(problem)
-    if found is None:
-        return ""
-    function = next(filter(None, found.groups()))
+def advise(error: StatementError, dialect: str) -> StatementError:
+    """Return an engine's error with the function to use in place of one that it lacks."""
+    found = _NO_FUNCTION.search(str(error))
+    function = next(filter(None, found.groups())) if found is not None else ""
     others = lists(dialect)["functions"] - {function.lower()}
-    return instead_of(function, dialect) or closest(function, others, cutoff=0.8).strip()
+    advice = instead_of(function, dialect) or closest(function, others, cutoff=0.8).strip()
+    return type(error)(f"{error} {visible(advice)}") if function and advice else error
 
 
 def _is_called(table: str, alias: str, statement: str) -> bool:
@@ -108,11 +100,8 @@ def _is_called(table: str, alias: str, statement: str) -> bool:
 
 def _owning(name: str, parts: Sequence[Part], schema: DatabaseSchema) -> str:
     """Return which tables or labels have a column or property; nothing where none has it."""
-    fields = ((part.name, field.name) for part in parts for field in part.fields)
-    owners: dict[str, str] = {}
-    for owner, field in fields:
-        if field.lower() == name.lower():
-            owners.setdefault(owner, field)
+    wanted = name.lower()
+    owners = {p.name: f.name for p in parts for f in p.fields if f.name.lower() == wanted}
     if not owners:
         return ""
     more = f" and {len(owners) - _OWNERS} more" if len(owners) > _OWNERS else ""
@@ -125,13 +114,11 @@ def _listing(parts: Sequence[Part], schema: DatabaseSchema) -> str:
     """Return the first parts, each with the names of its fields, as a statement spells them."""
     length, shown = 0, []
     for part in parts:
-        changes: dict[str, object] = {"comment": "", "omitted": 0}
-        if isinstance(part, TableInfo):
-            changes |= {"key": (), "references": ()}
-        elif isinstance(part, NodeInfo):
-            changes["key"] = None
         bare = [Field(field.name, "") for field in part.fields]
-        line = schema.describe(replace_fields(part, bare, **changes))
+        no_keys: dict[str, object] = {"key": None} if isinstance(part, NodeInfo) else {}
+        if isinstance(part, TableInfo):
+            no_keys = {"key": (), "references": ()}
+        line = schema.describe(replace_fields(part, bare, comment="", omitted=0, **no_keys))
         length += len(line)
         if length > _LONGEST_LISTING:
             break

@@ -61,6 +61,9 @@ _OPERATORS = frozenset(
         *(TokenType.CARET, TokenType.DIV, TokenType.MOD),
     }
 )
+_BRACES = (TokenType.L_BRACE, TokenType.R_BRACE)
+_DATE = [TokenType.L_BRACE, TokenType.STRING, TokenType.R_BRACE]
+"""The parts of ``{d '2024-01-01'}`` besides the word."""
 _TEXTS = (
     *(exp.Anonymous, exp.BitString, exp.ByteString, exp.HexString, exp.Identifier, exp.Literal),
     *(exp.National, exp.RawString, exp.UnicodeString, exp.JSONPathPart, exp.Placeholder),
@@ -210,63 +213,54 @@ def _adapted(
     clause: TokenType | None = None
     brackets: list[TokenType] = []
     closed: TokenType | None = None  # what stood before the bracket that has just been closed
-    join_name, braced = -1, set[int]()
+    join_name, braced = -1, _braces_of_dates(tokens)
     for number, token in enumerate(tokens):
-        before = tokens[number - 1] if number else token
-        after = tokens[number + 1] if number + 1 < len(tokens) else token
+        before, after = tokens[max(number - 1, 0)], tokens[min(number + 1, len(tokens) - 1)]
         kind, name = token.token_type, token.text.lower()
         if kind in _ENDS_CLAUSE or kind in {TokenType.GROUP_BY, TokenType.LIMIT}:
             clause = kind
-        is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
-        if is_mysql and kind is TokenType.L_BRACE:
-            word, value, end = [*tokens[number + 1 : number + 4], token, token, token][:3]
-            is_string = value.token_type is TokenType.STRING
-            is_closed = end.token_type is TokenType.R_BRACE
-            if word.text.lower() not in {"d", "t", "ts"} or not (is_string and is_closed):
-                raise Refusal("braces may only hold a date or a time, as in {d '2024-01-01'}")
-            braced = {number, number + 1, number + 3}
-        elif is_mysql and kind is TokenType.R_BRACE and number not in braced:
-            raise Refusal("a brace is closed that is not open")
         opened_by, closed = closed, None
         if kind is TokenType.L_PAREN:
             brackets.append(before.token_type)
         elif kind is TokenType.R_PAREN and brackets:
             closed = brackets.pop()
+        is_dropped = number == join_name
+        if dialect == "postgres":
+            is_type = after.token_type is TokenType.STRING and before.token_type not in _NAMES
+            is_named = kind is TokenType.ALIAS and opened_by is TokenType.USING
+            if is_named and after.token_type in _NAMES:
+                join_name, is_dropped = number + 1, True
+                joins.add(after.text.casefold())
+            is_dropped |= name == "symmetric" or (
+                is_type and name in known["types before a string"]
+            )
+            is_dropped |= kind is TokenType.USING and after.token_type in _COMPARISONS
+            is_dropped |= before.token_type is TokenType.USING and kind in _COMPARISONS
+            is_dropped |= name == "@" and after.token_type not in _NAMES
+        elif is_mysql:
+            if kind in _BRACES and number not in braced:
+                raise Refusal("braces may only hold a date or a time, as in {d '2024-01-01'}")
+            is_dropped |= name in known["words that change nothing"] or number in braced
+            is_dropped |= clause is TokenType.GROUP_BY and kind in {TokenType.ASC, TokenType.DESC}
+            is_dropped |= before.text.lower() == "of" and name in {"timestamp", "transaction"}
         if opened_by is TokenType.IN and kind in _OPERATORS:
             yield _as(token, TokenType.AND, "AND")  # sqlglot reads no operator after IN (...)
         elif clause is TokenType.LIMIT and kind is TokenType.MOD and after.token_type in _VALUES:
             yield _as(token, TokenType.STAR, "*")  # sqlglot reads LIMIT a % b as a percentage
-        elif (
-            dialect == "postgres"
-            and opened_by is TokenType.USING
-            and kind is TokenType.ALIAS
-            and after.token_type in _NAMES
-        ):
-            join_name = number + 1
-            joins.add(after.text.casefold())
-        elif not (
-            number == join_name
-            or (
-                dialect == "postgres"
-                and (
-                    name == "symmetric"
-                    or (is_type and name in known["types before a string"])
-                    or (kind is TokenType.USING and after.token_type in _COMPARISONS)
-                    or (before.token_type is TokenType.USING and kind in _COMPARISONS)
-                    or (name == "@" and after.token_type not in _NAMES)
-                )
-            )
-            or (
-                is_mysql
-                and (
-                    name in known["words that change nothing"]
-                    or number in braced
-                    or (clause is TokenType.GROUP_BY and kind in {TokenType.ASC, TokenType.DESC})
-                    or (before.text.lower() == "of" and name in {"timestamp", "transaction"})
-                )
-            )
-        ):
+        elif not is_dropped:
             yield token
+
+
+def _braces_of_dates(tokens: Sequence[Token]) -> set[int]:
+    """Return the positions of what stands around dates and times: ``{d`` and ``}``."""
+    kinds = [token.token_type for token in tokens]
+    return {
+        number + offset
+        for number, word in enumerate(tokens[1:])
+        if [kinds[number], *kinds[number + 2 : number + 4]] == _DATE
+        and word.text.lower() in {"d", "t", "ts"}
+        for offset in (0, 1, 3)
+    }
 
 
 def _refuse_too_large(tokens: Sequence[Token]) -> None:
@@ -305,7 +299,7 @@ def _left_out(parsed: Parsed, tokens: Sequence[Token], known: AllowLists) -> str
         if isinstance(value, str)
         for word in re.findall(r"[\w$]+", value.lower())
     )
-    found.update(node.name for node in parsed.nodes if isinstance(node, exp.Anonymous))
+    found.update(node.name.lower() for node in parsed.nodes if isinstance(node, exp.Anonymous))
     written: Counter[str] = Counter()
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         name = token.text.lower()

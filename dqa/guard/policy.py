@@ -184,22 +184,19 @@ class Policy:
     holds_store: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name in _LISTS:
+        for name in (*_LISTS, *_MAPPINGS):
             given = getattr(self, name)
             if given is not None:
-                object.__setattr__(self, name, _names(name, given))
-        for name in ("masks", "row_filters"):
-            object.__setattr__(self, name, _entries(name, getattr(self, name)))
+                object.__setattr__(self, name, _by_names(name, given))
+            for entry in given if given is not None and name in _OWNED else ():
+                if "." not in entry.strip("."):
+                    raise UsageError(f"The policy's {name} has '{entry}': write 'owner.{entry}'.")
         for name, mask in self.masks.items():
             _require_mask(name, mask)
         conditions: Mapping[str, object] = self.row_filters
         for name, condition in conditions.items():
             if not isinstance(condition, str) or not condition.strip():
                 raise UsageError(f"The row filter of {name} must be a condition as text.")
-        for name in ("columns", "properties", "masks"):
-            for entry in getattr(self, name) or ():
-                if "." not in entry.strip("."):
-                    raise UsageError(f"The policy's {name} has '{entry}': write 'owner.{entry}'.")
 
     def __hash__(self) -> int:
         return hash((self.tables, self.columns, self.denied_columns, self.labels))
@@ -404,28 +401,107 @@ class Policy:
             raise UsageError(f"The policy {error}.") from error
         if not isinstance(given, dict):
             raise UsageError(f"The policy {path} must be a JSON object of lists of names.")
-        known = (*_LISTS, "masks", "row_filters")
+        known = (*_LISTS, *_MAPPINGS)
         unknown = sorted(set(given) - set(known))
         if unknown:
             raise UsageError(f"The policy {path} has '{unknown[0]}', not one of {known}.")
         return cls(**given, schema=schema)
 
 
+@dataclass(frozen=True, slots=True)
+class VisibleGraph:
+    """The visible part of a graph.
+
+    Attributes
+    ----------
+    fold
+        Whether names are compared without regard to case; then all of these are in small letters.
+    labels, types
+        Those that may be read; None for all.
+    hidden
+        Labels that may not be read where all others may.
+    allowed, denied
+        Properties, as the policy lists them.
+    inside
+        The label that every node has to have.
+    """
+
+    fold: bool
+    labels: frozenset[str] | None
+    types: frozenset[str] | None
+    hidden: frozenset[str]
+    allowed: frozenset[str]
+    denied: frozenset[str]
+    inside: str | None = None
+
+    @classmethod
+    def of(cls, policy: Policy, *, fold: bool) -> VisibleGraph:
+        """Return the part that a policy shows."""
+
+        def folded(names: Iterable[str] | None) -> frozenset[str]:
+            return frozenset(name.lower() if fold else name for name in names or ())
+
+        labels = None if policy.labels is None else folded(policy.labels)
+        hidden = folded(policy.memory_labels)
+        if fold and policy.schema is not None:  # each label is a table, so all are known
+            tables = folded(node.label for node in policy.schema.nodes)
+            labels = tables & labels if labels is not None else tables - hidden if hidden else None
+        types = None if policy.relationship_types is None else folded(policy.relationship_types)
+        properties = folded(policy.properties), folded(policy.denied_properties)
+        return cls(fold, labels, types, hidden, *properties, policy.inside)
+
+    def _folded(self, name: str) -> str:
+        return name.lower() if self.fold else name
+
+    @property
+    def limits_nodes(self) -> bool:
+        """Whether there are labels that may not be read."""
+        return self.labels is not None or bool(self.hidden)
+
+    def shows_label(self, name: str) -> bool:
+        """Whether nodes of a label may be read."""
+        label = self._folded(name)
+        return (self.labels is None or label in self.labels) and label not in self.hidden
+
+    def shows_type(self, name: str) -> bool:
+        """Whether relationships of a type may be read."""
+        return self.types is None or self._folded(name) in self.types
+
+    def denying(self, name: str) -> frozenset[str]:
+        """Return the labels and types that hide a property."""
+        listed = {owner for owner, _, _ in map(_parts, self.allowed)}
+        denied = {o for o in listed if f"{o}.{self._folded(name)}" not in self.allowed}
+        entries = map(_parts, self.denied)
+        return frozenset(denied | {o for o, _, last in entries if o and last == self._folded(name)})
+
+    def shows(self, owner: str, name: str) -> bool:
+        """Whether a property of a label or type may be read."""
+        is_denied = self._folded(name) in self.denied
+        return not is_denied and self._folded(owner) not in self.denying(name)
+
+
+def _parts(entry: str) -> tuple[str, str, str]:
+    return entry.rpartition(".")
+
+
 _LISTS = tuple(item.name for item in fields(Policy) if "frozenset" in str(item.type))
+_MAPPINGS = ("masks", "row_filters")
+_OWNED = frozenset({"columns", "properties", "masks"})
+"""Lists whose entries name a table, a label or a type before the dot."""
 OF_GRAPH = frozenset({"labels", "relationship_types", "properties", "denied_properties"})
 
 
-def _names(what: str, given: Iterable[object]) -> frozenset[str]:
-    names = [given] if isinstance(given, str) else list(given)
-    if isinstance(given, str) or not all(isinstance(name, str) and name for name in names):
-        raise UsageError(f"The policy's {what} must be a list of names, not {given!r}.")
-    return frozenset(map(str if what in OF_GRAPH else str.casefold, names))  # type: ignore[arg-type]
-
-
-def _entries(what: str, given: object) -> dict[str, Any]:
-    if not isinstance(given, Mapping) or not all(isinstance(n, str) and n for n in given):
-        raise UsageError(f"The policy's {what} must be an object by names, not {given!r}.")
-    return {name.casefold(): value for name, value in given.items()}
+def _by_names(what: str, given: Any) -> Any:  # noqa: ANN401  (of any type before it is checked)
+    """Return a list of names, or values by their names, in the spelling that is compared."""
+    is_mapping = what in _MAPPINGS
+    is_list = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
+    names = list(given) if isinstance(given, Mapping) or is_list else []
+    is_form = isinstance(given, Mapping) if is_mapping else is_list
+    if not is_form or not all(isinstance(name, str) and name for name in names):
+        form = "an object by names" if is_mapping else "a list of names"
+        raise UsageError(f"The policy's {what} must be {form}, not {given!r}.")
+    fold = str if what in OF_GRAPH else str.casefold
+    return {fold(n): given[n] for n in names} if is_mapping else frozenset(map(fold, names))
 
 
 def _type_names(kind: str) -> Iterator[str]:

@@ -82,12 +82,6 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
     return read.text
 
 
-_RARE = (
-    *(exp.ObjectIdentifier, exp.SessionParameter, exp.Parameter, exp.TableSample, exp.CTE),
-    *(exp.Operator, exp.In, exp.Pivot, exp.Summarize),
-)
-
-
 class _Check:
     """The checks of one statement's nodes."""
 
@@ -107,9 +101,7 @@ class _Check:
                 is_filled = value not in (None, False, [])
                 if arguments is not None and argument not in arguments and is_filled:
                     self._refuse_argument(node, argument, value)
-            rule = self._rules.get(type(node))
-            if rule is not None:
-                rule(self, node)
+            self._rules.get(type(node), _Check._check_rare)(self, node)
         self._check_lengths()
         if self.dialect in {"postgres", "mariadb"}:
             self._check_dots()
@@ -297,12 +289,10 @@ class _Check:
         columns = node.args.get("columns") or []
         has_types = self.dialect == "postgres"  # AS x(a int, b text)
         names = [c.this if has_types and isinstance(c, exp.ColumnDef) else c for c in columns]
-        is_plain = (node.this is not None or has_types) and all(
-            isinstance(name, exp.Identifier)
-            and re.match(r'[^\W\d]|["`[]', self.parsed.text[name.meta.get("start", 0) :])
-            for name in names
-        )
-        if columns and not is_plain:
+        starts = (self.parsed.text[name.meta.get("start", 0) :] for name in names)
+        is_plain = all(isinstance(name, exp.Identifier) for name in names)
+        is_plain &= all(re.match(r'[^\W\d]|["`[]', start) for start in starts)
+        if columns and not (is_plain and (node.this is not None or has_types)):
             raise Refusal(f"'{node.name}(...)' is not an alias; write AS x(a, b) with plain names")
 
     # Other parts
@@ -330,7 +320,7 @@ class _Check:
             raise Refusal(f"the type {name} is not one that is described")
 
     def _check_rare(self, node: exp.Expr) -> None:
-        """Refuse a node of a rare kind that has a rule of its own."""
+        """Refuse a node of a kind that has a short rule."""
         problem, name = "", node.name
         match node:
             case exp.ObjectIdentifier() if self.scope is not None or self.policy.restricts:
@@ -412,9 +402,8 @@ class _Check:
         exp.DataType: _check_type,
         exp.Table: _check_table,
         exp.TableAlias: _check_alias,
-        **dict.fromkeys(_RARE, _check_rare),
     }
-    """The rule for each kind of node that has one."""
+    """The rule for each kind of node that has a longer one."""
 
 
 def _function_name(node: exp.Expr) -> str:

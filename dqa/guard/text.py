@@ -54,6 +54,7 @@ _JOINED = re.compile(r"[\w$&@'\"`\]]['\"`]|[\w$'\"`][\w$]|--|/\*|//")
 token or as a comment."""
 
 
+@cache
 def dialect_of(name: str) -> Dialect:
     """Return sqlglot's dialect for one of the guard's dialects.
 
@@ -61,15 +62,10 @@ def dialect_of(name: str) -> Dialect:
     so at the same time can see a half-imported module.
     """
     with _loading:
-        return _loaded({"mariadb": "mysql", "ansi": ""}.get(name, name))
-
-
-@cache
-def _loaded(name: str) -> Dialect:
-    found = Dialect.get_or_raise(name)
-    found.parse("SELECT 1")
-    found.generate(exp.select("1"))
-    return found
+        found = Dialect.get_or_raise({"mariadb": "mysql", "ansi": ""}.get(name, name))
+        found.parse("SELECT 1")
+        found.generate(exp.select("1"))
+        return found
 
 
 class StatementText(NamedTuple):

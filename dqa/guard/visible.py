@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from dqa.core.schema import (
-    DatabaseSchema,
-    NodeInfo,
-    Part,
-    TableInfo,
-    replace_fields,
-)
+from dqa.core.errors import UsageError
+from dqa.core.schema import DatabaseSchema, NodeInfo, Part, TableInfo, replace_fields
 from dqa.core.situation import Schema
-from dqa.guard.policy import Policy
+from dqa.guard.hints import closest
+from dqa.guard.policy import OF_GRAPH, Policy, VisibleGraph
 
 _NAME = re.compile(r"\w+")
+_KINDS = {
+    **dict.fromkeys(("tables", "unmasked", "row_filters"), "table"),
+    **dict.fromkeys(("columns", "denied_columns", "masks"), "column"),
+    "labels": "label",
+    "relationship_types": "relationship type",
+    **dict.fromkeys(("properties", "denied_properties"), "property"),
+}
+"""The lists of names of a schema's parts, and what each one names."""
 
 
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
@@ -52,28 +56,24 @@ def _without(comment: str, hidden: Collection[str]) -> str:
 
 
 def _visible_graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
-    from dqa.guard.cypher import VisibleGraph
-
-    fold: Callable[[str], str] = str.lower if dialect == "ladybug" else str
     shown = VisibleGraph.of(policy, fold=dialect == "ladybug")
-
-    def visible(part: Part) -> Part:
-        fields = [f for f in part.fields if shown.shows(fold(part.name), fold(f.name))]
-        hidden = {f.name.casefold() for f in part.fields if f not in fields}
-        changes: dict[str, str | None] = {"comment": _without(part.comment, hidden)}
-        if isinstance(part, NodeInfo) and (part.key or "").casefold() in hidden:
-            changes["key"] = None
-        return replace_fields(part, fields, **changes)
-
-    parts: list[Part] = [n for n in schema.nodes if shown.shows_label(fold(n.label))]
+    parts: list[Part] = [*schema.tables]
+    parts += [_visible_part(n, shown) for n in schema.nodes if shown.shows_label(n.label)]
     parts += [
-        e
-        for e in schema.edges
-        if shown.shows_type(fold(e.label))
-        and shown.shows_label(fold(e.source))
-        and shown.shows_label(fold(e.target))
+        _visible_part(edge, shown)
+        for edge in schema.edges
+        if shown.shows_type(edge.label) and all(map(shown.shows_label, (edge.source, edge.target)))
     ]
-    return schema.replace_parts([*schema.tables, *map(visible, parts)])
+    return schema.replace_parts(parts)
+
+
+def _visible_part(part: Part, shown: VisibleGraph) -> Part:
+    fields = [field for field in part.fields if shown.shows(part.name, field.name)]
+    hidden = {field.name.casefold() for field in part.fields if field not in fields}
+    changes: dict[str, str | None] = {"comment": _without(part.comment, hidden)}
+    if isinstance(part, NodeInfo) and (part.key or "").casefold() in hidden:
+        changes["key"] = None
+    return replace_fields(part, fields, **changes)
 
 
 def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema:
@@ -86,10 +86,8 @@ def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema
     scenario
         The scenario's tables, nodes and edges. Those that the database lacks are ignored.
     """
-    elements = {
-        (kind, element.label): element
-        for kind, found in (("label", scenario.nodes), ("relationship type", scenario.edges))
-        for element in found
+    elements = {("label", node.label): node for node in scenario.nodes} | {
+        ("relationship type", edge.label): edge for edge in scenario.edges
     }
     tables = {table.name.casefold(): table for table in scenario.tables}
 
@@ -101,13 +99,58 @@ def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema
             return part
         columns = dict(element.properties) if element else {f.name: f.name for f in part.fields}
         comments = {column.name.casefold(): column.description for column in table.columns}
-        fields = [
-            replace(
-                field,
-                comment=field.comment or comments.get(columns.get(field.name, "").casefold(), ""),
-            )
-            for field in part.fields
-        ]
+        found = [comments.get(columns.get(field.name, "").casefold(), "") for field in part.fields]
+        pairs = zip(part.fields, found, strict=True)
+        fields = [replace(field, comment=field.comment or comment) for field, comment in pairs]
         return replace_fields(part, fields, comment=part.comment or table.description)
 
     return schema.replace_parts([describe(part) for part in schema.parts])
+
+
+def names_anything(policy: Policy) -> bool:
+    """Whether a policy names a table, a column or another part of a schema."""
+    return any(getattr(policy, part) for part in _KINDS)
+
+
+def require_known(policy: Policy, schemas: Sequence[DatabaseSchema], *, fold: bool = False) -> None:
+    """Refuse names that no schema has: a misspelt name protects nothing.
+
+    Parameters
+    ----------
+    policy
+        The policy. Its lists for a kind of database that is not among the schemas may name
+        anything. A table that is named with its schema may be elsewhere in the database, so it is
+        not looked for.
+    schemas
+        Of every database that the policy is for, whole.
+    fold
+        Whether the names of graphs are compared without regard to case.
+
+    Raises
+    ------
+    UsageError
+        A list has a name that is in no schema; with the closest that is.
+    """
+    elsewhere = {name.rpartition(".")[2] for name in policy.tables or () if "." in name}
+    parts = [part for schema in schemas for part in schema.parts]
+    for what, kind in _KINDS.items():
+        is_of_graph = what in OF_GRAPH
+        here = [part for part in parts if isinstance(part, TableInfo) is not is_of_graph]
+        form = str if is_of_graph and not fold else str.casefold
+        known = [name for part in here for name in _names_of(part, what)]
+        there = set(map(form, known))
+        for name in sorted(getattr(policy, what) or ()) if here else ():
+            owner = name.rpartition(".")[0]
+            is_elsewhere = owner in elsewhere or (what in {"tables", "unmasked"} and owner)
+            if form(name) not in there and not is_elsewhere:
+                hint = closest(name, known, whole=True)
+                full = "table or view" if kind == "table" else kind
+                raise UsageError(f"The policy's {what} has '{name}': no such {full}.{hint}")
+
+
+def _names_of(part: Part, what: str) -> list[str]:
+    """Return the names of a part of a schema that a list of a policy may have."""
+    if _KINDS[what] not in {"column", "property"}:
+        return [part.name] if _KINDS[what] == part.kind else []
+    names = [field.name for field in part.fields]
+    return [f"{part.name}.{name}" for name in names] + names * what.startswith("denied")

@@ -13,7 +13,7 @@ from dqa.core.schema import describe
 from dqa.core.situation import Situation
 from dqa.databases.base import Backend
 from dqa.guard import Policy
-from dqa.guard.policy_names import require_known
+from dqa.guard.visible import require_known
 from tests.databases.conftest import BACKENDS
 
 TABLES = Policy(

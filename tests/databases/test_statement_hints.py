@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dqa.core.database import Database
-from dqa.core.errors import RefusedStatementError, StatementError
+from dqa.core.errors import RefusedStatementError, StatementError, UnknownReferenceError
 from dqa.core.schema import DatabaseSchema, Field, NodeInfo
 from dqa.core.situation import Situation
 from dqa.databases.backends import BUILT_IN
@@ -102,9 +102,13 @@ def test_a_name_with_a_line_break_stays_on_its_line(tmp_path: Path) -> None:
 def test_a_hint_proposes_a_table_where_a_table_is_meant() -> None:
     """Not a property that is spelled like it."""
     graph = DatabaseSchema(nodes=(NodeInfo("Person", (Field("city", "STRING"),)),))
-    said = str(unknown_name("Table Citi does not exist", "Citi", graph, ""))
+
+    def unknown(problem: str, name: str) -> StatementError:
+        return unknown_name(UnknownReferenceError(problem, name), graph, "")
+
+    said = str(unknown("Table Citi does not exist", "Citi"))
     assert "Did you mean" not in said
-    said = str(unknown_name("Table Persn does not exist", "Persn", graph, ""))
+    said = str(unknown("Table Persn does not exist", "Persn"))
     assert "Did you mean 'Person'" in said
-    said = str(unknown_name("Cannot find property citi", "n.citi", graph, ""))
+    said = str(unknown("Cannot find property citi", "n.citi"))
     assert "Did you mean 'city'" in said

@@ -12,7 +12,8 @@ from dqa.core.errors import DatabaseUnavailableError, RefusedStatementError
 from dqa.core.schema import EdgeInfo, NodeInfo
 from dqa.core.session import Session
 from dqa.guard import GuardedDatabase, Policy
-from dqa.guard.cypher import VisibleGraph, read_statement
+from dqa.guard.cypher import read_statement
+from dqa.guard.policy import VisibleGraph
 
 _LABELS = "_LABEL"
 """The key of a node's labels in a result; where some are hidden, no other map may have it."""

@@ -2,9 +2,10 @@
 
 Lines that begin with ``#`` are comments. In the section ``parts`` a word with a colon is a class of
 a syntax tree, and the words behind it are the arguments that it may have; classes of the section
-``function classes`` may have any. An empty ``table functions`` lets any allowed function stand in
-FROM. The sections ``functions/tables that look outside`` describe objects of the database: they are
-refused where a policy hides something, or the database has a schema scope.
+``function classes`` may have any. In the section ``instead`` each line has a function of another
+dialect and what to use in its place. An empty ``table functions`` lets any allowed function stand
+in FROM. The sections ``functions/tables that look outside`` describe objects of the database: they
+are refused where a policy hides something, or the database has a schema scope.
 """
 
 from __future__ import annotations
@@ -30,12 +31,15 @@ class AllowLists(dict[str, frozenset[str]]):
     ----------
     parts
         The arguments that each class of a syntax tree may have.
+    instead
+        By functions of other dialects, what to use in their place.
     """
 
     parts: Mapping[str, frozenset[str]] = {}
+    instead: Mapping[str, str] = {}
 
     def __missing__(self, section: str) -> frozenset[str]:
-        return frozenset()
+        return self.setdefault(section, frozenset())
 
     @cached_property
     def syntax(self) -> frozenset[str]:
@@ -56,4 +60,6 @@ def lists(dialect: str) -> AllowLists:
             if section == "parts":
                 parts = re.findall(r"(\w+):((?:\s+\w+(?![\w:]))*)", words)
                 found.parts = {part: frozenset(arguments.split()) for part, arguments in parts}
+            elif section == "instead":
+                found.instead = dict(re.findall(r"^(\w+): (.+)$", words, re.MULTILINE))
     return found

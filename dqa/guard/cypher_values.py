@@ -7,26 +7,20 @@ become.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal, NamedTuple, NoReturn
 
-from dqa.guard.check import Refusal
-from dqa.guard.cypher_cursor import Call, Cursor, Element
-from dqa.guard.cypher_sizes import (
-    ACCUMULATOR,
-    MOST_ROWS,
-    ONE,
-    Size,
-    call_of,
-    list_of,
-    numbers_in,
-    range_of,
-    reduced,
-    repeated,
-    require_small,
-    sum_of,
-)
-from dqa.guard.cypher_tokens import NUMBER, TEXT, is_word
+from dqa.core.cypher import quote_name
+from dqa.guard import cypher_sizes as sizing
+from dqa.guard.check import SEVERAL, Refusal
+from dqa.guard.cypher_sizes import ONE, Size, sum_of
+from dqa.guard.cypher_tokens import NUMBER, TEXT, is_word, tokens
 from dqa.guard.hints import closest
+from dqa.guard.lists import lists
+from dqa.guard.policy import Policy
 
 SHORTEST = frozenset({"shortestpath", "allshortestpaths"})
 AFTER_NAME = frozenset({")", "]", ":", "{", "*", "$", "IS", "WHERE"})
@@ -34,33 +28,213 @@ _BEFORE_TEST = frozenset({".", ":", "IS", "{"})
 """Follows a name whose property, label or type alone is read."""
 _BEGINS_NODE = frozenset({")", ":", "{", "$", "IS", "WHERE"})
 _BEGINS_VALUE = frozenset({"(", "[", "{", "$", NUMBER, TEXT})
+_ENDS_VALUE = frozenset({"", ",", ")", "]", "}", ".", "AS", "=", "<>", ";"})
 _SUBQUERIES = frozenset({"EXISTS", "COUNT", "COLLECT"})
 _BOOLEAN = frozenset({"AND", "OR", "XOR"})
 _COMPARISONS = frozenset({"=", "<>", "!=", "<", ">", "<=", ">="})
 _NUMERIC = frozenset({"-", "*", "/", "%", "^"})
 _SIGNS = frozenset({"-", "+", "!"})
-_OPERATORS = (
-    _BOOLEAN
-    | _COMPARISONS
-    | _NUMERIC
-    | {"+", "=~", "<<", ">>", "||", "&", ":=", "IN", "CONTAINS", "STARTS", "ENDS"}
-    | {"JOIN", "MULTI_JOIN"}
-)
+_OTHERS = {"+", "=~", "<<", ">>", "||", "&", ":=", "IN", "CONTAINS", "STARTS", "ENDS"}
+_OPERATORS = _BOOLEAN | _COMPARISONS | _NUMERIC | _OTHERS | {"JOIN", "MULTI_JOIN"}
 _TRIMMING = ("BOTH", "LEADING", "TRAILING")
+_HELP = (
+    "only MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, CALL of listed procedures, RETURN, ORDER BY, "
+    "SKIP, LIMIT and UNION may be used"
+)
 
 
-class ExpressionReader(Cursor):
-    """Reads values; its subclass reads patterns and clauses, which values may contain."""
+@dataclass(slots=True)
+class Element:
+    """A node or relationship in a pattern; positions are numbers of tokens.
+
+    Attributes
+    ----------
+    opening
+        Its bracket; of a relationship without one, its first dash.
+    variable
+        Its variable.
+    begin, end
+        Its labels or types: after the colon or IS, and after the last of them; both 0 for none.
+    names
+        The labels or types that are written.
+    is_plain
+        Whether each of these is one that it may have, with no negation, wildcard or computed name.
+    keys
+        The properties of its map, and the weight of a shortest path.
+    is_many
+        Whether it matches any number of relationships.
+    """
+
+    kind: Literal["node", "relationship"]
+    opening: int
+    variable: int | None = None
+    begin: int = 0
+    end: int = 0
+    names: list[int] = field(default_factory=list)
+    is_plain: bool = True
+    keys: list[int] = field(default_factory=list)
+    is_many: bool = False
+
+
+class Call(NamedTuple):
+    """A call of a function: its name in small letters, and its brackets."""
+
+    name: str
+    opening: int
+    end: int
+
+
+class ValueReader:
+    """A position in the tokens of a statement; its subclass reads patterns and clauses.
+
+    Attributes
+    ----------
+    spelled
+        The tokens as they will be written; a policy changes them.
+    elements
+        The nodes and relationships of all patterns.
+    tested
+        The labels and types that are tested for outside of patterns.
+    variables
+        Names of nodes, relationships and paths in patterns.
+    uses
+        Names that stand as whole values.
+    compared
+        Pairs of these that are compared with each other alone, by ``=`` or ``<>``.
+    properties
+        The value (or None where it is not a name) and the property that is read with a dot.
+    wholes
+        The positions of ``*``, for all properties or for all columns of RETURN.
+    aliases
+        The value that AS gives another name, and that name.
+    calls, procedures
+        Functions, and names of procedures.
+    returned
+        Where each item of RETURN in the whole statement, without a name, begins and ends.
+    colons
+        What separates labels and is no ``&``.
+    used
+        The database that USE names, which is not written again.
+    shows, explains, searches, has_path_value, has_computed_label
+        What SHOW shows; whether there is EXPLAIN or PROFILE, SEARCH, a path outside of patterns, a
+        label or type that the server computes.
+    """
 
     _subquery: Callable[..., None]
     _pattern: Callable[[], None]
     _chain: Callable[[], None]
     _labels: Callable[[], list[int]]
 
-    _rows = 1.0
-    """Most rows so far, as UNWIND multiplies them."""
-    _returned = ONE
-    """The last value of a WITH or RETURN."""
+    def __init__(self, statement: str, dialect: str, policy: Policy) -> None:
+        self.ladybug = dialect == "ladybug"
+        self.found = found = tokens(statement, dialect)
+        self.keys, self.texts, self.closing = found.keys, found.texts, found.closing
+        self.spelled = list(found.spelled)
+        self.words = words = lists(dialect)
+        whole = words["functions of whole elements"]
+        self._functions = policy.functions | words["functions"] | whole
+        described = policy.procedures | words["describing procedures"]
+        self._procedures = described | words["procedures"]
+        self.elements: list[Element] = []
+        self.variables: set[str] = set()
+        self.tested: list[int] = []
+        self.uses: list[int] = []
+        self.wholes: list[int] = []
+        self.colons: list[int] = []
+        self.compared: list[tuple[int, int]] = []
+        self.aliases: list[tuple[int, int]] = []
+        self.returned: list[tuple[int, int]] = []
+        self.properties: list[tuple[int | None, int]] = []
+        self.calls: list[Call] = []
+        self.procedures: list[str] = []
+        self.shows = self.used = ""
+        self.explains = self.searches = self.has_path_value = self.has_computed_label = False
+        self.i = 0
+        self._around = ""
+        self._sizes: dict[str, Size] = {}
+        self._rows = 1.0  # most rows so far, as UNWIND multiplies them
+        self._last = ONE  # the last value of a WITH or RETURN
+
+    # Tokens
+
+    def folded(self, i: int) -> str:
+        """Return how a name is compared: LadybugDB ignores case."""
+        return self.texts[i].lower() if self.ladybug else self.texts[i]
+
+    def _at(self, *keys: str) -> bool:
+        return self.keys[self.i] in keys
+
+    def _is_prefix(self, *words: str) -> bool:
+        """Whether a word that could be a name is one of the language here."""
+        return self._at(*words) and self.keys[self.i + 1] not in _ENDS_VALUE
+
+    def _take(self, *keys: str) -> bool:
+        """Step over the next token if it is one of `keys`; whether it was."""
+        is_one = self.keys[self.i] in keys
+        self.i += is_one
+        return is_one
+
+    def _skip(self, *keys: str) -> None:
+        """Step over all such tokens."""
+        while self._take(*keys):
+            pass
+
+    def _expect(self, *keys: str) -> None:
+        """Step over exactly these tokens."""
+        for key in keys:
+            if not self._take(key):
+                self._unexpected(f"{key} is missing before")
+
+    def _name(self, what: str = "a name") -> int:
+        """Step over a name; one that is spelled as a word that writes is quoted."""
+        if self.keys[self.i] in self.words["writing"]:
+            self.spelled[self.i] = quote_name(self.texts[self.i])
+        return self._property(what)
+
+    def _property(self, what: str = "a property") -> int:
+        if not is_word(self.keys[self.i]):
+            self._unexpected(f"{what} is missing before")
+        self.i += 1
+        return self.i - 1
+
+    def _dotted(self) -> tuple[str, int]:
+        """Return a name with its namespaces in small letters, and where it ends."""
+        begin = end = self.i
+        while self.keys[end + 1] == "." and is_word(self.keys[end + 2]):
+            end += 2
+        return ".".join(self.texts[begin : end + 1 : 2]).lower(), end
+
+    @contextmanager
+    def _inside(self, around: str = "") -> Iterator[int]:
+        """Step into a bracket, and out behind its end, which the context has to reach."""
+        end, outer = self.closing[self.i], self._around
+        self.i, self._around = self.i + 1, around
+        yield end
+        if self.i != end:
+            self._unexpected()
+        self.i, self._around = end + 1, outer
+
+    def _unexpected(self, problem: str = "") -> NoReturn:
+        """Refuse the token that is next."""
+        key, text = self.keys[self.i], self.texts[self.i]
+        if key == ";":
+            raise Refusal(SEVERAL)
+        if key in self.words["writing"] | {"SHOW", "LOAD"}:
+            raise Refusal(f"it contains {key}, and only reading is allowed: write MATCH")
+        what = f"'{text[:40]}' (character {self.found.starts[self.i] + 1})" if key else "its end"
+        raise Refusal(f"{problem} {what}" if problem else f"{what} is not expected there: {_HELP}")
+
+    # Sizes
+
+    def _hold(self, name: int, size: Size) -> None:
+        """Note how large the value of a name may be, wherever the name stands."""
+        known = self._sizes.get(self.folded(name), size)
+        self._sizes[self.folded(name)] = max(size, known, key=lambda one: one.total)
+
+    def _size_of(self, name: int) -> Size:
+        return self._sizes.get(self.folded(name), ONE)
+
+    # Values
 
     def _expression(self) -> Size:
         """Read values with operators between them; any comparison makes it a truth value."""
@@ -83,16 +257,15 @@ class ExpressionReader(Cursor):
             elif key == "-" and self.ladybug:
                 self._take(">")
         around = ["AND", *operators, "AND"]
-        for number, key in enumerate(operators):
-            one, other = bare[number : number + 2]
-            is_alone = {around[number], around[number + 2]} <= _BOOLEAN
-            if key in {"=", "<>"} and is_alone and one is not None and other is not None:
+        for number, (one, other) in enumerate(pairwise(bare)):
+            is_test = operators[number] in {"=", "<>"}
+            is_test &= {around[number], around[number + 2]} <= _BOOLEAN
+            if is_test and one is not None and other is not None:
                 self.compared.append((one, other))
-        size = sizes[0] if len(sizes) == 1 else sum_of(sizes)
-        require_small(size)
-        if (_COMPARISONS | _BOOLEAN).intersection(operators):
-            return ONE
-        return ONE if operators and _NUMERIC.issuperset(operators) else size
+        size = sum_of(sizes)
+        sizing.require_small(size)
+        is_short = operators and _NUMERIC.issuperset(operators)
+        return ONE if is_short or (_COMPARISONS | _BOOLEAN).intersection(operators) else size
 
     def _is_one_name(self, begin: int) -> bool:
         """Whether the value that begins there is a name and nothing else so far."""
@@ -100,8 +273,7 @@ class ExpressionReader(Cursor):
 
     def _operand(self) -> Size:
         """Read one value, and what stands behind it."""
-        while self._take(*_SIGNS):
-            pass
+        self._skip(*_SIGNS)
         begin, key = self.i, self.keys[self.i]
         size = ONE
         if key == "(" and self._is_pattern(begin):
@@ -158,16 +330,13 @@ class ExpressionReader(Cursor):
         if key in _SUBQUERIES and after == "{" and self.keys[self.i + 2] not in {".", "}"}:
             self.i += 1
             self._subquery(may_be_pattern=True)
-            is_list = key == "COLLECT"
-            return repeated(min(self._rows, MOST_ROWS), self._returned.total) if is_list else ONE
+            return sizing.collected(self._rows, self._last.total) if key == "COLLECT" else ONE
         name, end = self._dotted()
         if self.keys[end + 1] == "(":
             return self._function(name, end)
-        is_before_value = after in _BEGINS_VALUE or (
-            is_word(after)
-            and after not in _OPERATORS | self.words["operators"] | self.words["clauses"]
-        )
-        if key in self.words["writing"] and is_before_value:
+        ends = _OPERATORS | self.words["operators"] | self.words["clauses"]
+        is_value_next = after in _BEGINS_VALUE or (is_word(after) and after not in ends)
+        if key in self.words["writing"] and is_value_next:
             self._unexpected()
         i = self._name()
         if after not in _BEFORE_TEST:
@@ -237,7 +406,7 @@ class ExpressionReader(Cursor):
         if self._take("WHERE"):
             self._expression()
         if self._take("|"):
-            size = repeated(size.total, self._expression().total)
+            size = sizing.repeated(size.total, self._expression().total)
         while self.i < end and self._take(","):
             self._expression()
         return size
@@ -254,20 +423,17 @@ class ExpressionReader(Cursor):
         self._expect(",")
         items = self._bound()
         self._expect("|")
-        first, folded = self.i, self.folded(name)
-        before = self._size_of(name)
-        self._sizes[folded] = Size.of(ACCUMULATOR)
+        first, folded, before = self.i, self.folded(name), self._size_of(name)
+        self._sizes[folded] = Size.of(sizing.ACCUMULATOR)
         reads_keys = all(
             self.keys[i + 1] == "." and is_word(self.keys[i + 2])
             for i in range(first, end)
             if is_word(self.keys[i]) and self.folded(i) == folded
         )
-        if reads_keys and self._at("{") and self.closing[first] + 1 == end:
-            values = self._map()
-        else:
-            values = [self._expression()]
+        is_map = reads_keys and self._at("{") and self.closing[first] + 1 == end
+        values = self._map() if is_map else [self._expression()]
         self._sizes[folded] = before
-        return reduced(self.texts[name], start, items, values)
+        return sizing.reduced(self.texts[name], start, items, values)
 
     def _arguments(self, name: str, end: int) -> list[Size]:
         """Read values with commas, or with the dots of a slice."""
@@ -289,17 +455,15 @@ class ExpressionReader(Cursor):
 
     def _result(self, name: str, sizes: list[Size], first: int, *, is_list: bool) -> Size:
         """Return how large the result of a call may be, or what brackets hold."""
-        if is_list:
-            return list_of(sizes)
-        if not name:
-            return sizes[0] if len(sizes) == 1 else sum_of(sizes)
+        if is_list or not name:
+            return sizing.list_of(sizes) if is_list else sum_of(sizes)
         if name == "collect":
-            total = sum_of(sizes).total
-            return Size(total * min(self._rows, MOST_ROWS), total)
+            return sizing.collected(self._rows, sum_of(sizes).total)
         keys, texts = self.keys[first : self.i], self.texts[first : self.i]
         if name == "range":
-            return range_of(keys, texts, computes=self.ladybug)
-        return call_of(name, sizes, max(numbers_in(keys, texts), default=1.0), self.words)
+            return sizing.range_of(keys, texts, computes=self.ladybug)
+        most = max(sizing.numbers_in(keys, texts), default=1.0)
+        return sizing.call_of(name, sizes, most, self.words)
 
     def _map(self, element: Element | None = None, variable: int | None = None) -> list[Size]:
         """Read a map, or the projection of a variable; return the sizes of its values."""
@@ -337,11 +501,10 @@ class ExpressionReader(Cursor):
         """Read what follows IS: ``[NOT] NULL``, a type, a normal form, or labels."""
         self._take("NOT")
         self._take("NFC", "NFD", "NFKC", "NFKD")
-        if not self._take("NULL", "NORMALIZED"):
-            if self._take("::", "TYPED"):
-                self._type()
-            else:
-                self.tested += self._labels()
+        if self._take("::", "TYPED"):
+            self._type()
+        elif not self._take("NULL", "NORMALIZED"):
+            self.tested += self._labels()
 
     def _type(self) -> None:
         """Read a type: words, and brackets around others."""

@@ -111,16 +111,13 @@ class CypherReader(ValueReader):
             case "USING":
                 self._hint()
             case "WHEN":
-                self._when()
+                self._expression()
+                self._expect("THEN")
+                self._subquery()
+                if self._take("ELSE"):
+                    self._subquery()
             case _ if clause not in {"OPTIONAL", "FINISH"}:
                 self._items(clause)
-
-    def _when(self) -> None:
-        self._expression()
-        self._expect("THEN")
-        self._subquery()
-        if self._take("ELSE"):
-            self._subquery()
 
     def _items(self, clause: str) -> None:
         """Read values with commas, each perhaps with a name or an order."""

@@ -314,7 +314,7 @@ def _answers_of(
     """Return the right answers in the spelling of the candidates."""
     if candidates is None:
         return answers
-    spelled = {str(candidate).strip(): candidate for candidate in candidates}
+    spelled: dict[Candidate, Candidate] = {str(one).strip(): one for one in candidates}
     spelled |= {candidate: candidate for candidate in candidates}
     found: list[Candidate] = []
     for answer in answers:

@@ -169,7 +169,7 @@ def test_nothing_but_the_query_layer_talks_to_a_driver() -> None:
     memories = ("memory.py", "tables.py")
     own = [ROOT / "dqa" / part for part in parts]
     own += [ROOT / "dqa" / "evaluation" / name for name in runs]
-    own.append(ROOT / "simulators" / "dqa_simulators" / "shop" / "storage")
+    own.append(ROOT / "simulators" / "dqa_simulators" / "shop" / "catalogue.py")
     own += [PACKAGES["dqa_ldm2"] / part for part in memories]
     for module in modules():
         if not any(module.path.is_relative_to(one) for one in own):

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
     from dqa.loaders.base import QuestionReader
     from dqa.models.scripted import Responder
-    from dqa.report.passages import Passage
     from dqa.scenarios.base import Scenario
     from dqa.scenarios.generation import Generator
     from dqa.worlds.base import WorldFactory
@@ -47,16 +46,11 @@ if TYPE_CHECKING:
 TracePicture: TypeAlias = "Callable[[Trace], Picture | None]"
 """Draws a method's own trace; None for one that it does not know."""
 
-Rendering: TypeAlias = "Callable[[Event], Iterable[Passage] | None]"
-"""Shows a method's own events as passages; None for an event that it does not know."""
-
-
 _CONTRACTS: Mapping[str, str] = {
     "decider": "dqa.deciders.base:DeciderFactory",
     "database": "dqa.databases.base:Backend",
     "reader": "dqa.loaders.base:QuestionReader",
     "event": "dqa.core.events:Event",
-    "rendering": "collections.abc:Callable",
     "picture": "collections.abc:Callable",
     "trace_picture": "collections.abc:Callable",
     "command": "typer:Typer",
@@ -397,12 +391,6 @@ def events() -> tuple[type[Event], ...]:
     from dqa.core.events import CORE_EVENTS
 
     return CORE_EVENTS + tuple(event for told in _loadable("event") for event in told)
-
-
-@cache
-def renderings() -> tuple[Rendering, ...]:
-    """Return what shows the methods' own events, as far as it can be loaded."""
-    return tuple(_loadable("rendering"))
 
 
 def question_pictures(scenario: str) -> QuestionPictures | None:

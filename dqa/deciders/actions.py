@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dqa.core.errors import InvalidAnswerError, UnparsableReplyError
+from dqa.core.errors import InvalidAnswerError
 from dqa.core.question import Candidate, fits_form
 from dqa.deciders.prompting import fold
-from dqa.deciders.replies import read_action, read_object
+from dqa.deciders.replies import read_action
 
 _LISTED = 40
 """Most actions that a message lists."""
-_SHOWN = 10
-"""Most problems that a message lists."""
 _LONGEST = 60
 """Most characters of a value that a message shows."""
 
@@ -27,19 +25,6 @@ class Chosen:
     answer: str
     action: Candidate
     reasoning: str = ""
-
-
-def read_choice(
-    reply: str, actions: Sequence[Candidate], noun: str = "action", form: str = ""
-) -> Chosen:
-    """Return the action that a reply's object names; `UnparsableReplyError` says what to write."""
-    told = read_object(reply, "action")
-    if "action" not in told:
-        raise UnparsableReplyError('The reply names no action. Write {"action": "..."}.')
-    said = action_text(told["action"])
-    action = choose_action(said, actions, noun, form)
-    reasoning = told.get("reasoning", "")
-    return Chosen(said, action, reasoning if isinstance(reasoning, str) else "")
 
 
 def choose_action(
@@ -90,12 +75,6 @@ def advise_on_action(actions: Sequence[Candidate], form: str = "") -> str:
         return f'Write {{"action": "..."}} with {free}.'
     one = f'Write {{"action": "..."}} with exactly one of these: {", ".join(listed)}{others}'
     return f"{one}, or with {free}." if form else f"{one}."
-
-
-def told_of(problems: Sequence[str]) -> str:
-    """Return problems as one text that is not too long."""
-    more = f"; {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    return "; ".join(problems[:_SHOWN]) + more
 
 
 def shown(text: object) -> str:

@@ -52,7 +52,6 @@ from dqa.core.endings import EXPECTED_FAILURES
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.events import (
     BudgetEvent,
-    ParseFailureEvent,
     PromptEvent,
     ReplyEvent,
     Role,
@@ -293,41 +292,31 @@ class Asking:
         InfrastructureError, BudgetSpentError, UsageError
             As `dqa.models.calling.call_model` raises them.
         """
-        from langchain_core.messages import AIMessage
+        from dqa.models.conversation import Conversation, StepPrompt
 
-        from dqa.models.conversation import EMPTY_REPLY, StepPrompt, correction, given_up, take_turn
+        best: _Kind | None = None
 
-        record = self.recorder
-        if record.ended_by is None and record.over_budget(reads=False) is not None:
-            raise OutOfBudgetError(f"The budget of {record.spent} is spent.")
+        def use(text: str) -> _Kind:
+            nonlocal best
+            reply = kind.read(text, context) if read is None else read(text)
+            if best is None or len(reply.flaws) <= len(best.flaws):
+                best = reply
+            if reply.flaws:
+                raise UnparsableReplyError(listed(reply.flaws))
+            return reply
+
+        talk = Conversation(self.model, self.tries, self.calls, self.recorder)
         prompt = StepPrompt.of(self.render(purpose, **values), self.package, purpose, values)
         label = label or kind.model_config.get("title") or purpose
-        asked = (("human", prompt.text),)
-        record.note(PromptEvent(step=record.steps, messages=asked, role=role, purpose=label))
-        messages: list[BaseMessage] = [prompt]
-        best: _Kind | None = None
-        problem = ""
-        for _ in range(self.tries):
-            turn = take_turn(model or self.model, messages, record, self.calls)
-            record.steps += 1
-            record.note(turn.event(record.steps, turn.text, turn.thought, role=role))
-            try:
-                turn.check()
-                reply = kind.read(turn.text, context) if read is None else read(turn.text)
-                if best is None or len(reply.flaws) <= len(best.flaws):
-                    best = reply
-                if not reply.flaws:
-                    break
-                problem = listed(reply.flaws)
-            except UnparsableReplyError as error:
-                problem = str(error)
-            record.note(ParseFailureEvent(step=record.steps, problem=problem, role=role))
-            messages += [AIMessage(turn.text or EMPTY_REPLY), correction(problem)]
-        if best is None:
-            raise given_up(self.tries, problem)
+        try:
+            found = talk.ask(prompt, use, label, model=model, role=role)
+        except UnparsableReplyError:
+            if best is None:
+                raise
+            found = best
         if note:
-            self.note(purpose, best)
-        return best
+            self.note(purpose, found)
+        return found
 
     @property
     def last_text(self) -> str:

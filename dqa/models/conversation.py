@@ -181,7 +181,7 @@ class Conversation:
 
     def ask(
         self,
-        prompt: str,
+        prompt: str | HumanMessage,
         read: Callable[[str], _Read],
         purpose: str | None = None,
         *,
@@ -212,11 +212,12 @@ class Conversation:
         InfrastructureError, BudgetSpentError, UsageError
             As `dqa.models.calling.call_model` raises them.
         """
-        messages: list[BaseMessage] = [HumanMessage(prompt)]
+        first = HumanMessage(prompt) if isinstance(prompt, str) else prompt
+        messages: list[BaseMessage] = [first]
         record = self.recorder
         if record.ended_by is None and record.over_budget(reads=False) is not None:
             raise OutOfBudgetError(f"The budget of {record.spent} is spent.")
-        asked = (("human", prompt),)
+        asked = (("human", first.text),)
         record.note(PromptEvent(step=record.steps, messages=asked, role=role, purpose=purpose))
         problem = ""
         for _ in range(self.max_failures):

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from difflib import SequenceMatcher
 from typing import Any
 
-from dqa import plugins
 from dqa.core.decision import Ending
 from dqa.core.events import ENDING_KINDS, Event, StepEvent
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING
@@ -110,7 +109,7 @@ class _EventReader:
                 if note is not None:
                     found: list[Passage] | None = [note(event.step, event.data)]
                 else:
-                    found = _of_method(event) if show is None else [*show(event.step, event.data)]
+                    found = None if show is None else [*show(event.step, event.data)]
             except (AttributeError, KeyError, TypeError, ValueError):
                 found = None  # a plug-in's event of the same kind with other fields
             if found is not None:
@@ -286,12 +285,6 @@ _NOTED: Mapping[str, Callable[[int, Mapping[str, Any]], Passage]] = {
     "crashed": _crash,
 }
 """Events that need no other event to be read."""
-
-
-def _of_method(event: Event) -> list[Passage] | None:
-    """Return a method's own event; None where no installed method knows it."""
-    shown = (rendering(event) for rendering in plugins.renderings())
-    return next((list(passages) for passages in shown if passages is not None), None)
 
 
 def _text(data: Mapping[str, Any], name: str) -> str:

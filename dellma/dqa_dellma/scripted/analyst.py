@@ -18,7 +18,6 @@ from typing import Any
 from dqa.core.situation import Cell
 from dqa.deciders.method import ScriptedReplies
 from dqa.deciders.prompting import on_one_line
-from dqa.models.scripted.steps import number
 from dqa_dellma.scripted.reports import Report, read_report
 
 _QUOTE = "> "
@@ -185,15 +184,15 @@ def _figure(rows: Sequence[Mapping[str, Cell]]) -> float:
     """Return an action's figure from its rows: by the columns that scenarios name, or the first."""
     last = rows[-1]
     if {"acre_yield", "price"} <= last.keys():
-        return number(last["acre_yield"]) * number(last["price"])
+        return _number(last["acre_yield"]) * _number(last["price"])
     if "flow_to_home" in last:
-        value = number(last.get("local_value")) + number(last.get("ingoing"))
-        return number(last["flow_to_home"]) + 1e-3 * value
+        value = _number(last.get("local_value")) + _number(last.get("ingoing"))
+        return _number(last["flow_to_home"]) + 1e-3 * value
     if {"level", "max_supply", "scarcest_input_met"} <= last.keys():
         met = last["scarcest_input_met"]
-        share = 0.0 if met is None else min(number(met), 1.0)
-        return number(last["max_supply"]) / max(number(last["level"]), 1.0) * share
-    return next((number(c) for c in last.values() if isinstance(c, int | float)), 0.0)
+        share = 0.0 if met is None else min(_number(met), 1.0)
+        return _number(last["max_supply"]) / max(_number(last["level"]), 1.0) * share
+    return next((_number(c) for c in last.values() if isinstance(c, int | float)), 0.0)
 
 
 def _trends(tables: Tables, actions: Sequence[str]) -> dict[str, float]:
@@ -202,7 +201,7 @@ def _trends(tables: Tables, actions: Sequence[str]) -> dict[str, float]:
     for header, rows in tables:
         if header[-1] == "mean_price":
             for row in rows:
-                means.setdefault(str(row[0]), []).append(number(row[-1]))
+                means.setdefault(str(row[0]), []).append(_number(row[-1]))
     return {
         action: found[-1] / (sum(found[-12:]) / len(found[-12:]))
         for action, found in means.items()
@@ -216,3 +215,8 @@ def _drawn(text: str, actions: Sequence[str], seed: int) -> dict[str, float]:
         action: hashlib.sha256(f"{seed}\n{action}\n{text}".encode()).digest() for action in actions
     }
     return {action: float(int.from_bytes(digest[:6], "big")) for action, digest in digests.items()}
+
+
+def _number(cell: Cell) -> float:
+    """Return a cell as a number; 0 for NULL and for other values."""
+    return float(cell) if isinstance(cell, int | float) else 0.0

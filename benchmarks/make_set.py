@@ -25,7 +25,7 @@ import numpy as np
 
 import dqa
 from dqa import plugins
-from dqa.api.generating import resistance_of
+from dqa.api.questions import resistance_of
 from dqa.core.errors import PluginError
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.audit import simulate_all

@@ -14,9 +14,12 @@ Ask your own database, in your own words::
 
     import dqa
 
-    decision = dqa.ask("shop.db", dqa.AskedQuestion(
-        question="Which supplier do we drop?", candidates="SELECT name FROM supplier",
-    ), model="openai:gpt-5")
+    decision = dqa.ask(
+        "shop.db",
+        "Which supplier do we drop?",
+        candidates="SELECT name FROM supplier",
+        model="openai:gpt-5",
+    )
     print(decision.choice, [asked.statement for asked in decision.evidence])
 
 Open a database, read-only and behind the guard::

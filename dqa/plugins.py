@@ -119,41 +119,19 @@ def _load(kind: str, name: str) -> Any:  # noqa: ANN401  (each caller below stat
     if name not in found:
         raise UnknownNameError(kind, name, names(kind))
     where = f"The {kind} '{name}' is registered as {found[name].value}"
-    loaded = _loaded(found[name], where)
-    if not _fits(kind, loaded):
-        wanted = f"{_WANTED.get(kind, 'an object of')} {_CONTRACTS[kind].replace(':', '.')}"
-        is_class = isinstance(loaded, type)
-        shown = f"the class {loaded.__name__}" if is_class else f"of type {type(loaded).__name__}"
-        raise PluginError(
-            f"{where}, which breaks its contract: it is {shown} and has to be {wanted}. "
-            "Mend or remove the package that registers it."
-        )
-    return loaded
+    return _object(found[name], where, _CONTRACTS[kind], is_class=kind in {"event", "format"})
 
 
-_WANTED: Mapping[str, str] = {
-    "event": "a tuple of subclasses of",
-    "format": "a subclass of",
-    "set": "a folder, a",
-}
+def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # noqa: ANN401
+    """Load the object that a scenario's document names."""
+    what = f"The {part} of scenario '{scenario.name}' is {value}"
+    return _object(EntryPoint(scenario.name, value, part), what, contract)
 
 
-def _fits(kind: str, loaded: Any) -> bool:  # noqa: ANN401  (whatever a plug-in brings)
-    """Whether an object fits the contract of its group."""
-    contract = resolve_name(_CONTRACTS[kind])
-    if kind in _WANTED and kind != "set":
-        classes = loaded if kind == "event" else (loaded,)
-        return isinstance(classes, tuple) and all(
-            isinstance(one, type) and issubclass(one, contract) for one in classes
-        )
-    # A class has the methods of a protocol, but is no instance of it.
-    is_class = isinstance(loaded, type)
-    return isinstance(loaded, contract) and (contract is Callable or not is_class)
-
-
-def _loaded(point: EntryPoint, what: str) -> Any:  # noqa: ANN401  (as above)
+def _object(point: EntryPoint, what: str, contract: str, *, is_class: bool = False) -> Any:  # noqa: ANN401
+    """Load an object and check its contract: an instance, or with `is_class` its subclasses."""
     try:
-        return point.load()
+        loaded = point.load()
     except DqaError:
         raise
     except (Exception, SystemExit) as error:  # whatever a package does when it is imported
@@ -162,6 +140,22 @@ def _loaded(point: EntryPoint, what: str) -> Any:  # noqa: ANN401  (as above)
             f"{what} but cannot be loaded: {problem}. Install what it needs, or remove what names "
             "it."
         ) from error
+    wanted = resolve_name(contract)
+    if is_class:
+        classes = loaded if isinstance(loaded, tuple) else (loaded,)
+        fits = all(isinstance(one, type) and issubclass(one, wanted) for one in classes)
+    else:
+        # A class has the methods of a protocol, but is not an instance of it.
+        fits = isinstance(loaded, wanted) and (wanted is Callable or not isinstance(loaded, type))
+    if not fits:
+        of_type = f"of type {type(loaded).__name__}"
+        shown = f"the class {loaded.__name__}" if isinstance(loaded, type) else of_type
+        kind = "a subclass" if is_class else "an object"
+        raise PluginError(
+            f"{what}, which breaks its contract: it is {shown} and has to be {kind} of "
+            f"{contract.replace(':', '.')}. Fix or remove the package that brings it."
+        )
+    return loaded
 
 
 def _loadable(kind: str, load: Callable[[str], Any] | None = None) -> Iterator[Any]:
@@ -169,19 +163,6 @@ def _loadable(kind: str, load: Callable[[str], Any] | None = None) -> Iterator[A
     for name in names(kind):
         with suppress(PluginError):
             yield _load(kind, name) if load is None else load(name)
-
-
-def _part(scenario: Scenario, part: str, value: str, contract: str) -> Any:  # noqa: ANN401
-    """Load the object that a scenario's document names, and check its contract."""
-    what = f"The {part} of scenario '{scenario.name}'"
-    found = _loaded(EntryPoint(scenario.name, value, part), f"{what} is {value}")
-    wanted = resolve_name(contract)
-    if not isinstance(found, wanted) or (wanted is not Callable and isinstance(found, type)):
-        raise PluginError(
-            f"{what} breaks its contract: it is no object of {contract.replace(':', '.')}. Mend "
-            "the package that brings it."
-        )
-    return found
 
 
 command: Callable[[str], typer.Typer] = partial(_load, "command")
@@ -281,66 +262,60 @@ def _heuristics() -> dict[str, list[Scenario]]:
     return found
 
 
-def simulator(name: str) -> Simulator:
-    """Return what tells the outcomes of the scenario called `name`: a simulator, or statements."""
+_MISSING = {
+    "simulator": "The scenario '{0.name}' has no simulator: its outcomes are recorded with "
+    "questions. To calculate the outcomes of its candidates, name their source under [outcomes] of "
+    '{0.folder}/scenario.toml: source = "formula", "query" or "python".',
+    "generator": "The scenario '{0.name}' has no generator, so its questions come from a release "
+    "or from a file of your own (--questions). To generate them, name an object of "
+    "dqa.scenarios.generation.Generator in {0.folder}/scenario.toml: [generator] "
+    'python = "package.module:OBJECT".',
+}
+"""The messages about a scenario that lacks a part."""
+
+
+def _scenario_with(part: str, name: str) -> Scenario:
+    """Return a scenario that has a part."""
     found = find_scenario(name)
     if found is None:
-        raise UnknownNameError("simulator", name, names("simulator"))
-    if not _has(found, "simulator"):
-        raise UsageError(
-            f"The scenario '{name}' has no simulator: its outcomes are recorded with questions. To "
-            "have what its candidates lead to worked out, say where from under [outcomes] of "
-            f'{found.folder}/scenario.toml: source = "formula", "query" or "python".'
-        )
-    return simulator_of(found)
+        raise UnknownNameError(part, name, names(part))
+    if not _has(found, part):
+        raise UsageError(_MISSING[part].format(found))
+    return found
+
+
+def simulator(name: str) -> Simulator:
+    """Return the simulator of a scenario: a package's, or its own statements."""
+    return simulator_of(_scenario_with("simulator", name))
 
 
 @cache
 def simulator_of(scenario: Scenario) -> Simulator:
-    """Return the simulator of a scenario, which need not be registered."""
+    """Return the simulator of a scenario, which need not be registered.
+
+    Raises
+    ------
+    ParseError
+        The text of its rules lacks one that the simulator declares.
+    """
+    from dqa.core.simulator import counting_of
+    from dqa.scenarios.checks import unstated_rule
     from dqa.scenarios.outcomes import ScenarioOutcomes
 
     if scenario.outcomes.source in ("query", "formula"):
         return ScenarioOutcomes(scenario)
     value, contract = scenario.outcomes.python or "", "dqa.core.simulator:Simulator"
     found: Simulator = _part(scenario, "simulator", value, contract)
-    _expect_rules(scenario, found)
-    return found
-
-
-def _expect_rules(scenario: Scenario, simulator: Simulator) -> None:
-    """Hold a scenario's text of rules against what its simulator declares that it counts by."""
-    from dqa.core.simulator import counting_of
-    from dqa.scenarios.checks import unstated_rule
-
-    counting = counting_of(simulator)
-    if counting is None:
-        return
-    known = {*simulator.rule_sets}
-    if not ({counting.text} <= known == {*counting.described} == {*counting.grounds}):
-        raise PluginError(
-            f"The simulator of scenario '{scenario.name}' declares what it counts by for other "
-            f"rule sets than it has, {', '.join(simulator.rule_sets)}: describe each of them and "
-            "give its grounds. Mend the package that brings it."
-        )
-    problem = unstated_rule(scenario.rules, counting)
+    counting = counting_of(found)
+    problem = None if counting is None else unstated_rule(scenario.rules, counting)
     if problem is not None:
         raise ParseError(f"{scenario.folder}/rules.md", None, problem)
+    return found
 
 
 def generator(name: str) -> Generator:
     """Return the generator of the scenario called `name`."""
-    found = find_scenario(name)
-    if found is None:
-        raise UnknownNameError("scenario that can be generated", name, names("generator"))
-    if not _has(found, "generator"):
-        raise UsageError(
-            f"The scenario '{name}' has no generator, so its questions come from a release or from "
-            "a file of your own (--questions). To generate them, name an object of "
-            f"dqa.scenarios.generation.Generator in {found.folder}/scenario.toml: [generator] "
-            'python = "package.module:OBJECT".'
-        )
-    return _generator(found)
+    return _generator(_scenario_with("generator", name))
 
 
 @cache
@@ -390,7 +365,7 @@ def events() -> tuple[type[Event], ...]:
     """
     from dqa.core.events import CORE_EVENTS
 
-    return CORE_EVENTS + tuple(event for told in _loadable("event") for event in told)
+    return CORE_EVENTS + tuple(event for listed in _loadable("event") for event in listed)
 
 
 def question_pictures(scenario: str) -> QuestionPictures | None:
@@ -417,22 +392,20 @@ def backend_for(location: str) -> Backend:
         try:
             found = backend(name)
         except PluginError as error:
-            # A driver that is missing matters only where nothing else opens the location.
+            # A missing driver matters only if nothing else opens the location.
             broken.append(str(error))
             continue
         known.append(name)
         if found.accepts(location):
             return found
-    named, kinds = redact(location), ", ".join(known) or "them"
+    named, kinds = f"'{redact(location)}'", ", ".join(known) or "them"
+    fix = "name a file or folder that exists, or a URL"
     if not location.strip():
-        problem = "An empty location names no database: give a URL or a file"
+        problem = f"An empty location names no database: {fix}"
     elif Path(location).exists():
-        problem = f"'{named}' is no database that one of {kinds} opens: name another file, or a URL"
+        problem = f"{named} is no database that one of {kinds} opens: name another file, or a URL"
     elif "://" in location:
-        problem = f"'{named}' is no URL that one of {kinds} knows"
+        problem = f"{named} is no URL that one of {kinds} knows"
     else:
-        problem = (
-            f"'{named}' does not exist, and its name does not say which of {kinds} a new one would "
-            "be: name a file or folder that exists, or a URL"
-        )
+        problem = f"{named} does not exist, and its name does not say which of {kinds} it is: {fix}"
     raise UsageError(f"{problem}. {' '.join(broken)}".rstrip())

@@ -244,7 +244,8 @@ def test_a_policy_and_an_audit_reach_every_statement(tmp_path: Path) -> None:
     with pytest.raises(dqa.UsageError, match="name"):
         dqa.ask(
             file,
-            dqa.AskedQuestion(question="Who?", candidates="SELECT name FROM supplier"),
+            "Who?",
+            candidates="SELECT name FROM supplier",
             decider="first",
             policy=policy,
         )
@@ -263,6 +264,10 @@ def test_a_bug_of_a_decider_is_told_by_ask_or_raised(tmp_path: Path) -> None:
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("CREATE TABLE t (a)")
     asked = dqa.AskedQuestion(question="Which?", candidates="SELECT 'x'")
+    first = dqa.ask(file, asked, decider="first", candidates=["y", "z"], record=False)
+    assert (first.asked.text, first.choice) == ("Which?", "y")
+    with pytest.raises(dqa.UsageError, match="there is no field 'rule'"):
+        dqa.ask(file, "Which?", rule="None.", decider="first")
     crashed = dqa.ask(file, asked, decider=Broken())
     assert (crashed.ending, crashed.error) == (dqa.Ending.CRASHED, "ZeroDivisionError: no luck")
     assert "ZeroDivisionError" in crashed.events[0].data["traceback"]

@@ -1,8 +1,10 @@
-"""Ask one question on any database, in the user's own words or a scenario's."""
+"""Ask one question on any database, in the user's own words or a scenario's; store the record."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -12,25 +14,34 @@ from pydantic import model_validator
 
 from dqa import plugins
 from dqa.api.databases import opened
-from dqa.api.decision_records import record_alternatives, store_record
-from dqa.api.evaluating import default_deciders
-from dqa.api.running import Named, name_deciders, name_models
+from dqa.api.running import Named, default_deciders, name_deciders, name_models
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import RefusedStatementError, StoppedError, UsageError
+from dqa.core.errors import (
+    BudgetSpentError,
+    CrashError,
+    DqaError,
+    InfrastructureError,
+    RefusedStatementError,
+    StoppedError,
+    UsageError,
+)
 from dqa.core.events import EndingEvent, Event, ReviewKind
 from dqa.core.evidence import LOOKING_UP
+from dqa.core.files import problem_of_path, require_new_file, write_private
 from dqa.core.provenance import utc_now
 from dqa.core.question import Candidate, Question
 from dqa.core.recorder import DecisionWatcher, watched_by
 from dqa.core.records import Record
 from dqa.core.review import Reviewer, Reviewing, reviewed_by, reviewing_by
+from dqa.core.simulator import Outcomes
 from dqa.core.text import counted, shortened
 from dqa.deciders.answers import choice_of
 from dqa.deciders.base import DeciderFactory
 from dqa.deciders.choices import Choices, choices_of, listed_choices
 from dqa.deciders.reviewing import settle_decision
+from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
 from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.crashes import ended_by
@@ -39,17 +50,17 @@ from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.spec import Deciding
-from dqa.evaluation.traces import Provenance, Trace
+from dqa.evaluation.traces import Alternative, AskedRecord, Provenance, Spread, Trace
 from dqa.guard import Audit, GuardedDatabase, Policy
 from dqa.loaders.custom_question import TargetValue
 from dqa.loaders.live_questions import ask_scenario, require_candidates
 from dqa.models.attempts import attempt_by
 from dqa.scenarios import scenario_name
 
-_CUSTOM = "custom"
-"""The scenario of a question without one."""
 _LONGEST = 80
 """Characters of an answer in a message."""
+_STORED, _WORST = 1_000, 100
+"""The most alternatives that a record has, and how many of them are the worst."""
 
 
 class AskedQuestion(Record):
@@ -122,7 +133,7 @@ class AskedQuestion(Record):
             As `Database.query` does.
         """
         if self.scenario is None:
-            asked = Question(_CUSTOM, "1", self.question or "", self.rules or "")
+            asked = Question("custom", "1", self.question or "", self.rules or "")
         else:
             scenario = plugins.scenario(scenario_name(self.scenario))
             asked = ask_scenario(scenario, database, self.target)
@@ -130,19 +141,19 @@ class AskedQuestion(Record):
         if self.candidates is None:
             require_candidates(asked)
             return asked
-        if not isinstance(self.candidates, str):
-            return replace(
-                asked, candidates=tuple(dict.fromkeys(self.candidates)), candidate_query=None
-            )
-        listed = _listed(self.candidates, database)
-        # Of very many none is held, but where each of them has an outcome.
-        held = listed.held if self.scenario is None else listed.all()
-        return replace(asked, candidates=held, candidate_query=self.candidates)
+        if isinstance(self.candidates, str):
+            listed = _listed(self.candidates, database)
+            # A long list is only held if each candidate has an outcome.
+            held = listed.held if self.scenario is None else listed.all()
+            return replace(asked, candidates=held, candidate_query=self.candidates)
+        return replace(
+            asked, candidates=tuple(dict.fromkeys(self.candidates)), candidate_query=None
+        )
 
 
 def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     database: str | Path | Database,
-    question: str | AskedQuestion,
+    question: str | AskedQuestion | None = None,
     *,
     decider: Named | None = None,
     calls: CallOptions = DEFAULT_CALLS,
@@ -155,7 +166,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     debug: bool = False,
     allow_no_evidence: bool = False,
     record: Path | str | bool = True,
-    **deciding: Any,  # noqa: ANN401  (fields of the spec)
+    **fields: Any,  # noqa: ANN401  (fields of the question and of the spec)
 ) -> Trace:
     """Ask one question about any database.
 
@@ -164,7 +175,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     database
         A URL, a database's file, CSV and Parquet files, or an open database.
     question
-        In the user's own words, or with rules, candidates, context, or of a scenario.
+        In the user's own words; or an `AskedQuestion`.
     decider
         Who decides, as a name or an object.
     calls
@@ -185,8 +196,9 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     record
         Where the record is stored: a new file; True for a new file in `records_folder`; False for
         nowhere.
-    **deciding
-        The fields of a `Deciding`: model, planner, protocol, settings, rule_set, seed, ... A model
+    **fields
+        The fields of an `AskedQuestion`: rules, candidates, context, scenario, target. And those of
+        a `Deciding`: model, planner, protocol, settings, rule_set, seed, ... A model
         may be LangChain's chat model itself; its `name` is its name in traces.
 
     Returns
@@ -204,13 +216,17 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     QueryError, DataError, InfrastructureError
         The question cannot be made of the database's contents.
     """
-    asked = AskedQuestion(question=question) if isinstance(question, str) else question
+    given = {name: fields.pop(name) for name in AskedQuestion.model_fields.keys() & fields.keys()}
+    if isinstance(question, AskedQuestion):
+        asked = question.changed(**given)
+    else:
+        asked = AskedQuestion(question=question, **given)
     if asked.scenario is not None:
         scenario_name(asked.scenario)  # a folder may bring deciders of its own
     reviewing = reviewing_by(reviewer, review)
-    asking, name, connected = connect_decider(decider, calls, deciding)
-    (made,) = connected.deciders(asking.rule_set)
-    model = connected.models[name]
+    asking, name, connected = connect_decider(decider, calls, fields)
+    (deciders,) = connected.deciders(asking.rule_set)
+    model, maker = connected.models[name], connected.makers[name]
     decision_id, time = uuid4().hex, utc_now()
     with opened(database, policy=policy, audit=audit, tables=tables) as there:
         if not allow_no_evidence and not there.schema().parts:
@@ -222,26 +238,19 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         described = _described(there, about)
         connected.check_reachable()
         key = DecisionKey(about.key, there.name, name)
-        with decision_span(key, about, decision=decision_id, model=model) as span:
-            with (
-                attempt_by(about.key, name),
-                watched_by(watcher or DecisionWatcher()),
-                reviewed_by(reviewing),
-            ):
-                try:
-                    if reviewing is not None:
-                        reviewing.question = about.text
-                    decision = made[name].decide(about, described)
-                    if not allow_no_evidence:
-                        decision = _require_evidence(decision, about, connected.makers[name])
-                    decision = _review(decision, about, described, reviewing)
-                except StoppedError as error:
-                    recorder = None if reviewing is None else reviewing.recorder
-                    decision = ended_by(error) if recorder is None else recorder.failed(error)
-                except Exception as error:
-                    if debug:
-                        raise
-                    decision = ended_by(error)
+
+        def decide() -> Decision:
+            made = deciders[name].decide(about, described)
+            supported = made if allow_no_evidence else _require_evidence(made, about, maker)
+            return _review(supported, about, described, reviewing)
+
+        with (
+            decision_span(key, about, decision=decision_id, model=model) as span,
+            attempt_by(about.key, name),
+            watched_by(watcher or DecisionWatcher()),
+            reviewed_by(reviewing),
+        ):
+            decision = _handling_errors(decide, about, reviewing, debug=debug)
             describe_decision(span, decision)
         alternatives = record_alternatives(about, described, decision.choice, asking.rule_set)
     spent = replace(decision, usage=decision.usage + decision.lost)
@@ -253,6 +262,34 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     if record is not False:
         trace = store_record(trace, None if record is True else Path(record))
     return tell_observers(trace)
+
+
+def _handling_errors(
+    decide: Callable[[], Decision], about: Question, reviewing: Reviewing | None, *, debug: bool
+) -> Decision:
+    """Return a decision, also if an error ends it; with `debug` a bug raises its own error."""
+    try:
+        if reviewing is not None:
+            reviewing.question = about.text
+        return decide()
+    except StoppedError as error:
+        recorder = None if reviewing is None else reviewing.recorder
+        return ended_by(error) if recorder is None else recorder.failed(error)
+    except Exception as error:
+        if debug:
+            raise
+        return ended_by(error)
+
+
+def require_decided(trace: Trace) -> None:
+    """Raise the error that ended a decision from outside, which says nothing about the question."""
+    problem = trace.error or "A server, the network or a provider failed."
+    if trace.ending is Ending.INFRASTRUCTURE:
+        raise InfrastructureError(problem)
+    if trace.ending is Ending.BUDGET:
+        raise BudgetSpentError(problem)
+    if trace.ending is Ending.CRASHED:
+        raise CrashError(f"{trace.decider} crashed, which is a bug: {problem}")
 
 
 def connect_decider(
@@ -291,10 +328,12 @@ def _require_evidence(
     return replace(_ended(decision, Ending.NO_EVIDENCE, problem), answer=decision.answer)
 
 
-def _ended(decision: Decision, ending: Ending, problem: str, *events: Event) -> Decision:
+def _ended(
+    decision: Decision, ending: Ending, problem: str, trace: Sequence[Event] = ()
+) -> Decision:
     """Return a decision that ended without an answer."""
-    trace = (*decision.trace, *events, EndingEvent.of(ending, decision.steps, problem))
-    return replace(decision, ending=ending, answer="", choice=None, error=problem, trace=trace)
+    events = (*(trace or decision.trace), EndingEvent.of(ending, decision.steps, problem))
+    return replace(decision, ending=ending, answer="", choice=None, error=problem, trace=events)
 
 
 def _review(
@@ -314,17 +353,19 @@ def _review(
             return read_statement(answer, database)
         return choice_of(answer, question, choices_of(question, database))
 
+    problem = None
     try:
         settled, choice = settle_decision(decision.answer, decision.choice, choose)
     except StoppedError as error:
-        return _ended(decision, Ending.STOPPED, str(error), *reviewing.events[before:])
-    if settled.text is None:
+        problem = str(error)
+    trace = (*decision.trace, *reviewing.events[before:])
+    if problem is None and settled.text is not None:
+        return replace(decision, answer=settled.text, choice=choice, trace=trace)
+    if problem is None:
         who = f" ({settled.by})" if settled.by else ""
         why = f": {settled.reason}" if settled.reason else ""
         problem = f"A person{who} refused the decision{why}. Its decider cannot continue."
-        return _ended(decision, Ending.STOPPED, problem, *reviewing.events[before:])
-    trace = (*decision.trace, *reviewing.events[before:])
-    return replace(decision, answer=settled.text, choice=choice, trace=trace)
+    return _ended(decision, Ending.STOPPED, problem, trace)
 
 
 def _listed(statement: str, database: Database) -> Choices:
@@ -348,3 +389,130 @@ def _described(database: Database, question: Question) -> Database:
     if scenario is None or not isinstance(database, GuardedDatabase):
         return database
     return database.described(scenario.schema)
+
+
+def record_alternatives(
+    question: Question, database: Database, choice: Candidate | None, rule_set: str | None
+) -> AskedRecord:
+    """Return the question and its candidates, with outcomes if its scenario has them.
+
+    The database is queried for outcomes, or the scenario's simulator works them out. The record
+    says why they are not known; the decision stands.
+    """
+    asked = AskedRecord(
+        text=question.text,
+        rules=question.rules,
+        scenario=question.scenario,
+        target=dict(question.target),
+    )
+    try:
+        choices = choices_of(question, database)
+        if choices is None:
+            return asked
+        if question.scenario not in plugins.names("simulator"):
+            first = list(choices.first[:_STORED])
+            if choice is not None and choice not in first:
+                first += choices.among({str(choice)})
+            listed = tuple(Alternative(candidate=one) for one in first)
+            return asked.changed(total=choices.total, alternatives=listed)
+        whole = replace(question, candidates=choices.all())  # each of them has an outcome
+        simulation = Simulation.of(whole, database, rule_set)
+        outcomes = simulation.outcomes()
+    except Exception as error:  # noqa: BLE001  (a simulator is anyone's code)
+        kind = "" if isinstance(error, DqaError) else f"{type(error).__name__}: "
+        return asked.changed(problem=f"{kind}{error}")
+    return asked.changed(
+        total=len(outcomes.candidates),
+        alternatives=tuple(_alternatives(outcomes, choice)),
+        spread=_spread(outcomes) if len(outcomes.candidates) > _STORED else None,
+        unit=simulation.unit,
+        goal=outcomes.goal,
+        baseline=outcomes.baseline,
+        statement=simulation.statement,
+    )
+
+
+def _alternatives(outcomes: Outcomes, choice: Candidate | None) -> Iterator[Alternative]:
+    """Yield the alternatives that a record has, the best first."""
+    ranked = outcomes.best_first()
+    if len(ranked) > _STORED:
+        stored = [*ranked[: _STORED - _WORST], *ranked[-_WORST:]]
+        if choice is not None and choice in outcomes and choice not in stored:
+            stored.insert(_STORED - _WORST, choice)
+        ranked = stored
+    for candidate in ranked:
+        value, rank = outcomes.value(candidate), outcomes.rank(candidate)
+        yield Alternative(candidate=candidate, outcome=value, rank=rank)
+
+
+def _spread(outcomes: Outcomes) -> Spread:
+    import numpy as np
+
+    values = outcomes.values
+    low, middle, high = (float(one) for one in np.quantile(values, (0.25, 0.5, 0.75)))
+    is_known = outcomes.baseline is not None
+    return Spread(
+        best=outcomes.best,
+        worst=float(values.min() if outcomes.goal == "maximise" else values.max()),
+        mean=float(values.mean()),
+        quartiles=(low, middle, high),
+        ties=len(outcomes.ties),
+        unmoved=len(outcomes.unmoved(outcomes.candidates)) if is_known else None,
+    )
+
+
+def records_folder() -> Path:
+    """Return the folder of decision records.
+
+    ``DQA_DECISIONS``, or else ``dqa/decisions`` in the user's data folder (``XDG_DATA_HOME``, by
+    default ``~/.local/share``).
+    """
+    own = os.environ.get("DQA_DECISIONS")
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
+    return Path(own) if own else Path(data, "dqa", "decisions")
+
+
+def record_file(trace: Trace) -> Path | None:
+    """Return the file of a decision's record in `records_folder`; None for a run's."""
+    made = trace.provenance
+    if made is None:
+        return None
+    return records_folder() / f"{made.time[:19].replace(':', '')}-{made.decision[:12]}.json"
+
+
+def store_record(trace: Trace, named: Path | None) -> Trace:
+    """Store the record of a decision in a named file, or in `records_folder`.
+
+    If that fails, it is an error for a named file, and otherwise a warning of the decision.
+    """
+    file = named or record_file(trace)
+    if file is None:
+        return trace
+    try:
+        if named is None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        write_private(file, json.dumps(trace.to_json(), indent=2, ensure_ascii=False) + "\n")
+    except OSError as error:
+        problem = f"The record is not stored: {problem_of_path(file, error, writing=True)}."
+        if named is not None:
+            raise InfrastructureError(f"{problem} The answer was: {trace.answer}") from error
+        return trace.changed(warnings=(*trace.warnings, problem))
+    return trace
+
+
+def write_decision_page(trace: Trace, file: Path | str) -> None:
+    """Write the record of a decision as one self-contained page.
+
+    It has the question, the decision, the alternatives with their outcomes, the plan, every
+    statement with the rows that were seen, who decided, and the cost.
+
+    Raises
+    ------
+    UsageError
+        The file exists already, or cannot be written.
+    """
+    from dqa.report.decision_page import render_decision
+    from dqa.report.pages import write_page
+
+    require_new_file(Path(file))
+    write_page(render_decision(trace), Path(file))

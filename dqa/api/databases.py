@@ -1,23 +1,28 @@
-"""Open databases, load situations into them, and examine whether they work."""
+"""Open databases, make temporary ones, load situations, and examine whether they work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from time import perf_counter
-from typing import TypeAlias, TypedDict, Unpack
+from typing import Any, TypeAlias, TypedDict, Unpack
+from uuid import uuid4
 
 from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Isolation, Limits
 from dqa.core.distribution import install_command
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.examination import Advice
+from dqa.core.files import DATA_BYTES, read_text
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.core.situation import Situation
+from dqa.databases.base import Access as BackendAccess
 from dqa.databases.base import Backend
 from dqa.databases.namespaces import LoadedSituation, namespace_for
 from dqa.evaluation.targets import configured
@@ -302,3 +307,119 @@ def _missing(backend: Backend) -> dict[str, object] | None:
     if not backend.embedded:
         return {"state": HealthState.NOT_CONFIGURED, "problem": f"To use one, {url}."}
     return None
+
+
+Content: TypeAlias = "str | Path | Mapping[str, Any] | Situation"
+"""What a temporary database holds: a script, a file, tables by name, or a situation."""
+
+_SCRIPTS = frozenset({".sql", ".cypher", ".cql"})
+_URL = re.compile(r"[A-Za-z][\w+.-]*://\S+")
+
+
+@contextmanager
+def temporary_database(  # noqa: PLR0913  (each is a question of its own to the caller)
+    content: Content,
+    engine: str = "sqlite",
+    location: str | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    policy: Policy | Path | str | None = None,
+    audit: Audit | Path | str | None = None,
+    isolation: Isolation = "process",
+) -> Iterator[Database]:
+    """Make a database, open it read-only behind the guard, and drop it when the block ends.
+
+    Parameters
+    ----------
+    content
+        What it holds:
+
+        - tables by name, each a dict of columns or a list of rows that are dicts;
+        - a script in the engine's language, as a text or a path that ends in ``.sql`` or
+          ``.cypher``; it is the caller's own and not guarded;
+        - a situation of a question set;
+        - the URL or path of a database that is there already: it is opened where it is, whatever
+          `engine` says, and stays.
+    engine
+        The backend's name: embedded ones hold it in memory.
+    location
+        The URL of a server, whose user may make databases there; for embedded engines None.
+    limits, policy, audit, isolation
+        As `open_database` takes them.
+
+    Raises
+    ------
+    DataError
+        The tables make no database, or the engine refuses the script.
+    UsageError
+        The engine cannot hold such content, or needs a location.
+    MissingKeyError
+        Its driver is not installed.
+    DatabaseUnavailableError
+        The server cannot be reached.
+    """
+    place = _existing(content)
+    access: BackendAccess = {
+        "policy": policy_of(policy),
+        "audit": audit_of(audit),
+        "limits": limits,
+        "isolation": isolation,
+    }
+    made: AbstractContextManager[Database]
+    if place is not None:
+        made = closing(
+            open_database(place, limits=limits, policy=policy, audit=audit, isolation=isolation)
+        )
+    else:
+        backend = plugins.backend(engine)
+        where = None if location is None else whole_url(location)
+        if isinstance(content, Situation):
+            made = _loaded(content, backend, where, access)
+        else:
+            made = backend.scratch(_script(content, backend), where, **access)
+    with made as database:
+        yield database
+
+
+def _existing(content: Content) -> str | Path | None:
+    """Return the location of a database that exists; None if one is to be made."""
+    if isinstance(content, Path):
+        return None if content.suffix.lower() in _SCRIPTS else content
+    return content if isinstance(content, str) and _URL.fullmatch(content) else None
+
+
+def _script(content: Content, backend: Backend) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Path):
+        return read_text(content, most=DATA_BYTES)
+    if not isinstance(content, Mapping):
+        raise UsageError(
+            f"A {type(content).__name__} makes no database: give tables by name, a script, a path, "
+            "a URL or a situation."
+        )
+    if backend.kind != "relational":
+        raise UsageError(
+            f"{backend.name} holds a graph, and tables do not say how they are connected: give a "
+            "script in Cypher, or a situation."
+        )
+    from dqa.databases.scripts import table_script
+
+    return table_script(content, backend.dialect)
+
+
+@contextmanager
+def _loaded(
+    situation: Situation, backend: Backend, location: str | None, access: BackendAccess
+) -> Iterator[Database]:
+    """Load a situation; on a server under its own name, as others may hold the same one."""
+    if location is not None:
+        situation = replace(situation, name=f"{situation.name} {uuid4().hex[:8]}")
+    database = backend.load(situation, location, **access)
+    try:
+        yield database
+    finally:
+        database.close()
+        if location is not None:
+            held = {each.name: each.namespace for each in backend.loaded(location)}
+            backend.unload(location, held[situation.name])

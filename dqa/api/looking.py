@@ -1,46 +1,78 @@
-"""Look into a database: the schema as a model sees it, and statements as an agent runs them."""
+"""Look into a database as an agent does: its schema, its tables, statements and their verdicts."""
 
 from __future__ import annotations
 
+import codecs
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self, Unpack
 
+from dqa import guard
 from dqa.api.databases import Access, opened
 from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits, Rows
 from dqa.core.display import MOST_TOKENS, Display
+from dqa.core.errors import QueryError, UnknownNameError, UsageError
+from dqa.core.files import parse_json, problem_of_path, read_bytes
+from dqa.core.fitting import rank_fields
 from dqa.core.records import Record
-from dqa.core.schema import DatabaseSchema
-from dqa.guard import GuardedDatabase, check
+from dqa.core.schema import (
+    DatabaseSchema,
+    EdgeInfo,
+    NodeInfo,
+    Part,
+    PartKind,
+    TableInfo,
+    cypher_name,
+    edge_pattern,
+)
+
+_COUNTING = Limits(rows=1, seconds=1.0)
+"""The limits of counting the rows of a table."""
+_LONGEST_CELL = 200
+"""Characters of a cell in a sample."""
 
 
-class ShownSchema(Record):
-    """What a model is shown of a database.
+class _Shown(Record):
+    """A record with the text that a model reads.
 
     Attributes
     ----------
-    database, kind, language
-        What it is, and what statements are written in.
     text
         As a model reads it.
-    described
-        The tables, or labels and relationship types, that the text describes.
-    left_out
-        Names of those that it does not, as the text would be too long.
-    warning
-        How many these are, and how to mend it; None where all is described.
     """
 
     database: str
+    text: str
+
+    def to_text(self) -> str:
+        """Return the text that a model reads."""
+        return self.text
+
+
+class ShownSchema(_Shown):
+    """The schema of a database, as a model sees it.
+
+    Attributes
+    ----------
+    kind, language
+        The kind of database, and the language of its statements.
+    described
+        The tables, or labels and relationship types, that the text describes.
+    left_out
+        The names of those that it does not describe, because the text would be too long.
+    warning
+        How many these are, and what to do; None if all is described.
+    """
+
     kind: Kind
     language: str
-    text: str
     described: DatabaseSchema
     left_out: tuple[str, ...] = ()
     warning: str | None = None
 
 
 class QueriedRows(Record):
-    """What a statement returned.
+    """The result of a statement.
 
     Attributes
     ----------
@@ -49,13 +81,13 @@ class QueriedRows(Record):
     columns, rows
         Names and values, with every digit.
     cut
-        Which limit ended the result before the database did, or None where it is whole.
+        Which limit ended the result before the database did; None if it is whole.
     total
-        How many rows there were, where a limit cut them and they were counted.
+        The number of rows, if a limit cut them and they were counted.
     seconds
         How long the database took.
     translated
-        The statement as it ran, where it was written in another dialect.
+        The statement as it ran, if it was written in another dialect.
     """
 
     database: str
@@ -68,8 +100,9 @@ class QueriedRows(Record):
     translated: str | None = None
 
     @classmethod
-    def of(cls, database: Database, statement: str, rows: Rows) -> Self:
-        """Return what a statement returned."""
+    def of(cls, database: Database, statement: str, limits: Limits) -> Self:
+        """Run a statement and return its result."""
+        rows = database.query(statement, limits)
         same = ("columns", "rows", "cut", "total", "seconds", "translated")
         found = {name: getattr(rows, name) for name in same}
         return cls(database=database.name, statement=statement, **found)
@@ -80,17 +113,7 @@ class QueriedRows(Record):
 
 
 class StatementVerdict(Record):
-    """What the guard of a database says of a statement, which was not run.
-
-    Attributes
-    ----------
-    database, statement
-        What would run where.
-    allowed
-        Whether it would run.
-    reason
-        Why not, and what to write instead; empty where it would.
-    """
+    """Whether a statement may run on a database, and if not, why."""
 
     database: str
     statement: str
@@ -102,6 +125,85 @@ class StatementVerdict(Record):
         return "Allowed." if self.allowed else f"Refused: {self.reason}."
 
 
+class DescribedColumn(Record):
+    """A column or property.
+
+    Attributes
+    ----------
+    type
+        In the database's own words.
+    is_key
+        Whether it is part of the primary key, or identifies a node.
+    references
+        The columns that it refers to, as ``table.column``.
+    """
+
+    name: str
+    type: str
+    is_key: bool = False
+    references: tuple[str, ...] = ()
+
+
+class DescribedTable(_Shown):
+    """A table, or a graph's label or relationship type.
+
+    Attributes
+    ----------
+    columns
+        Its columns or properties, the first 200.
+    column_count
+        How many it has.
+    between
+        The labels that a relationship type joins, as patterns.
+    row_count
+        The number of rows, nodes or relationships; None if counting takes over a second.
+    """
+
+    name: str
+    kind: PartKind
+    columns: tuple[DescribedColumn, ...]
+    column_count: int
+    between: tuple[str, ...] = ()
+    row_count: int | None = None
+
+
+class FoundColumn(Record):
+    """A column or property, and the table, label or relationship type that has it."""
+
+    table: str
+    name: str
+    type: str
+    comment: str = ""
+
+
+class FoundColumns(_Shown):
+    """The columns that match some words, the likeliest first."""
+
+    columns: tuple[FoundColumn, ...]
+
+
+class CheckedStatement(Record):
+    """The guard's verdict on a statement of a file.
+
+    Attributes
+    ----------
+    file
+        Its file; ``stdin`` for standard input.
+    line
+        The line of its first word, from 1.
+    statement
+        Its text, without the semicolon.
+    reason
+        Why it may not run, and what to write instead; empty if it may.
+    """
+
+    file: str
+    line: int
+    statement: str
+    allowed: bool
+    reason: str
+
+
 def read_schema(
     database: str | Path | Database,
     *,
@@ -110,27 +212,27 @@ def read_schema(
     tokens: int = MOST_TOKENS,
     **access: Unpack[Access],
 ) -> ShownSchema:
-    """Return what a model is shown of a database.
+    """Return the schema of a database as a model sees it.
 
     Parameters
     ----------
     database
         A URL, files, or an open database.
     samples
-        How many values of each text and boolean column it has.
+        How many values of each column are shown.
     about
-        The words of a question: what they name is described first, if not all can be.
+        A question: the tables that its words name are described first.
     tokens
-        Most tokens of the text, by an estimate that is rather too high.
+        The most tokens of the text, about.
     **access
         ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
 
     Raises
     ------
     UsageError
-        It cannot be opened, or lacks a table that is named.
-    InfrastructureError
-        It failed.
+        The database cannot be opened.
+    QueryError, InfrastructureError
+        The database failed.
     """
     from dqa.deciders.samples import shown_schema, warning_of
 
@@ -155,7 +257,7 @@ def query(
     limits: Limits = DEFAULT_LIMITS,
     **access: Unpack[Access],
 ) -> QueriedRows:
-    """Run one statement as an agent's would be: guarded, read-only, bounded and audited.
+    """Run one read-only statement as an agent's would run: checked, bounded and audited.
 
     Parameters
     ----------
@@ -170,40 +272,265 @@ def query(
 
     Raises
     ------
-    UsageError
-        The database cannot be opened, or lacks a table that is named.
     QueryError
-        The guard refuses the statement, or the database cannot run it.
+        The statement is refused or wrong.
     InfrastructureError
         The database failed.
     """
     with opened(database, **access) as there:
-        return QueriedRows.of(there, statement, there.query(statement, limits))
+        return QueriedRows.of(there, statement, limits)
 
 
 def check_statement(
     database: str | Path | Database, statement: str, **access: Unpack[Access]
 ) -> StatementVerdict:
-    """Return whether `query` would run a statement on a database; nothing is run.
+    """Return whether a statement may run on a database; nothing is run.
 
     Parameters
     ----------
     database, statement, **access
         As in `query`.
-
-    Raises
-    ------
-    UsageError
-        The database cannot be opened, or lacks a table that is named.
     """
     with opened(database, **access) as there:
-        if isinstance(there, GuardedDatabase):
+        if isinstance(there, guard.GuardedDatabase):
             found = there.check(statement)
         else:
-            found = check(statement, there.dialect)
+            found = guard.check(statement, there.dialect)
         return StatementVerdict(
             database=there.name,
             statement=statement,
             allowed=found.allowed,
             reason=found.reason,
         )
+
+
+def describe_table(database: Database, table: str) -> DescribedTable:
+    """Describe one table, or label or relationship type: columns, types, keys, number of rows.
+
+    Parameters
+    ----------
+    database
+        An open one; what its policy hides is not described.
+    table
+        Its name as in the schema, or in another case if that is unique.
+
+    Raises
+    ------
+    UnknownNameError
+        There is none of that name that may be read.
+    InfrastructureError
+        The database failed.
+    """
+    from dqa.deciders.parts import MOST_COLUMNS, describe_neighbours, describe_parts
+
+    schema = database.schema()
+    parts = _find(schema, table)
+    columns = {column.name: column for part in parts for column in _columns(part)}
+    edges = [part for part in parts if isinstance(part, EdgeInfo)]
+    count = _count(database, parts[0], schema)
+    rows = "not counted within a second" if count is None else f"{count:,}"
+    lines = (*describe_parts(schema, parts), *describe_neighbours(schema, parts))
+    return DescribedTable(
+        database=database.name,
+        name=parts[0].name,
+        kind=parts[0].kind,
+        columns=tuple(columns.values())[:MOST_COLUMNS],
+        column_count=len(columns),
+        between=tuple(edge_pattern(edge, f":{cypher_name(edge.label)}") for edge in edges),
+        row_count=count,
+        text="\n".join([*lines, f"Rows: {rows}."]),
+    )
+
+
+def sample_rows(database: Database, table: str, rows: int = 5) -> QueriedRows:
+    """Return some rows of one table, or label or relationship type, with cells cut to 200.
+
+    Parameters
+    ----------
+    database, table
+        As in `describe_table`.
+    rows
+        The most rows.
+
+    Raises
+    ------
+    UnknownNameError, QueryError, InfrastructureError
+        As in `describe_table` and `query`.
+    """
+    from dqa.deciders.parts import look_at_rows
+
+    schema = database.schema()
+    limited = database.dialect != "ansi"
+    statement = look_at_rows(schema, _find(schema, table)[0], rows, limited=limited)
+    return QueriedRows.of(database, statement, Limits(rows=rows, cell=_LONGEST_CELL))
+
+
+def find_columns(database: Database, words: str, most: int = 20) -> FoundColumns:
+    """Find the columns or properties whose names and comments match some words.
+
+    Parameters
+    ----------
+    database
+        An open one; what its policy hides is not found.
+    words
+        What the column contains.
+    most
+        The most columns.
+    """
+    from dqa.deciders.parts import describe_field
+
+    schema = database.schema()
+    found = rank_fields(schema, words, most)
+    lines = [describe_field(schema, part, field) for part, field in found]
+    return FoundColumns(
+        database=database.name,
+        columns=tuple(
+            FoundColumn(table=part.name, name=field.name, type=field.type, comment=field.comment)
+            for part, field in found
+        ),
+        text="\n".join(lines) or "No column matches these words. Try others, one at a time.",
+    )
+
+
+def _find(schema: DatabaseSchema, name: str) -> tuple[Part, ...]:
+    """Return the parts of a name: one table, or all that a relationship type joins."""
+    from dqa.deciders.parts import find_parts, kind_of_parts
+
+    found = find_parts(schema, name)
+    if len({part.name for part in found}) != 1:
+        names = {part.name for part in schema.parts}
+        raise UnknownNameError(kind_of_parts(schema), name, names)
+    return tuple(part for part in found if type(part) is type(found[0]))
+
+
+def _columns(part: Part) -> Iterator[DescribedColumn]:
+    keys = part.key if isinstance(part, TableInfo) else (getattr(part, "key", None),)
+    references: dict[str, list[str]] = {}
+    for own, table, column in part.references if isinstance(part, TableInfo) else ():
+        references.setdefault(own, []).append(f"{table}.{column}" if column else table)
+    for field in part.fields:
+        yield DescribedColumn(
+            name=field.name,
+            type=field.type,
+            is_key=field.name in keys,
+            references=tuple(references.get(field.name, ())),
+        )
+
+
+def _count(database: Database, part: Part, schema: DatabaseSchema) -> int | None:
+    if isinstance(part, TableInfo):
+        statement = f"SELECT count(*) AS n FROM {schema.spell(part.name)}"  # noqa: S608
+    else:
+        element = f"e:{cypher_name(part.name)}"
+        pattern = f"({element})" if isinstance(part, NodeInfo) else f"()-[{element}]->()"
+        statement = f"MATCH {pattern} RETURN count(e) AS n"
+    try:
+        found = database.query(statement, _COUNTING).rows
+    except QueryError:  # too many for a second, or a policy that forbids counting
+        return None
+    return int(str(found[0][0]))
+
+
+def check_script(
+    script: str | bytes, dialect: str, policy: guard.Policy = guard.DEFAULT, file: str = "stdin"
+) -> tuple[CheckedStatement, ...]:
+    """Return the verdict on every statement of a script, in order.
+
+    Semicolons separate statements, which may span lines; comments and a byte order mark do not
+    belong to them. Each is checked alone. From the first position on where the end of a statement
+    is not certain, the rest is one statement, which is refused.
+
+    Parameters
+    ----------
+    script
+        SQL or Cypher; bytes are UTF-8, or UTF-16 with a byte order mark.
+    dialect
+        One of `dqa.guard.DIALECTS`.
+    policy
+        The functions and tables that statements may use.
+    file
+        The name of the script.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such dialect.
+    UsageError
+        These are lines of JSON, which `check_lines` reads.
+    """
+    text = (script if isinstance(script, str) else _decoded(script)).removeprefix("\ufeff")
+    if text.lstrip().startswith("{"):  # no statement begins like that
+        raise UsageError(f"{file} begins with a brace: JSON, a statement a line, needs --lines.")
+    verdicts = [(one, guard.check(one.text, dialect, policy)) for one in guard.split(text, dialect)]
+    return tuple(
+        CheckedStatement(
+            file=file,
+            line=one.line,
+            # JSON has no place for bytes that are not text.
+            statement=one.text.encode("utf-8", "replace").decode("utf-8"),
+            allowed=verdict.allowed and one.problem is None,
+            reason=verdict.reason if one.problem is None else one.problem,
+        )
+        for one, verdict in verdicts
+    )
+
+
+def check_files(
+    files: Iterable[str | Path], dialect: str, policy: guard.Policy = guard.DEFAULT
+) -> tuple[CheckedStatement, ...]:
+    """Return the verdict on every statement of some files, each as `check_script` does.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such dialect.
+    UsageError
+        A file cannot be read; then nothing is checked.
+    """
+    guard.require_dialect(dialect)
+    texts = {}
+    for file in files:
+        try:
+            texts[str(file)] = read_bytes(Path(file), pipes=True)
+        except OSError as error:
+            raise UsageError(f"{problem_of_path(file, error)}.") from error
+    return tuple(
+        one for name, text in texts.items() for one in check_script(text, dialect, policy, name)
+    )
+
+
+def check_lines(
+    lines: Iterable[bytes], dialect: str, policy: guard.Policy = guard.DEFAULT
+) -> Iterator[guard.GuardVerdict]:
+    """Yield the verdict on every line, in order and as soon as it is there.
+
+    If the first line that is not blank begins with a brace, lines are JSON objects with a
+    ``statement``; otherwise each is a statement.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such dialect.
+    """
+    guard.require_dialect(dialect)
+    is_json: bool | None = None
+    for line in lines:
+        text = _decoded(line).rstrip("\r\n")
+        if is_json is None and text.strip():
+            is_json = text.lstrip().startswith("{")  # no statement begins like that
+        try:
+            statement = parse_json(text)["statement"] if is_json and text.strip() else text
+        except (ValueError, TypeError, KeyError):
+            statement = None
+        if isinstance(statement, str):
+            yield guard.check(statement, dialect, policy)
+        else:
+            problem = "the line is not a JSON object with a text 'statement'"
+            yield guard.GuardVerdict(False, problem)
+
+
+def _decoded(text: bytes) -> str:
+    """Decode UTF-8; other bytes become lone surrogates, which the guard refuses."""
+    if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return text.decode("utf-16", errors="replace")
+    return text.decode("utf-8", errors="surrogateescape")

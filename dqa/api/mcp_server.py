@@ -1,4 +1,4 @@
-"""The tools of `dqa.api.agent_tools` as a server of the Model Context Protocol (extra ``mcp``)."""
+"""The tools of `dqa.api.agents` as a server of the Model Context Protocol (extra ``mcp``)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 from weakref import WeakValueDictionary
 
-from dqa.api.agent_tools import (
+from dqa.api.agents import (
     AgentTool,
     Databases,
+    Decisions,
     agent_tools,
+    bounded,
     is_mendable,
 )
 from dqa.api.databases import Access, audit_of, open_database, policy_of
-from dqa.api.deciding import Decisions, bounded
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.distribution import install_command, own_version
 from dqa.core.errors import DqaError, MissingKeyError, UsageError

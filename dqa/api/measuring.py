@@ -1,14 +1,27 @@
-"""Measure a run from its traces, and write the page of an audit."""
+"""Measure, compare and export runs."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal, TypeAlias, cast, get_args
 
 from dqa import plugins
-from dqa.api.evaluating import default_deciders
+from dqa.api.running import default_deciders
+from dqa.api.runs import Run
 from dqa.api.stored import read_run
-from dqa.core.errors import DqaError, UsageError
-from dqa.core.files import require_new_file
+from dqa.core.errors import DqaError, UnknownNameError, UsageError
+from dqa.core.files import (
+    make_private_folder,
+    problem_of_path,
+    require_new_file,
+    require_new_folder,
+    write_private,
+)
+from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted
 from dqa.evaluation.audit import ReleaseAudit
@@ -16,8 +29,13 @@ from dqa.evaluation.findings import Analysis, read_cases
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.papers import PaperView, view_questions
 from dqa.evaluation.record import register_scenarios, require_questions
+from dqa.evaluation.results import Result
+from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.statistics.comparing import Asked, Comparison, Contestant, compare_contestants
+from dqa.evaluation.statistics.pairs import match_questions, renamed
 from dqa.evaluation.stored_runs import RunReader
 from dqa.loaders.sources import GeneratedFolder, InPlaceFolder, OwnQuestions, ReleaseFolder
+from dqa.report.export_rows import ExportedDecision, encode_rows
 
 _NO_ANALYSIS = (
     "an analysis tells right decisions from wrong ones, and games have none; 'dqa results' prints "
@@ -165,3 +183,362 @@ def write_audit_page(audited: ReleaseAudit, file: Path | str) -> None:
 
     require_new_file(Path(file))
     write_page(render_audit(audited), Path(file))
+
+
+def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
+    *runs: Run | Path | str,
+    deciders: Sequence[str] = (),
+    against: str | None = None,
+    scenario: str | None = None,
+    only_shared: bool = False,
+    times: bool = False,
+    all_pairs: bool = False,
+) -> Comparison:
+    """Compare deciders, of one run or of several, on the questions that they share.
+
+    With several runs every contestant is called ``RUN:DECIDER``, and if they share deciders the
+    same decider is compared across runs. Questions are the same if their text, rules, candidates
+    and data are the same, whatever their names and files.
+
+    Parameters
+    ----------
+    runs
+        What `evaluate` returned, or where runs are kept.
+    deciders
+        Only these; by default all that took part.
+    against
+        The contestant to compare each of the others with. Fewer comparisons cost less correction.
+        With several runs a decider's name alone will do where one run has it.
+    all_pairs
+        Compare every two, also of several runs that share deciders.
+    scenario
+        Only the questions of this one.
+    only_shared
+        Compare on the questions that all were asked, where not all were asked the same.
+    times
+        Also tell how long decisions took, for which all traces are read.
+
+    Raises
+    ------
+    UsageError
+        There is only one contestant, or none was asked anything; they were asked different
+        questions, which the message counts; or the runs count different answers as right.
+    UnknownNameError
+        No run has such a decider or scenario, or no contestant that name.
+    """
+    read = [run if isinstance(run, Run) else read_run(run) for run in runs]
+    for run in read:
+        require_questions(run.spec, _place(run), _NO_COMPARISON)
+    _require_one_scoring(read)
+    labels = _labels(read)
+    names, differing = match_questions([run.results for run in read], labels)
+    found = _contestants(read, labels, names, times=times)
+    if scenario is not None:
+        _require_known("scenario", scenario, {r.scenario for one in found for r in one.results})
+        asked = [(one, [r for r in one.results if r.scenario == scenario]) for one in found]
+        found = [replace(one, results=tuple(results)) for one, results in asked if results]
+    for name in deciders:
+        _require_known("decider", name, {one.decider for one in found})
+    if deciders:
+        found = [one for name in deciders for one in found if one.decider == name]
+    if len(found) < 2:
+        taking_part = ", ".join(f"'{one.name}'" for one in found) or "no decider"
+        raise UsageError(
+            f"There is nothing to compare: {taking_part} took part. Name a run with several "
+            "deciders, or several runs."
+        )
+    _require_one_truth(found)
+    found, left_out = _on_shared_questions(found, differing, only_shared=only_shared)
+    compared = compare_contestants(
+        found,
+        None if against is None else _find_contestant(found, against),
+        same_decider=not all_pairs,
+        only_shared=left_out,
+        strict_official=read[0].strict_official,
+    )
+    if not compared.pairs:
+        raise UsageError(
+            "No question was judged for two contestants: 'dqa results RUN --failed' says why."
+        )
+    return compared
+
+
+def _require_known(kind: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise UnknownNameError(kind, name, known)
+
+
+_SHOWN = 3
+"""Questions that a message names."""
+_NO_COMPARISON = (
+    "what is compared are right decisions; 'dqa results' prints every player against every "
+    "opponent, on the same deals."
+)
+
+
+def _require_one_scoring(runs: Sequence[Run]) -> None:
+    """Raise `UsageError` if the runs do not count the same answers as right."""
+    specs = [(_place(run), run.spec) for run in runs if isinstance(run.spec, RunSpec)]
+    strict = [place for place, spec in specs if spec.strict_official]
+    if 0 < len(strict) < len(specs):
+        raise UsageError(
+            f"Only the official answer is right in {', '.join(strict)}, and every tie of the best "
+            "in the others: evaluate again with, or without, --strict-official."
+        )
+    if len({spec.rule_set for _, spec in specs}) > 1:
+        told = ", ".join(f"{place} {spec.rule_set or 'the usual'}" for place, spec in specs)
+        raise UsageError(
+            f"The runs follow different rule sets: {told}. Evaluate again with one --rule-set."
+        )
+
+
+def _place(run: Run) -> str:
+    return "the run" if run.location is None else str(run.location)
+
+
+def _contestants(
+    runs: Sequence[Run],
+    labels: Sequence[str | None],
+    names: Sequence[Mapping[str, str]],
+    *,
+    times: bool,
+) -> list[Contestant]:
+    """Return the deciders of all runs, with their decisions under the new names of questions."""
+    found = []
+    for run, label, new in zip(runs, labels, names, strict=True):
+        took = run.seconds if times else {}
+        decided: dict[str, list[Result]] = {}
+        seconds = {}
+        for result in run.results:
+            named = renamed(result, new)
+            decided.setdefault(result.decider, []).append(named)
+            if result.key in took:
+                seconds[named.key] = took[result.key]
+        for decider, results in decided.items():
+            name = decider if label is None else f"{label}:{decider}"
+            cost = None if run.prices is None else run.prices.cost
+            timed = seconds if times else None
+            found.append(Contestant(name, tuple(results), label, cost, timed))
+    return found
+
+
+def _labels(runs: Sequence[Run]) -> list[str | None]:
+    """Return the names of several runs in the comparison, numbered if two are the same."""
+    if len(runs) == 1:
+        return [None]
+    names = [run.name or str(number) for number, run in enumerate(runs, 1)]
+    if len(set(names)) == len(names):
+        return list(names)
+    return [f"{number}-{name}" for number, name in enumerate(names, 1)]
+
+
+def _find_contestant(found: Sequence[Contestant], name: str) -> Contestant:
+    """Return the contestant of a name, or the only one of a decider's name."""
+    named = [one for one in found if name == one.name]
+    named = named or [one for one in found if name == one.decider]
+    if len(named) > 1:
+        raise UsageError(
+            f"Several contestants are {name}: {', '.join(one.name for one in named)}. Name "
+            "one of them (against, --against)."
+        )
+    if not named:
+        raise UnknownNameError("contestant", name, [one.name for one in found])
+    return named[0]
+
+
+def _require_one_truth(found: Sequence[Contestant]) -> None:
+    """Raise `UsageError` if the right answers to one question differ."""
+    first: dict[str, tuple[str, Result]] = {}
+    for one in found:
+        for result in one.results:
+            if not result.ties:  # a failing server ended it before it was judged
+                continue
+            name, other = first.setdefault(result.question, (one.name, result))
+            # Of very many ties a result has some, and the choice.
+            most = max(1, min(len(result.ties), len(other.ties)) - 1)
+            truth, known = (
+                (each.situation, each.official, each.match, each.ties[:most])
+                for each in (result, other)
+            )
+            if truth != known:
+                raise UsageError(
+                    f"{result.question} is not the same question for {name} and {one.name}: what "
+                    "is right differs. Compare runs on one set of questions (the same release, "
+                    "seed or file)."
+                )
+
+
+def _on_shared_questions(
+    found: Sequence[Contestant], differing: Sequence[str], *, only_shared: bool
+) -> tuple[list[Contestant], int]:
+    """Return the contestants with the questions that all were asked, and how many others had."""
+    asked = {one.name: set(one.asked) for one in found}
+    shared, every = set.intersection(*asked.values()), set.union(*asked.values())
+    if shared == every:
+        return list(found), 0
+    if not only_shared or not shared:
+        counts, differences = _describe_different(asked, differing)
+        if not shared:
+            raise UsageError(f"They share no question on one database: {counts}.{differences}")
+        raise UsageError(
+            f"They were asked different questions: {counts}, of which all share "
+            f"{len(dict(shared))}. --shared (only_shared=True) compares on these.{differences}"
+        )
+    limited = [
+        replace(one, results=tuple(r for r in one.results if (r.question, r.database) in shared))
+        for one in found
+    ]
+    return limited, len(every) - len(shared)
+
+
+def _describe_different(
+    asked: Mapping[str, Collection[Asked]], differing: Sequence[str]
+) -> tuple[str, str]:
+    """Return how many questions each was asked, and what differs: databases, and questions."""
+    counts = (f"{name} {counted(len(dict(keys)), 'question')}" for name, keys in asked.items())
+    places = [
+        (name, ", ".join(sorted({place for _, place in keys}))) for name, keys in asked.items()
+    ]
+    differences = ""
+    if len({place for _, place in places}) > 1:
+        differences = f" Databases: {'; '.join(f'{name} on {place}' for name, place in places)}."
+    if differing:
+        more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
+        differences += f" {'; '.join(differing[:_SHOWN])}{more}."
+    return ", ".join(counts), differences
+
+
+ExportFormat: TypeAlias = Literal["jsonl", "csv", "parquet", "inspect"]
+"""The formats of an export."""
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def export_rows(run: Run | RunLocation | Path | str) -> tuple[ExportedDecision, ...]:
+    """Return the decisions of a run as rows, from which its figures can be calculated.
+
+    For a run in memory the seconds of decisions are not known.
+
+    Raises
+    ------
+    UsageError
+        There is no run, or it holds no finished decision.
+    """
+    found = _read(run)
+    seconds = {} if found.location is None else found.seconds
+    chosen = {line.question: line for line in found.shortcut_choices}
+    return tuple(
+        ExportedDecision.of_result(
+            result, seconds.get(result.key), found.prices, chosen.get(result.question)
+        )
+        for result in found.results
+    )
+
+
+def export_run(
+    run: Run | RunLocation | Path | str,
+    out: Path | str,
+    as_format: str | None = None,
+    *,
+    for_spreadsheets: bool = False,
+    questions: QuestionSet | None = None,
+) -> Path:
+    """Write a run for other programs: rows, one per decision, or logs of Inspect AI.
+
+    The output is complete or missing, and replaces nothing.
+
+    Parameters
+    ----------
+    run
+        The run, or its location: a folder, or a run in a store.
+    out
+        A new file; of ``inspect`` a new folder, in which each decider has a log on every scenario
+        and database (``inspect view --log-dir``).
+    as_format
+        By default the suffix of the file: ``.jsonl``, ``.csv`` or ``.parquet``.
+    for_spreadsheets
+        Whether texts of a CSV that a spreadsheet would run as a formula begin with an apostrophe.
+    questions
+        The questions, for the texts and choices of a log; by default they are read or generated
+        again. If that is not possible, a log has the prompts of the model.
+
+    Returns
+    -------
+    pathlib.Path
+        The file or folder.
+
+    Raises
+    ------
+    UsageError
+        There is no such format, no such run, or nothing can be written there.
+    """
+    file = Path(out)
+    named = file.suffix.removeprefix(".") if as_format is None else as_format
+    wanted = require_format(named, for_spreadsheets=for_spreadsheets)
+    (require_new_folder if wanted == "inspect" else require_new_file)(file)
+    found = _read(run)
+    try:
+        if wanted == "inspect":
+            _write_logs(found, file, questions)
+        else:
+            rows = encode_rows(export_rows(found), wanted, for_spreadsheets=for_spreadsheets)
+            write_private(file, rows, new=True)
+    except FileExistsError as error:
+        raise UsageError(f"{file} exists by now: name a new one.") from error
+    except OSError as error:
+        problem = problem_of_path(file, error, writing=True)  # the error names a part of it
+        raise UsageError(f"{problem}. The run is as it was.") from error
+    return file
+
+
+def require_format(name: str, *, for_spreadsheets: bool = False) -> ExportFormat:
+    """Return the format of a name; `UsageError` for another name, or one without formulas."""
+    known = get_args(ExportFormat)
+    if name not in known:
+        told = f"'{name}' is no format of an export" if name else "The file's name tells no format"
+        raise UsageError(f"{told}: name one of {', '.join(known)} (--format).")
+    if for_spreadsheets and name != "csv":
+        raise UsageError(f"Only a CSV is read by spreadsheets as formulas; {name} stays exact.")
+    return cast("ExportFormat", name)
+
+
+def _read(run: Run | RunLocation | Path | str) -> Run:
+    found = run if isinstance(run, Run) else read_run(run)
+    if not found.results:
+        named = "The run" if isinstance(run, Run) else str(run)
+        raise UsageError(f"{named} holds no finished decision that was judged: nothing to export.")
+    return found
+
+
+def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
+    from dqa.report.inspect_log import InspectRun, write_logs
+
+    record = run.record
+    found = InspectRun(
+        rows=export_rows(run),
+        traces={trace.key: trace for trace in run.each_trace()},
+        name=run.name or str(run.location),
+        spec=run.spec,
+        began=(None if record is None else record.began) or _LONG_AGO,
+        questions=_questions(run, questions),
+        complete=run.counts.complete is not False,
+        versions={} if record is None else record.versions,
+    )
+    make_private_folder(folder)
+    for name, content in write_logs(found):
+        write_private(folder / name, content)
+
+
+def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:
+    """Return the questions that are given, or can be read again and have not changed.
+
+    A user's own database is not asked again: traces have what a model was shown.
+    """
+    found = given
+    asked = run.spec.questions if isinstance(run.spec, RunSpec) else None
+    if found is None and asked is not None and not asked.asks_in_place:
+        with suppress(DqaError):  # the folder has moved
+            found = asked.read()
+    if found is None or run.record is None or found.content_hash != run.record.content_hash:
+        return {}
+    return {question.key: question for question in found.questions}

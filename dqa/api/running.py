@@ -1,12 +1,16 @@
-"""Begin, resume and store a run; `evaluate` and `play` differ only in their tasks."""
+"""Evaluate deciders and play games: begin, resume and store a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
+from uuid import uuid4
 
+from dqa import plugins
 from dqa.api.runs import Run
 from dqa.api.watching import Watcher
 from dqa.core.decider import Decider
@@ -22,22 +26,32 @@ from dqa.core.errors import (
     UsageError,
 )
 from dqa.core.files import describe_file_error
+from dqa.core.question_set import QuestionSet
+from dqa.core.secrets import redact
 from dqa.deciders.base import DeciderFactory
-from dqa.evaluation.connecting import Connected
-from dqa.evaluation.executors import Executor
+from dqa.evaluation.build import build
+from dqa.evaluation.connecting import Connected, GivenObjects
+from dqa.evaluation.decision_spans import run_span
+from dqa.evaluation.executors import Executor, ThreadExecutor, check_engine, open_executor
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.plan import Task
-from dqa.evaluation.record import AnySpec, GamesRecord, RunRecord, now, versions
+from dqa.evaluation.plan import Task, plan
+from dqa.evaluation.playing.run import GameWorker
+from dqa.evaluation.playing.setup import build_games
+from dqa.evaluation.playing.spec import PlaySpec, all_pairs
+from dqa.evaluation.record import AnySpec, GamesRecord, RunRecord, now, require_questions, versions
 from dqa.evaluation.results import Result
-from dqa.evaluation.run_files import has_recorded, require_writable
+from dqa.evaluation.run_files import has_recorded, refuse_asked, require_writable
 from dqa.evaluation.runner import run_tasks
-from dqa.evaluation.shortcuts import ShortcutChoices
-from dqa.evaluation.spec import ModelSpec
+from dqa.evaluation.shortcuts import ShortcutChoices, choose_by_shortcuts
+from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.evaluation.store import RunStore, name_run
 from dqa.evaluation.stored_runs import RunReader
+from dqa.loaders.sources import PassedQuestions, QuestionSource
 from dqa.report.hints import resume_command
 from dqa.report.tables import how_to_report
+from dqa.worlds.history import History
+from dqa.worlds.training import watch_training
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -95,17 +109,17 @@ class StoredWork:
         # A new run may continue the recording that this run began earlier, and no other.
         recording = None if resume or self.location is None else self.calls.record
         self._begun = recording if recording is not None and recording.exists() else None
-
-    def used_elsewhere(self) -> Usage:
-        """Return what the run has used outside of this process, as far as it knows."""
-        return Usage() if self._store is None else self._store.used_elsewhere
+        self._continues = self.location is not None and (
+            self._begun is None or has_recorded(self.location, self._begun)
+        )
 
     @property
-    def may_continue_recording(self) -> bool:
-        """Whether the run may continue its recording: it is new, or a run here began it."""
-        if self.earlier is not None or self.location is None:
-            return self.earlier is not None
-        return self._begun is None or has_recorded(self.location, self._begun)
+    def resumed(self) -> Callable[[], Usage] | None:
+        """What returns the usage outside of this process; None if a recording must be new."""
+        return self._used_elsewhere if self._continues else None
+
+    def _used_elsewhere(self) -> Usage:
+        return Usage() if self._store is None else self._store.used_elsewhere
 
     @contextmanager
     def storing(
@@ -222,30 +236,307 @@ def name_models(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Ba
     """
     named: dict[str, Any] = dict(fields)
     chats: dict[str, BaseChatModel] = {}
+
+    def name(field: str, value: Any) -> object:  # noqa: ANN401  (as a caller gives it)
+        if value is None or isinstance(value, str | Mapping | ModelSpec):
+            return value
+        if not hasattr(value, "get_name"):
+            raise UsageError(
+                f"{field} is a {type(value).__name__}: give a name such as openai:gpt-5, or a "
+                "chat model of LangChain's."
+            )
+        called = value.get_name()
+        if chats.setdefault(called, value) is not value:
+            raise UsageError(
+                f"Two chat models are both called '{called}', one of them as {field}: give one of "
+                "them another name."
+            )
+        return ModelSpec(name=called)
+
     for field in {"model", "planner", "models"} & fields.keys():
         value = fields[field]
-        if isinstance(value, list | tuple):
-            named[field] = tuple(_name_model(field, one, chats) for one in value)
-        else:
-            named[field] = _name_model(field, value, chats)
+        several = isinstance(value, list | tuple)
+        named[field] = tuple(name(field, one) for one in value) if several else name(field, value)
     return named, chats
 
 
-def _name_model(field: str, value: object, chats: dict[str, BaseChatModel]) -> object:
-    """Return a model by its name, and add the chat model itself under it."""
-    if value is None or isinstance(value, str | Mapping | ModelSpec):
-        return value
-    from langchain_core.language_models import BaseChatModel as ChatModel
+def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
+    what: RunSpec | QuestionSet | QuestionSource | None = None,
+    deciders: Named | Sequence[Named] = (),
+    *,
+    out: RunLocation | Path | str | None = None,
+    resume: bool = False,
+    retry_failed: bool = False,
+    options: RunOptions | None = None,
+    calls: CallOptions | None = None,
+    watcher: Watcher | None = None,
+    **fields: Any,  # noqa: ANN401  (fields of the spec)
+) -> Run:
+    """Let deciders decide questions on databases, and judge every decision.
 
-    if not isinstance(value, ChatModel):
-        raise UsageError(
-            f"{field} is a {type(value).__name__}: give a name such as openai:gpt-5, or a "
-            "chat model of LangChain's."
+    Parameters
+    ----------
+    what
+        Questions, their source, or a whole spec, of which `deciders` and `fields` change what they
+        name. A run that resumes knows them, unless a caller made them.
+    deciders
+        One or several, as names or objects.
+    out
+        Where results, traces and the spec are stored: a new folder; or a store, a SQLite file
+        (``runs.db``) or the URL of a database, with the name of the run after ``#``. A run without
+        a name gets one from what is evaluated, so that the same call resumes it. Several processes
+        may make one run together. None keeps results in memory.
+    resume
+        Whether to resume the run at `out`, which has recorded all that it began with; what is
+        given in addition must be the same. Passwords and keys are not stored: give the URL with
+        its password, or set the variable that the error names. Give deciders and questions again
+        that a caller made. Decisions that could not be judged are made again.
+    retry_failed
+        Whether a run that resumes makes decisions again that a failing server or a bug ended.
+    options, calls
+        How the run works, and how models are called; no result depends on these. By default as
+        usual, or as in the run that resumes.
+    watcher
+        Receives the progress.
+    **fields
+        The other fields of a `RunSpec`: databases, model, rule_set, seed, max_steps, ... A model
+        may be LangChain's chat model itself; its `name` is its name in results.
+
+    Returns
+    -------
+    Run
+        Every result, with summaries and a table.
+
+    Raises
+    ------
+    UsageError
+        An argument is wrong.
+    DataError
+        The questions cannot be read.
+    CrashError
+        Too many decisions crashed.
+    """
+    work = StoredWork(out, options, calls, watcher, resume=resume, retry_failed=retry_failed)
+    names, objects = name_deciders(deciders)
+    named_fields, chats = name_models(fields)
+    given = GivenObjects(objects, chats)
+    spec = _spec(what, names, named_fields, work)
+    check_engine(work.options, work.calls)
+    with ExitStack() as opened:
+        built = opened.enter_context(
+            closing(
+                build(
+                    spec,
+                    calls=work.calls,
+                    options=work.options,
+                    resumed=work.resumed,
+                    questions=what if isinstance(what, QuestionSet) else None,
+                    given=given,
+                )
+            )
         )
-    name = value.get_name()
-    if chats.setdefault(name, value) is not value:
-        raise UsageError(
-            f"Two chat models are both called '{name}', one of them as {field}: give one of them "
-            "another name."
+        setup = built.setup
+        refuse_asked(work.location, setup.locations)
+        opened.enter_context(run_span(setup))
+        executor = opened.enter_context(open_executor(built, given, work.calls, work.options))
+        content = setup.questions.content_hash
+        with work.storing(built.spec, content, setup.size) as store:
+            shortcuts = choose_by_shortcuts(setup.questions, setup.places)
+            work.watcher.started(built, store.done)
+            results = work.decide(store, plan(setup), executor, built.connected, shortcuts)
+        return work.finish(
+            store, results, defects=setup.questions.defects, shortcut_choices=shortcuts
         )
-    return ModelSpec(name=name)
+
+
+def _spec(
+    what: RunSpec | QuestionSet | QuestionSource | None,
+    names: tuple[str, ...],
+    fields: Mapping[str, Any],
+    work: StoredWork,
+) -> RunSpec:
+    """Return what is evaluated: what is given, with the rest from the run that resumes."""
+    whole = what if isinstance(what, RunSpec) else None
+    if whole is None and work.earlier is not None:
+        why = f"'{resume_command(str(work.location), games=True)}' resumes it."
+        whole = require_questions(work.earlier.spec, str(work.location), why)
+    if whole is None and what is None:
+        raise UsageError("Give the questions, or their source; or resume a stored run.")
+    changed: dict[str, Any] = {**fields, **({"deciders": names} if names else {})}
+    if isinstance(what, QuestionSet):
+        changed["questions"] = PassedQuestions(
+            name=what.name,
+            content_hash=what.content_hash,
+            in_place=all(map(what.is_in_place, what.questions)),
+        )
+    elif what is not None and what is not whole:
+        changed["questions"] = what
+    if whole is not None:
+        return whole.changed(**changed)
+    return RunSpec(**({"deciders": default_deciders("evaluate")} | changed))
+
+
+def default_deciders(use: str) -> tuple[str, ...]:
+    """Return the deciders that a caller means who names none.
+
+    Parameters
+    ----------
+    use
+        ``evaluate``, ``ask``, or ``reference``, whose retrievals tell questions apart.
+
+    Raises
+    ------
+    UsageError
+        None is installed: one has to be named.
+    """
+    meant = tuple(made.name for made in plugins.deciders() if use in made.default_for)
+    if not meant and use != "reference":
+        raise UsageError("No installed package sets a default decider; name one.")
+    return meant
+
+
+HISTORY = "history.db"
+"""The file of a run's folder with the events of its games."""
+
+
+def play(  # noqa: PLR0913  (each is a question of its own to the caller)
+    world: PlaySpec | str | None = None,
+    players: Named | Sequence[Named] = (),
+    opponents: Named | Sequence[Named] = (),
+    *,
+    out: RunLocation | Path | str | None = None,
+    resume: bool = False,
+    retry_failed: bool = False,
+    history: Path | str | None = None,
+    options: RunOptions | None = None,
+    calls: CallOptions | None = None,
+    watcher: Watcher | None = None,
+    **fields: Any,  # noqa: ANN401  (fields of the spec)
+) -> Run:
+    """Let players play games of a world, against opponents or alone, and store every game.
+
+    Parameters
+    ----------
+    world
+        By name; or a whole spec, of which `fields` change what they name. A run that resumes knows
+        it.
+    players, opponents
+        Every player plays every opponent: programs of the world or deciders, as names or objects.
+        In a world of one player there are no opponents.
+    out
+        Where the run is stored, as in `dqa.evaluate`. The same call resumes its own run; a run
+        with other settings is refused.
+    resume
+        Whether to resume the run at `out`, which has recorded all that it began with.
+    retry_failed
+        Whether a run in a store plays again what a failing server or a bug ended.
+    history
+        The database of all events that players read: a SQLite file, or a URL. By default next to
+        the run; a temporary file for a run in memory or on a server. A run that resumes knows it,
+        but not the password of a URL.
+    options, calls
+        How the run works, and how models are called; no result depends on these.
+    watcher
+        Receives the progress.
+    **fields
+        The other fields of a `PlaySpec`: games, mirror, reference, seed, model, settings, ...
+
+    Returns
+    -------
+    Run
+        Every game; `Run.games` has the figures.
+
+    Raises
+    ------
+    UsageError
+        An argument is wrong.
+    CrashError
+        Too many games crashed.
+    """
+    work = StoredWork(out, options, calls, watcher, resume=resume, retry_failed=retry_failed)
+    if work.options.engine != "local" or work.options.processes > 1:
+        raise UsageError(
+            "Games are played by this process: leave out engine (--engine) and processes "
+            "(--processes). Several processes, each with the same command, may play one run."
+        )
+    named_fields, chats = name_models(fields)
+    spec, given = _play_spec(world, players, opponents, named_fields, work.earlier)
+    with watch_training(work.watcher):
+        setup = build_games(
+            spec,
+            calls=work.calls,
+            resumed=work.resumed,
+            given=GivenObjects(given, chats),
+        )
+    named = None if history is None else _absolute(str(history))
+    told = None if named is None else redact(named)
+    games = GamesRecord(run=uuid4().hex, history=told, weights=dict(setup.weights))
+    with ExitStack() as opened:
+        with work.storing(spec, setup.content_hash, spec.size, games) as store:
+            games = store.record.games or games
+            where = named or _locate_history(games.history, store.location, opened)
+            setup = setup.with_history(where)
+            work.watcher.playing(setup, store.done)
+            if store.done == spec.size:
+                return work.finish(store, store.results())
+            log = History(where, isolation=work.options.isolation, run=games.run)
+            worker = GameWorker(setup, log)
+            executor = ThreadExecutor(worker, work.options.workers)
+            tasks = [setup.task_of(game) for game in setup.games]
+            results = work.decide(store, tasks, executor, setup.connected)
+        return work.finish(store, results)
+
+
+def _play_spec(
+    world: PlaySpec | str | None,
+    players: Named | Sequence[Named],
+    opponents: Named | Sequence[Named],
+    fields: Mapping[str, Any],
+    earlier: RunRecord | None,
+) -> tuple[PlaySpec, Mapping[str, Decider | DeciderFactory]]:
+    """Return what is played, and the contestants that are objects."""
+    (players, given), (opponents, others) = name_deciders(players), name_deciders(opponents)
+    given |= others
+    changed = dict(fields)
+    if players:
+        changed["pairs"] = all_pairs(players, opponents)
+    elif opponents:
+        raise UsageError(
+            "Give both who plays (players, --player) and against whom (opponents, --opponent)."
+        )
+    if isinstance(world, PlaySpec):
+        return world.changed(**changed), given
+    if world is not None:
+        changed["world"] = world
+    if earlier is not None:
+        if not isinstance(earlier.spec, PlaySpec):
+            raise UsageError("This is a run of questions: 'dqa eval --resume' resumes it.")
+        return earlier.spec.changed(**changed), given
+    if "world" not in changed or "pairs" not in changed:
+        raise UsageError(
+            "Say what is played: a world (--world), a player (--player) and, where it is played by "
+            "two, an opponent (--opponent); 'dqa list' and 'dqa list --worlds' have them."
+        )
+    return PlaySpec(**changed), given
+
+
+def _absolute(location: str) -> str:
+    # A link stays a link.
+    return location if "://" in location else os.path.abspath(location)  # noqa: PTH100
+
+
+def _locate_history(recorded: str | None, location: RunLocation | None, opened: ExitStack) -> str:
+    """Return the location of a history that the caller did not name."""
+    if recorded is not None:
+        if "***" in recorded:
+            raise UsageError(
+                f"The history of this run is {recorded}, whose password is not stored: give the "
+                "whole URL (--history) to resume it."
+            )
+        return recorded
+    if location is not None and location.folder is not None:
+        return str(location.folder / HISTORY)
+    if location is not None and location.file is not None:
+        file = location.file
+        return str(file.with_name(f"{file.stem}.{location.name}.{HISTORY}"))
+    return str(Path(opened.enter_context(TemporaryDirectory(prefix="dqa-"))) / HISTORY)

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from dqa.api.figures import RunCounts, count_decisions
-from dqa.api.runs import Run
+from dqa.api.runs import Run, RunCounts, count_decisions
 from dqa.core.errors import DqaError, ParseError, UsageError
 from dqa.core.files import DATA_BYTES, read_json, require_folder
 from dqa.core.records import Record, problem_of

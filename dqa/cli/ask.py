@@ -1,8 +1,12 @@
-"""``dqa ask``: one question on any database that a backend opens."""
+"""``dqa ask``: one question on any database, and the person who approves at a terminal."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,22 +16,161 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dqa.cli import options
-from dqa.cli.completion import by_name, by_target
+from dqa.cli.completion import by_name, by_target, one_of
 from dqa.cli.fields import DECIDING, RuleSet, with_options
 from dqa.cli.help import MODELS, OUTPUT, QUESTIONS
-from dqa.cli.options import option
+from dqa.cli.options import names_in, option
 from dqa.cli.output import echo, show
-from dqa.cli.reviewing import ReviewOptions
-from dqa.cli.steps import Steps
+from dqa.cli.progress import Steps
 from dqa.core.distribution import own_command
-from dqa.core.errors import BudgetSpentError, CrashError, InfrastructureError, UsageError
+from dqa.core.errors import CrashError, UsageError
 from dqa.core.files import require_new_file
-from dqa.core.text import counted
+from dqa.core.provenance import user_name
+from dqa.core.review import Review, ReviewAnswer, review_kinds
+from dqa.core.text import counted, visible, visible_lines
 from dqa.evaluation.options import CallOptions
 
 if TYPE_CHECKING:
-    from dqa.api.asking import AskedQuestion
+    from rich.console import Console
+
+    from dqa.core.events import ReviewKind
     from dqa.evaluation.traces import Trace
+
+_CHOICES = "[a]pprove, [e]dit, [r]eject with a reason, [q]uit: "
+_EDITORS = ("VISUAL", "EDITOR")
+
+
+def _reviewer(kinds: tuple[ReviewKind, ...], by: str | None) -> TerminalReviewer | None:
+    """Return who asks the person at this terminal; `UsageError` if there is no terminal."""
+    if not kinds:
+        if by is not None:
+            raise UsageError("--approved-by names who approves: say what, with --approve.")
+        return None
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(
+            "--approve asks on a terminal, and standard input or standard error is none here. "
+            "Leave it out, or give a reviewer in Python (dqa.ask)."
+        )
+    return TerminalReviewer(by or user_name())
+
+
+class TerminalReviewer:
+    """Shows a review on stderr, and reads the answer.
+
+    Parameters
+    ----------
+    by
+        The name of the person in the record.
+
+    Attributes
+    ----------
+    steps
+        What else writes to the terminal meanwhile; it is silent while a person is asked.
+    was_interrupted
+        Whether the person answered with Ctrl-C, which ends the run.
+    """
+
+    def __init__(self, by: str) -> None:
+        self._by = by
+        self.steps: Steps | None = None
+        self.was_interrupted = False
+
+    def __call__(self, review: Review) -> ReviewAnswer:
+        """Ask; Ctrl-C and the end of the input end the run."""
+        if self.steps is None:
+            return self._asked(review)
+        with self.steps.paused():
+            return self._asked(review)
+
+    def _asked(self, review: Review) -> ReviewAnswer:
+        try:
+            from rich.console import Console
+
+            console = Console(stderr=True, highlight=False)
+            _show(console, review)
+            while True:
+                answer = self._answer(console, review, _line(console, _CHOICES))
+                if answer is not None:
+                    return answer
+        except KeyboardInterrupt:
+            self.was_interrupted = True
+            return ReviewAnswer(action="end", reason="interrupted", by=self._by)
+
+    def _answer(self, console: Console, review: Review, word: str | None) -> ReviewAnswer | None:
+        """Return the answer that a word begins; None where it begins none."""
+        # Whole words: who types "abort" approves nothing.
+        match None if word is None else word.strip().lower():
+            case None | "q" | "quit":
+                return ReviewAnswer(action="end", by=self._by)
+            case "a" | "approve" | "y" | "yes":
+                return ReviewAnswer(action="approve", by=self._by)
+            case "r" | "reject" | "n" | "no":
+                reason = _line(console, "Why? The model reads it (Enter for no reason): ") or ""
+                return ReviewAnswer(action="refuse", reason=reason.strip(), by=self._by)
+            case "e" | "edit":
+                text = _edited(console, review)
+                if text.strip() and text.strip() != review.text.strip():
+                    return ReviewAnswer(action="correct", text=text.strip(), by=self._by)
+                console.print("Nothing was changed.")
+        return None
+
+
+def _show(console: Console, review: Review) -> None:
+    from rich.syntax import Syntax
+    from rich.text import Text
+
+    where = f" on {review.database}, {review.language}" if review.kind == "statement" else ""
+    console.print(Text(visible(f"Step {review.step}: {review.kind}{where}"), style="bold"))
+    if review.thought:
+        console.print(Text(visible_lines(f"Thought: {review.thought.strip()}"), style="dim"))
+    shown = visible_lines(review.text.strip())
+    if review.kind == "statement":
+        lexer = "cypher" if review.language.startswith("Cypher") else "sql"
+        console.print(
+            Syntax(shown, lexer, theme="ansi_dark", background_color="default", word_wrap=True)
+        )
+    else:
+        console.print(Text(shown))
+    if review.verdict:
+        console.print(Text(visible(review.verdict), style="dim"))
+    if review.problem:
+        problem = f"Your correction cannot be used. {review.problem}"
+        console.print(Text(visible_lines(problem), style="red"))
+
+
+def _line(console: Console, prompt: str) -> str | None:
+    """Return the line that the person types; None at the end of the input."""
+    console.print(prompt, end="", markup=False)
+    line = sys.stdin.readline()
+    if not line:
+        console.print()
+    return line.rstrip("\n") if line else None
+
+
+def _edited(console: Console, review: Review) -> str:
+    """Return the person's edit of a text, in an editor or line by line; may be empty."""
+    editor = next(filter(None, map(os.environ.get, _EDITORS)), None)
+    if editor is None:
+        return _typed(console)
+    suffix = ".txt" if review.kind != "statement" else ".sql"
+    with tempfile.TemporaryDirectory(prefix="dqa-") as folder:  # which is its owner's alone
+        file = Path(folder, f"{review.kind}{suffix}")
+        file.write_text(review.text, "utf-8")
+        try:
+            subprocess.run([*shlex.split(editor), str(file)], check=True)  # noqa: S603  (the user's)
+            return file.read_text("utf-8")
+        except (OSError, ValueError, subprocess.CalledProcessError) as error:
+            problem = f"{' or '.join(_EDITORS)} names no editor that works ({error})."
+            console.print(visible(problem), markup=False)
+            return _typed(console)
+
+
+def _typed(console: Console) -> str:
+    console.print("Write it anew; an empty line ends it.")
+    lines: list[str] = []
+    while line := _line(console, "> "):
+        lines.append(line)
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +218,16 @@ class AskedOptions:
     candidates: Annotated[str | None, option("--candidates STATEMENT", QUESTIONS)] = None
     context: Annotated[list[str] | None, option("--context STATEMENT", QUESTIONS)] = None
 
-    def asked(self) -> AskedQuestion:
-        """Return the question; `UsageError` if the options do not make one."""
-        from dqa.api.asking import AskedQuestion
-
-        return AskedQuestion(
-            question=self.question,
-            scenario=self.scenario,
-            target=options.pairs_in("--target", self.target or ()),
-            rules=self._rules(),
-            candidates=self._candidates(),
-            context=tuple(self.context or ()),
-        )
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the question; `UsageError` for options that exclude each other."""
+        return {
+            "question": self.question,
+            "scenario": self.scenario,
+            "target": options.pairs_in("--target", self.target or ()),
+            "rules": self._rules(),
+            "candidates": self._candidates(),
+            "context": tuple(self.context or ()),
+        }
 
     def _rules(self) -> str | None:
         if self.rules is None:
@@ -113,7 +254,7 @@ class AskedOptions:
         return tuple(self.candidate) if self.candidate else self.candidates
 
 
-@with_options(asked=AskedOptions, deciding=DECIDING, reviewing=ReviewOptions, calling=CallOptions)
+@with_options(asked=AskedOptions, deciding=DECIDING, calling=CallOptions)
 def ask(  # noqa: PLR0913  (one parameter per option)
     *,
     database: options.DatabaseLocation,
@@ -123,7 +264,11 @@ def ask(  # noqa: PLR0913  (one parameter per option)
         str | None, option("--decider NAME", MODELS, complete=by_name("decider"))
     ] = None,
     deciding: dict[str, Any],
-    reviewing: ReviewOptions,
+    approve: Annotated[
+        str | None,
+        option("--approve KINDS", MODELS, complete=one_of(("plan", "statement", "decision"))),
+    ] = None,
+    approved_by: Annotated[str | None, option("--approved-by NAME", MODELS)] = None,
     calling: CallOptions,
     tables: options.Tables = None,
     policy: options.Policy = None,
@@ -141,6 +286,11 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     ----------
     decider
         The decider; by default the one that a package names for it.
+    approve
+        Ask here before it counts: plan, statement (each that a model writes, before it runs),
+        decision; several separated by commas.
+    approved_by
+        The reviewer's name in the record; by default the name of this login.
     allow_no_evidence
         Accept an answer although no statement succeeded.
     trace
@@ -153,11 +303,12 @@ def ask(  # noqa: PLR0913  (one parameter per option)
     debug
         Let a bug end the command with its traceback.
     """
+    from dqa.api.asking import AskedQuestion, record_file, store_record, write_decision_page
     from dqa.api.asking import ask as ask_one
-    from dqa.api.decision_records import record_file, store_record, write_decision_page
 
-    reviewer = reviewing.reviewer()
-    question = asked.asked()
+    kinds = () if approve is None else review_kinds(names_in("--approve", approve))
+    reviewer = _reviewer(kinds, approved_by)
+    question = AskedQuestion(**asked.fields())
     for file in filter(None, (trace, page)):
         require_new_file(file)
     with Steps(calling.prices) as steps:
@@ -173,7 +324,7 @@ def ask(  # noqa: PLR0913  (one parameter per option)
             tables=options.names_in("--tables", tables),
             watcher=steps,
             reviewer=reviewer,
-            review=reviewing.kinds,
+            review=kinds,
             debug=debug,
             allow_no_evidence=allow_no_evidence,
             record=trace is None and not no_record,
@@ -204,19 +355,15 @@ def _print(decided: Trace, *, as_json: bool) -> None:
 
 def _fail(decided: Trace, record: Path | None) -> None:
     """Name the record, and raise the error that ended the decision, if it has no answer."""
+    from dqa.api.asking import require_decided
     from dqa.core.decision import Ending
 
-    problem = decided.error or "A server, the network or a provider failed."
-    if decided.ending is Ending.INFRASTRUCTURE:
-        raise InfrastructureError(problem)
-    if decided.ending is Ending.BUDGET:
-        raise BudgetSpentError(problem)
-    if decided.ending is Ending.CRASHED:
+    try:
+        require_decided(decided)
+    except CrashError as error:
         where = "--debug shows its traceback" if record is None else f"its traceback is in {record}"
-        raise CrashError(
-            f"{decided.decider} crashed, which is a bug: {problem}; {where}. Report it to "
-            f"whoever maintains {decided.decider}."
-        )
+        who = f"Report it to whoever maintains {decided.decider}."
+        raise CrashError(f"{error}; {where}. {who}") from None
     is_answered = decided.ending is Ending.ANSWERED
     if record is not None and (sys.stderr.isatty() or not is_answered):
         echo(f"The record is {record}; '{own_command()} trace {record}' shows it.", err=True)

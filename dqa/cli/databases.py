@@ -1,4 +1,4 @@
-"""Commands on a database: ``query``, ``schema``, ``check``, ``doctor`` and ``init``."""
+"""Commands on a database and on what is installed."""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from dqa.cli import options
-from dqa.cli.completion import by_dialect, by_target
+from dqa.cli.completion import by_dialect, by_format, by_model, by_name, by_target, one_of
+from dqa.cli.fields import DECIDING, with_options
 from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import argument, descriptions, option
-from dqa.cli.output import echo, echo_exactly, show
+from dqa.cli.output import echo, echo_exactly, echo_json, show
 from dqa.core.database import DEFAULT_LIMITS, Limits
 from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS, Display
 from dqa.core.errors import UsageError
 from dqa.core.files import problem_of_path
 from dqa.core.text import counted, shortened, spelt_out, visible
+from dqa.evaluation.options import CallOptions
 from dqa.report.table import Table
 
 if TYPE_CHECKING:
-    from dqa.api.checking import CheckedStatement
     from dqa.api.databases import DatabaseHealth
-    from dqa.api.looking import QueriedRows
+    from dqa.api.looking import CheckedStatement, QueriedRows
     from dqa.guard import Policy
 
 _LIMITS, _DISPLAY = (descriptions(owner, "Attributes") for owner in (Limits, Display))
@@ -204,7 +206,7 @@ def check(  # noqa: PLR0913  (one parameter per option)
 
 def _check_files(files: Sequence[Path], dialect: str, policy: Policy, as_json: bool) -> int:
     """Check whole files, and return how many statements are refused."""
-    from dqa.api.checking import check_files, check_script
+    from dqa.api.looking import check_files, check_script
 
     if files:
         checked = check_files(files, dialect, policy)
@@ -226,7 +228,7 @@ def _verdict(one: CheckedStatement) -> Iterator[str]:
 
 def _check_lines(files: Sequence[Path], dialect: str, policy: Policy, as_json: bool) -> int:
     """Answer every line at once, and return how many are refused."""
-    from dqa.api.checking import check_lines
+    from dqa.api.looking import check_lines
 
     if len(files) > 1 or as_json:
         raise UsageError("--lines takes one FILE or standard input, and always prints JSON.")
@@ -278,7 +280,7 @@ def doctor(
     if scenario is not None:
         if not database:
             raise UsageError("--scenario is checked against a database: name it (--database URL).")
-        from dqa.api.scenario_checks import check_scenario
+        from dqa.api.scenarios import check_scenario
 
         values = options.pairs_in("--target", target or ())
         checks = [check_scenario(scenario, one, target=values, policy=policy) for one in database]
@@ -330,7 +332,7 @@ def init(  # noqa: PLR0913  (one parameter per option)
     question
         What to decide: it selects the tables, and is the scenario's question.
     """
-    from dqa.api.proposing import propose_scenario
+    from dqa.api.scenarios import propose_scenario
 
     proposed = propose_scenario(
         database,
@@ -341,3 +343,143 @@ def init(  # noqa: PLR0913  (one parameter per option)
         audit=audit,
     )
     show(proposed, [proposed.to_text()], as_json=as_json)
+
+
+def list_known(
+    *,
+    database: Annotated[str | None, option("--database URL|PATH", DATABASES)] = None,
+    settings: Annotated[
+        str | None, option("--settings DECIDER", MODELS, complete=by_name("decider"))
+    ] = None,
+    worlds: Annotated[bool, option("--worlds", QUESTIONS)] = False,
+    scenarios: Annotated[str | None, option("--scenarios FOLDERS", QUESTIONS)] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List scenarios, deciders, databases, simulators and models; or a database's contents.
+
+    Parameters
+    ----------
+    database
+        List what 'dqa load' put there instead.
+    settings
+        List a decider's own settings instead.
+    worlds
+        List the worlds instead, with their number of players and their programs.
+    scenarios
+        Folders of scenarios that are not installed, separated by commas: list them, too.
+    """
+    from dqa.api.listing import installed, list_worlds, settings_of
+
+    if database is not None:
+        from dqa.api.databases import loaded
+
+        held = loaded(database)
+        empty = "It holds no situation that 'dqa load' put there."
+        lines = [
+            f"{one.namespace}: {one.scenario} {one.name}, {counted(one.rows, 'row')}"
+            for one in held
+        ]
+        show(held, lines or [empty], as_json=as_json)
+    elif settings is not None:
+        own = settings_of(settings)
+        lines = [f"{one.name}={one.default}  {one.accepts}: {one.description}" for one in own]
+        show(own, lines or [f"{settings} has no settings of its own."], as_json=as_json)
+    elif worlds:
+        named = list_worlds()
+        show(named, (f"{one.name}: {one.description}" for one in named), as_json=as_json)
+    else:
+        found = installed(options.scenarios_in(scenarios) or ())
+        lines = []
+        for title, entries in found.items():
+            width = max((len(entry.name) for entry in entries), default=0)
+            lines.append(f"{title}:")
+            lines += [f"  {entry.name:<{width}}  {entry.description}" for entry in entries]
+        show(found, lines, as_json=as_json)
+
+
+def formats(*, name: Annotated[str | None, argument("NAME", complete=by_format)] = None) -> None:
+    """List the formats of what commands write, or print the JSON Schema of one.
+
+    Parameters
+    ----------
+    name
+        A format; all are listed without one.
+    """
+    from dqa.api.listing import format_names, json_schema
+
+    if name is not None:
+        echo_json(json_schema(name))
+        return
+    for known in format_names():
+        echo(*known.split("\n"))
+
+
+_DECIDING = replace(DECIDING, names=(*DECIDING.names, "seconds"))
+
+
+@with_options(deciding=_DECIDING, calling=CallOptions)
+def mcp(  # noqa: PLR0913  (one parameter per option)
+    *,
+    database: Annotated[list[str], option("--database [NAME=]URL|PATH", DATABASES)],
+    tables: options.Tables = None,
+    policy: options.Policy = None,
+    audit: options.AuditFile = None,
+    transport: Annotated[
+        Literal["stdio", "http"],
+        option("--transport stdio|http", OUTPUT, complete=one_of(("stdio", "http"))),
+    ] = "stdio",
+    host: Annotated[str, option("--host ADDRESS", OUTPUT)] = "127.0.0.1",
+    port: Annotated[int, option("--port N", OUTPUT, least=0, most=65535)] = 8000,
+    allow_host: Annotated[list[str] | None, option("--allow-host NAME", OUTPUT)] = None,
+    model: Annotated[str, option("--model PROVIDER:MODEL", MODELS, complete=by_model)] = "",
+    decider: Annotated[
+        str | None, option("--decider NAME", MODELS, complete=by_name("decider"))
+    ] = None,
+    scenario: Annotated[
+        list[str] | None, option("--scenario NAME|DIR", QUESTIONS, complete=by_name("scenario"))
+    ] = None,
+    deciding: dict[str, Any],
+    calling: CallOptions,
+) -> None:
+    """Let agents read databases by the Model Context Protocol: checked, bounded and audited.
+
+    Parameters
+    ----------
+    database
+        Database that agents may read; may be repeated, by names.
+    transport
+        How clients connect: by standard input and output, or by streamable HTTP.
+    host
+        Address to listen at, with --transport http.
+    port
+        Port, with --transport http; 0 for any free one.
+    allow_host
+        Another name by which clients may call it, next to --host; may be repeated.
+        Needed if it listens at every address.
+    model
+        Chat model with which the tool 'ask' decides; without --model and --decider it refuses.
+    decider
+        The decider; by default the one that a package names for it.
+    scenario
+        Scenario whose question 'ask' may be asked; may be repeated.
+    """
+    from dqa.api.agents import Decisions
+    from dqa.api.mcp_server import serve_mcp
+
+    decisions = None
+    if model or decider is not None:
+        if not model:
+            del deciding["model"]
+        decisions = Decisions(decider, calls=calling, scenarios=scenario or (), **deciding)
+    serve_mcp(
+        database,
+        tables=options.names_in("--tables", tables),
+        policy=policy,
+        audit=audit,
+        limits=deciding["limits"],
+        decisions=decisions,
+        transport=transport,
+        host=host,
+        port=port,
+        allowed_hosts=allow_host or (),
+    )

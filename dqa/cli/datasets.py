@@ -12,11 +12,11 @@ import typer
 
 from dqa.cli import options, output
 from dqa.cli.completion import by_name
+from dqa.cli.evaluate import given_by
 from dqa.cli.fields import GENERATING, RuleSet, with_options
 from dqa.cli.help import DATABASES, OUTPUT, QUESTIONS
-from dqa.cli.options import argument, option
+from dqa.cli.options import argument, names_in, option
 from dqa.cli.questions import AnyQuestionOptions, QuestionOptions, ReadOptions, set_in
-from dqa.cli.running import given_by
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.files import require_new_folder
 from dqa.core.text import counted
@@ -100,20 +100,25 @@ def generate(  # noqa: PLR0913  (one parameter per option)
     if rivals is not None:
         difficulty = replace(difficulty, rivals=rivals)
     asked: dict[str, Any] = {
-        "scenarios": None if scenarios is None else _known(scenarios),
+        "scenarios": names_in("--scenarios", scenarios) or None,
         "count": questions,
         "sizes": tuple(generator.size_of(*sized) for sized in _sizes(size or ()).items()),
         "difficulty": difficulty,
         "per_database": per_database,
         "like_release": like_release,
-        "resist": options.names_in("--resist", resist),
+        "resist": names_in("--resist", resist),
     }
     running = RunOptions(engine=working.engine, ray_address=working.ray_address)
     require_new_folder(out)
     named = set_in(given_by(context).get("settings"))
     if named is not None:
-        _refuse_with_set(asked, deciding["seed"])
         from dqa.loaders.sets import write_set
+
+        usual = generator.Difficulty()
+        if deciding["seed"] or any(value and value != usual for value in asked.values()):
+            raise UsageError(
+                "--set NAME fixes what is generated: give --out beside it, and no more."
+            )
 
         write_set(named, out)
     else:
@@ -125,15 +130,16 @@ def _generate(
     out: Path, asked: Mapping[str, Any], fields: Mapping[str, Any], how: Mapping[str, Any]
 ) -> None:
     """Generate questions into a folder, whose manifest has the options."""
-    from dqa.api.generating import generate as generate_all
+    from dqa.api.questions import generate as generate_all
     from dqa.evaluation.spec import Deciding
     from dqa.loaders import generator
 
     deciding = Deciding(**fields)
     made = generate_all(seed=deciding.seed, deciding=deciding, **how, **asked)
     scenarios = tuple(dict.fromkeys(question.scenario for question in made.questions))
-    usual = {"scenarios": scenarios, "count": 10}
-    written = usual | {name: value for name, value in asked.items() if value or name in _ALWAYS}
+    first = {"scenarios": scenarios, "count": asked["count"] or 10}
+    given = {name: value for name, value in asked.items() if value or name in _ALWAYS}
+    written = first | given | first  # the scenarios by their names
     if asked["like_release"]:
         written = {"like_release": True}
     if asked["resist"]:
@@ -143,14 +149,6 @@ def _generate(
 
 _ALWAYS = ("sizes", "per_database")
 """Options that a manifest has even at their defaults."""
-
-
-def _refuse_with_set(asked: Mapping[str, Any], seed: int) -> None:
-    """Refuse options that a set fixes."""
-    from dqa.loaders.generator import Difficulty
-
-    if seed or any(value and value != Difficulty() for value in asked.values()):
-        raise UsageError("--set NAME fixes what is generated: give --out beside it, and no more.")
 
 
 def _report(out: Path, as_json: bool) -> None:
@@ -166,13 +164,6 @@ def _report(out: Path, as_json: bool) -> None:
     how = command("eval", "--generated", str(out))
     written = f"Written to {out}. Decide them with: {how}"
     output.show({"out": str(out), **manifest.to_json()}, [*lines, written], as_json=as_json)
-
-
-def _known(listed: str) -> tuple[str, ...]:
-    """Return the names of scenarios, some of which may be folders."""
-    from dqa.loaders.sources import GeneratedQuestions
-
-    return GeneratedQuestions(scenarios=options.names_in("--scenarios", listed)).names or ()
 
 
 def _mix(given: str | None) -> Mix | None:
@@ -289,17 +280,18 @@ def audit(
     if html is not None:
         require_new_file(html)
     audited = audit_all(reading.read(questions))
-    if html is not None:
-        write_audit_page(audited, html)
+    lines = [*_verdicts(audited), *shortcut_lines(audited.shortcuts)]
     if html is None:
         labels = (
             f"{label.scenario}/{label.question} {label.official}: {label.verdict}\n  {label.reason}"
             for label in audited.labels
         )
-        lines = [*labels, *_verdicts(audited), *shortcut_lines(audited.shortcuts)]
+        lines = [*labels, *lines]
     else:
-        page = f"The page with every one of {counted(len(audited.labels), 'label')} is {html}."
-        lines = [*_verdicts(audited), *shortcut_lines(audited.shortcuts), page]
+        write_audit_page(audited, html)
+        lines.append(
+            f"The page with every one of {counted(len(audited.labels), 'label')} is {html}."
+        )
     output.show(audited, lines, as_json=as_json)
 
 

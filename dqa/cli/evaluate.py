@@ -1,26 +1,54 @@
-"""``dqa eval``: let deciders decide questions on databases, and score every decision."""
+"""``dqa eval``, ``play``, ``tournament`` and ``train``: runs of questions and games."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from dqa.cli import options
-from dqa.cli.fields import EVALUATING, spec_fields, with_options
-from dqa.cli.help import QUESTIONS
-from dqa.cli.options import option
-from dqa.cli.questions import AnyQuestionOptions, settings_in
-from dqa.cli.running import changed_options, finish, given_by, progress_of, recorded
-from dqa.core.errors import UsageError
+from dqa.cli.completion import by_name
+from dqa.cli.fields import EVALUATING, PLAYING, spec_fields, with_options
+from dqa.cli.help import LIMITS, MODELS, OUTPUT, QUESTIONS
+from dqa.cli.options import names_in, option
+from dqa.cli.output import echo, echo_json, show
+from dqa.cli.progress import Progress
+from dqa.cli.questions import AnyQuestionOptions, options_of, set_in
+from dqa.core.errors import BudgetSpentError, UsageError
+from dqa.core.text import counted
 from dqa.evaluation.options import CallOptions, RunOptions
+from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.spec import RunSpec
 
 if TYPE_CHECKING:
+    from dqa.api.games import Tournament, TrainedPlayer
+    from dqa.api.runs import Run
+    from dqa.evaluation.record import RunRecord
     from dqa.loaders.sources import QuestionSource
+    from dqa.report.table import Table
+
+INTERRUPTED = 130
+"""The exit code of a program that Ctrl-C ended."""
+_SOURCES = tuple(one.name for one in fields(AnyQuestionOptions))
+_TOGETHER = (("budget_tokens", "budget_cost"), ("record", "replay"))
+"""Options that replace each other."""
+
+HistoryAt = Annotated[
+    str | None,
+    option(
+        "--history FILE|URL",
+        OUTPUT,
+        "The database of all events, which players read; by default next to the run. One per run: "
+        "games are numbered from 1 in it.",
+    ),
+]
 
 
 @with_options(
@@ -30,12 +58,8 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     *,
     context: typer.Context,
     scenarios: options.Scenarios = None,
-    questions: AnyQuestionOptions,
     limit: Annotated[int | None, option("--limit N", QUESTIONS, least=1)] = None,
     spec: Annotated[Path | None, option("--spec FILE", QUESTIONS)] = None,
-    deciding: dict[str, Any],
-    calling: CallOptions,
-    running: RunOptions,
     strict: options.Strict = False,
     out: options.Out = None,
     resume: options.Resume = None,
@@ -55,30 +79,22 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
         What to evaluate, as YAML or JSON ('dqa formats spec' has its fields); options on the
         command line take precedence.
     """
-    from dqa.api.evaluating import evaluate as evaluate_all
+    from dqa.api.running import evaluate as evaluate_all
 
+    del scenarios, limit, strict  # read from the context, as the spec's own options are
     given = given_by(context)
     if {"model", "models"} <= given.keys():
         raise UsageError("Give --model or --models, not both.")
-    if resume is not None:
-        how = _resumed(resume, given)
-    elif spec is not None:
-        read = RunSpec.read(spec)
-        asked = _questions(read, given)
-        how = {
-            **changed_options(RunOptions(), CallOptions(), given),
-            **spec_fields(given, read, sets=True),
-            "what": read if asked is None else read.changed(questions=asked),
-        }
-    else:
-        named = options.scenarios_in(scenarios)
-        source = questions.source(deciding["seed"], named, limit, strict=strict, decides=True)
-        how = {"what": source, "options": running, "calls": calling, **deciding}
-    stored = out if resume is None else resume
-    with progress_of(stored, verbose=verbose) as progress:
+    record = _record_of(resume, out)
+    base = RunSpec.read(spec) if spec is not None and resume is None else record.spec
+    how = _arguments(given, record, base, sets=True)
+    if not isinstance(base, PlaySpec):  # `evaluate` refuses games
+        questions = _questions(base, given)
+        how["what"] = questions if base is None else base.changed(questions=questions)
+    with progress_of(resume or out, verbose=verbose) as progress:
         run = evaluate_all(
             **how,
-            out=stored,
+            out=resume or out,
             resume=resume is not None,
             retry_failed=retry_failed,
             watcher=progress,
@@ -86,56 +102,333 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     finish(run, as_json=as_json)
 
 
-def _resumed(run: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `dqa.evaluate` that resume a run.
-
-    `dqa.evaluate` refuses options that change the spec. Options of its work may differ, and so may
-    an address or a folder: a password that was not stored, or questions that were moved.
-
-    Raises
-    ------
-    UsageError
-        There is no run that can be resumed, or ``--out`` names another one.
-    """
-    from dqa.evaluation.location import locate_run
-    from dqa.evaluation.record import require_questions
-    from dqa.report.hints import resume_command
-
-    place = locate_run(run)
-    if "out" in given and locate_run(given["out"]) != place:
-        raise UsageError(f"--resume {place} goes on there: leave out --out.")
-    record = recorded(run)
-    why = f"'{resume_command(place, games=True)}' goes on with it."
-    spec = require_questions(record.require_resumable(str(place)), str(place), why)
-    if spec is None:
-        raise AssertionError("a run without a spec cannot go on")
-    return {
-        **changed_options(record.options, record.calls, given),
-        **spec_fields(given, spec, sets=True),
-        "what": _questions(spec, given),
-    }
-
-
-def _questions(spec: RunSpec, given: Mapping[str, Any]) -> QuestionSource | None:
-    """Return the source of the questions if an option changes that of the spec; else None."""
+def _questions(base: RunSpec | None, given: Mapping[str, Any]) -> QuestionSource:
+    """Return the source of the questions: that of the spec, as far as no option changes it."""
     from dqa.loaders.locations import located
     from dqa.loaders.sources import OwnQuestions
 
-    limits: dict[str, Any] = {"scenarios": spec.questions.scenarios, "limit": spec.questions.limit}
-    if "scenarios" in given:
-        limits["scenarios"] = options.scenarios_in(given["scenarios"])
-    if "limit" in given:
-        limits["limit"] = given["limit"]
-    if isinstance(spec.questions, OwnQuestions) and {"own", "database"} & given.keys():
-        moved = {"file": given["own"]} if "own" in given else {}
-        if "database" in given:
-            moved["databases"] = located(given["database"])
-        return spec.questions.changed(**moved, **limits)
-    sources = {field.name: given.get(field.name) for field in fields(AnyQuestionOptions)}
-    if any(value is not None for value in sources.values()) and not settings_in(
-        sources["settings"]
-    ):
-        asked = AnyQuestionOptions(**sources)
-        seed = given.get("seed", spec.seed)
-        return asked.source(seed, **limits, strict=given.get("strict", False), decides=True)
-    return spec.questions.changed(**limits) if {"scenarios", "limit"} & given.keys() else None
+    stored = None if base is None else base.questions
+    named = {name: given[name] for name in _SOURCES if name in given}
+    limits = {name: given[name] for name in ("scenarios", "limit") if name in given}
+    if "scenarios" in limits:
+        limits["scenarios"] = options.scenarios_in(limits["scenarios"])
+    if isinstance(stored, OwnQuestions) and {"own", "database"} & named.keys():
+        moved = {"file": named["own"]} if "own" in named else {}
+        if "database" in named:
+            moved["databases"] = located(named["database"])
+        return stored.changed(**moved, **limits)
+    if stored is not None and not (named.keys() - {"settings"} or set_in(named.get("settings"))):
+        return stored.changed(**limits)
+    if stored is not None:
+        limits = {"scenarios": stored.scenarios, "limit": stored.limit} | limits
+    seed = given.get("seed", 0 if base is None else base.seed)
+    strict = given.get("strict", False)
+    return AnyQuestionOptions(**named).source(seed, **limits, strict=strict, decides=True)
+
+
+@with_options(playing=PLAYING, calling=CallOptions, running=RunOptions)
+def play(  # noqa: PLR0913  (one parameter per option)
+    *,
+    context: typer.Context,
+    player: Annotated[str | None, option("--player NAMES", MODELS)] = None,
+    opponent: Annotated[str | None, option("--opponent NAMES", MODELS)] = None,
+    out: options.Out = None,
+    resume: options.Resume = None,
+    retry_failed: options.RetryFailed = False,
+    history: HistoryAt = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Let a player play games, and print its results with intervals.
+
+    A world of two players takes an opponent, a world of one takes none ('dqa list --worlds').
+
+    Settings of the world are given as --set WORLD.NAME=VALUE, those of a decider as usual. Exit
+    code 1 if a game was not finished; the last lines say how to resume the run.
+
+    Parameters
+    ----------
+    player
+        Players, separated by commas: programs of the world or deciders, NAME@MODEL for one with its
+        own model.
+    opponent
+        Opponents, separated by commas; every player plays each. None in a world of one player.
+    """
+    from dqa.api.running import play as play_all
+
+    record = _record_of(resume, out)
+    with progress_of(resume or out, games=True) as progress:
+        run = play_all(
+            players=names_in("--player", player),
+            opponents=names_in("--opponent", opponent),
+            **_arguments(given_by(context), record, record.spec),
+            out=resume or out,
+            resume=resume is not None,
+            retry_failed=retry_failed,
+            history=history,
+            watcher=progress,
+        )
+    finish(run, as_json=as_json, games=True)
+
+
+@with_options(playing=PLAYING, calling=CallOptions, running=RunOptions)
+def tournament(  # noqa: PLR0913  (one parameter per option)
+    *,
+    context: typer.Context,
+    players: Annotated[str | None, option("--players NAMES", MODELS)] = None,
+    opponents: Annotated[str | None, option("--opponents NAMES", MODELS)] = None,
+    mirror: Annotated[bool | None, option("--mirror/--no-mirror", QUESTIONS)] = None,
+    out: options.Out = None,
+    retry_failed: options.RetryFailed = False,
+    history: HistoryAt = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Let players play every opponent, and print a paper's tables and our figures.
+
+    In a world of one player each plays alone. By default every world of a paper's tables is played.
+
+    The same command resumes its own run. Each of several worlds is a run: a folder within --out, or
+    a run of a store.
+
+    Parameters
+    ----------
+    players
+        Players, separated by commas; by default the players of the paper's tables that are
+        installed.
+    opponents
+        Opponents, separated by commas; by default those of these tables. None in a world of one
+        player.
+    mirror
+        Play every deal a second time with the hidden things swapped; by default in worlds of two
+        players.
+    """
+    from dqa.api import games
+
+    how = _arguments(given_by(context), _record_of(None, out), None)
+    how.pop("mirror", None)
+    world = how.pop("world", None)
+    worlds = (world,) if world is not None else games.tournament_worlds()
+    if not worlds:
+        raise UsageError("No installed package has tables of games: name what is played (--world).")
+    if len(worlds) > 1 and (players or opponents or history):
+        raise UsageError(
+            f"--players, --opponents and --history are of one world: give --world, one of "
+            f"{', '.join(worlds)}."
+        )
+    if how.get("reference") == "none":
+        how["reference"] = None
+    made: list[Tournament] = []
+    for one in worlds:
+        place = games.place_for(out, one, several=len(worlds) > 1)
+        if mirror is not None and (len(worlds) == 1 or games.players_of(one) > 1):
+            how["mirror"] = mirror
+        with progress_of(None if place is None else str(place), games=True) as progress:
+            found = games.play_tournament(
+                one,
+                names_in("--players", players),
+                names_in("--opponents", opponents),
+                **how,
+                out=place,
+                retry_failed=retry_failed,
+                history=history,
+                watcher=progress,
+            )
+        made.append(found)
+        if not as_json:
+            show(None, _tournament(found), as_json=False)
+    if as_json:
+        echo_json(
+            [
+                {"evaluation": one.run.figures(), "papers": one.views, "left_out": one.left_out}
+                for one in made
+            ]
+        )
+    for found in made:
+        complain(found.run)
+
+
+def _tournament(found: Tournament) -> Iterator[str | Table]:
+    from dqa.report.paper_tables import paper_notes, paper_tables
+
+    for view in found.views:
+        yield from paper_tables(view)
+        yield from paper_notes(view)
+    yield from (f"left out: {line}" for line in found.left_out)
+    yield from described(found.run, tables=not found.views)
+
+
+def train(  # noqa: PLR0913  (one parameter per option)
+    *,
+    world: Annotated[str, option("--world NAME", MODELS, complete=by_name("world"))],
+    player: Annotated[str | None, option("--player NAMES", MODELS)] = None,
+    seed: Annotated[int, option("--seed N", MODELS, least=0)] = 0,
+    budget: Annotated[str, option("--budget small|full|N", LIMITS)] = "small",
+    workers: Annotated[int, option("--workers N", LIMITS, least=1)] = 1,
+    out: Annotated[Path | None, option("--out FILE", OUTPUT)] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Train players of a world, and store them for later games.
+
+    Parameters
+    ----------
+    world
+        World that is played.
+    player
+        Players, separated by commas; by default all that learn.
+    seed
+        Seed of the training: it determines the player.
+    budget
+        How long it learns: 'small', as for games, 'full', or a number of iterations.
+    workers
+        How many players are trained at once.
+    out
+        New file for the player (.npz); it is stored in the user's cache anyway.
+    """
+    from dqa.api.games import learning_players, train_player, train_players
+
+    names = names_in("--player", player) or learning_players(world)
+    if out is not None and len(names) != 1:
+        raise UsageError("--out takes one player: name it by --player.")
+
+    def each() -> Iterator[TrainedPlayer]:
+        if workers > 1 and len(names) > 1:
+            yield from train_players(world, names, seed=seed, budget=budget, workers=workers)
+            return
+        with Progress() as watcher:
+            for name in names:
+                yield train_player(world, name, seed=seed, budget=budget, out=out, watcher=watcher)
+
+    trained = []
+    for one in each():
+        trained.append(one)
+        if not as_json:
+            what = "is kept" if one.was_kept else "was trained"
+            echo(f"{one.player} {what}: {one.iterations} iterations, seed {one.seed}, {one.file}")
+    if as_json:
+        echo_json(trained)
+
+
+def given_by(context: typer.Context) -> dict[str, Any]:
+    """Return the options of the command line, without defaults, by parameter."""
+    return {
+        name: value
+        for name, value in context.params.items()
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    }
+
+
+def _record_of(resume: str | None, out: str | None) -> RunRecord:
+    """Return the record of the run that resumes; of a new run, one with the default options."""
+    from dqa.evaluation.location import locate_run
+    from dqa.evaluation.record import RunRecord
+    from dqa.evaluation.stored_runs import RunReader
+
+    if resume is None:
+        return RunRecord(spec=None)
+    place = locate_run(resume)
+    if out is not None and locate_run(out) != place:
+        raise UsageError(f"--resume {place} goes on there: leave out --out.")
+    record = RunReader(place).record
+    record.require_resumable(str(place))
+    return record
+
+
+def _arguments(
+    given: Mapping[str, Any],
+    record: RunRecord,
+    base: RunSpec | PlaySpec | None,
+    *,
+    sets: bool = False,
+) -> dict[str, Any]:
+    """Return the arguments of a run: what the command line gives, on top of what is recorded."""
+    found = spec_fields(given, base, sets=sets)
+    for name, recorded in (("options", record.options), ("calls", record.calls)):
+        known = type(recorded).model_fields
+        names = known.keys() & given.keys()
+        if "engine" in given and "ray_address" in known:  # the address is that of another engine
+            names.add("ray_address")
+        for group in _TOGETHER:
+            if names & set(group):
+                names |= set(group)
+        found[name] = recorded.changed(**{field: given.get(field) for field in names})
+    return found
+
+
+@contextmanager
+def progress_of(
+    out: str | None, *, verbose: bool = False, games: bool = False
+) -> Iterator[Progress]:
+    """Show the progress of a run; after Ctrl-C, say what is stored and end with code 130.
+
+    Parameters
+    ----------
+    out
+        Where the run is stored, if anywhere.
+    verbose
+        Whether all defects of the data are shown.
+    games
+        Whether games are played.
+    """
+    with Progress(verbose=verbose) as progress:
+        try:
+            yield progress
+        except KeyboardInterrupt:
+            _leave(progress, out, games=games)
+
+
+def _leave(progress: Progress, out: str | None, *, games: bool) -> NoReturn:
+    """End the program even if a worker waits for a reply."""
+    what, made = ("game", "played") if games else ("decision", "made")
+    line = f"Interrupted: {progress.done} of {counted(progress.total, what)} were {made}"
+    if out is None:
+        echo(f"{line} and are lost; --out DIR would have kept them.", err=True)
+    else:
+        from dqa.evaluation.location import locate_run
+        from dqa.report.hints import resume_command
+
+        place = locate_run(out)
+        how = f"'{resume_command(place, games=games)}'" if place.name else "The same command"
+        echo(f"{line} and are kept. {how} goes on.", err=True)
+    if any(thread.name.startswith("dqa-worker") for thread in threading.enumerate()):
+        # A worker inside a driver's native code may crash an orderly shutdown of the interpreter.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(INTERRUPTED)
+    raise typer.Exit(INTERRUPTED) from None
+
+
+def finish(run: Run, *, as_json: bool, games: bool = False) -> None:
+    """Print the results of a run, its failures, and the next steps."""
+    from dqa.report.hints import next_steps
+
+    if run.made == 0 and run.location is not None:
+        done = "played already: nothing is played" if games else "made already: nothing is asked"
+        echo(f"{run.location} was {done} again.", err=True)
+    show(run.figures(), described(run), as_json=as_json)
+    complain(run)
+    if run.location is not None and not as_json:
+        asked = options_of(run.spec.questions) if isinstance(run.spec, RunSpec) else None
+        echo(*next_steps(run.location, run.results, asked), err=True)
+
+
+def described(run: Run, *, tables: bool = True) -> Iterator[str | Table]:
+    """Yield a run's tables, the lines below them, and where it is stored."""
+    yield from run.tables() if tables else ()
+    yield from run.lines()
+    if run.location is not None:
+        yield f"Results and traces are in {run.location}."
+
+
+def complain(run: Run) -> None:
+    """Print on stderr what failed and how to resume; exit code 1 if anything failed."""
+    from dqa.report.tables import crash_lines, failures
+
+    for line in failures(run.results):
+        echo(f"failed: {line}", err=True)
+    for line in crash_lines(run.crashed, run.location, repeated=run.is_repeated):
+        echo(f"crashed: {line}", err=True)
+    further = run.how_to_go_on()
+    if run.stopped_by is not None:
+        raise BudgetSpentError(f"{run.stopped_by} {further}")
+    if further is not None:
+        echo(f"not judged: {further}", err=True)
+        raise typer.Exit(1)

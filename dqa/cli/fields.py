@@ -131,8 +131,9 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
     ----------
     **bundles
         By parameter: some `SpecFields`, which the command gets as fields of a spec; or a `Record`
-        or a dataclass of annotated options, which it gets. An option of two bundles is one option,
-        and a parameter of the command replaces that of a bundle.
+        or a dataclass of annotated options, which it gets. A command without that parameter reads
+        the options from its context. An option of two bundles is one option, and a parameter of the
+        command replaces that of a bundle.
     """
     options = {name: _options_of(bundle) for name, bundle in bundles.items()}
 
@@ -143,8 +144,8 @@ def with_options(**bundles: Any) -> Callable[[_Command], _Command]:  # noqa: ANN
         @functools.wraps(command)
         def taking(**given: Any) -> None:  # noqa: ANN401  (the values of the options)
             made: dict[str, Any] = {}
-            for name, bundle in bundles.items():
-                values = {one.name: given[one.name] for one in options[name]}
+            for name in bundles.keys() & signature.parameters.keys():
+                bundle, values = bundles[name], {one.name: given[one.name] for one in options[name]}
                 is_spec = isinstance(bundle, SpecFields)
                 made[name] = spec_fields(values, sets=bundle.sets) if is_spec else bundle(**values)
             command(**{name: given[name] for name in own}, **made)

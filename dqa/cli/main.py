@@ -5,12 +5,14 @@ The module of a command is imported when the command is called.
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -23,52 +25,15 @@ from dqa.core.distribution import own_version
 from dqa.core.errors import DqaError
 from dqa.core.files import describe_file_error
 
-_COMMANDS: Mapping[str, str] = {
-    "eval": "Let deciders decide questions on databases, and print how often each was right.",
-    "generate": "Generate questions and their databases into a new folder, as in the release.",
-    "show": "Print a question, its rules, its database's schema and its answer.",
-    "trace": "Show what a decider did, step by step, and what its decision is worth.",
-    "play": "Let a player play games, and print its results with intervals.",
-    "tournament": "Let players play every opponent, and print a paper's tables and our figures.",
-    "runs": "List the runs below folders and in stores: what was evaluated, and how much is right.",
-    "copy": "Copy a run from a folder into a store, from a store into a folder, or into another "
-    "one.",
-    "results": "Print the table of a stored run again, or list its decisions.",
-    "compare": "Compare deciders, of one run or several, on the questions that they share.",
-    "analyse": "Measure a run's traces: retrievals, re-plannings, missed data and classes of "
-    "failures.",
-    "report": "Write runs as one self-contained page: figures, charts, questions and traces.",
-    "view": "Serve the report of runs to this machine, live, until Ctrl-C.",
-    "export": "Write a run for other programs: a row per decision, or logs for 'inspect view'.",
-    "ask": "Ask one question about any database; exit code 1 if it ends without an answer.",
-    "init": "Propose a scenario's folder from a database: tables, rules, question and statements.",
-    "schema": "Print the schema of a database as a model sees it.",
-    "query": "Run one read-only statement as an agent's would run: checked, bounded and audited.",
-    "mcp": "Let agents read databases by the Model Context Protocol: checked, bounded and audited.",
-    "check": "Report for every statement of files whether it only reads and may run.",
-    "annotate": "Simulate every candidate of every question, and print the best and the label.",
-    "audit": "Judge every official label under every rule set, and explain the verdict.",
-    "train": "Train players of a world, and store them for later games.",
-    "list": "List scenarios, deciders, databases, simulators and models; or a database's contents.",
-    "load": "Load the databases of questions, each into its own namespace.",
-    "unload": "Drop namespaces that 'dqa load' made; nothing else is ever dropped.",
-    "doctor": "Report which databases work, which are broken, and which are not set up.",
-    "formats": "List the formats of what commands write, or print the JSON Schema of one.",
-}
-"""Every command with the first sentence of its docstring."""
-
 _MODULES: Mapping[str, str] = {
-    "evaluate": "eval",
-    "ask": "ask",
-    "mcp": "mcp",
-    "games": "play tournament train",
-    "runs": "runs copy results trace export",
-    "reports": "compare analyse report view",
-    "databases": "query schema check doctor init",
+    "evaluate": "eval play tournament train",
     "datasets": "generate show annotate audit load unload",
-    "listing": "list formats",
+    "runs": "runs copy results trace export compare analyse report view",
+    "ask": "ask",
+    "databases": "query schema check mcp init doctor list formats",
 }
-"""The commands of each module."""
+"""The commands of each module, in the order of the help."""
+_COMMANDS = {name: module for module, names in _MODULES.items() for name in names.split()}
 _FUNCTIONS = {"eval": "evaluate", "list": "list_known", "runs": "list_runs"}
 """Functions of commands with another name."""
 
@@ -86,8 +51,8 @@ def _command(name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
         if name not in plugins.names("command"):
             raise KeyError(name)
         return get_group(plugins.command(name))
-    module = next(module for module, names in _MODULES.items() if name in names.split())
-    function = getattr(import_module(f"dqa.cli.{module}"), _FUNCTIONS.get(name, name))
+    module = import_module(f"dqa.cli.{_COMMANDS[name]}")
+    function = getattr(module, _FUNCTIONS.get(name, name))
     alone = typer.Typer(**_SETTINGS)
     alone.command(name, cls=Command)(documented(function))
     return get_command(alone)
@@ -116,8 +81,17 @@ class _LazyGroup(Group):
 
     def described(self) -> Iterator[tuple[str, str]]:
         """Yield every command with its description."""
+        sentences = {name: text for module in _MODULES for name, text in _sentences(module)}
         for name in self.commands:
-            yield name, _COMMANDS.get(name, f"Commands of {name}.")
+            yield name, sentences.get(_FUNCTIONS.get(name, name), f"Commands of {name}.")
+
+
+def _sentences(module: str) -> Iterator[tuple[str, str]]:
+    """Yield the functions of a module with the first sentence of their docstrings; import none."""
+    source = files("dqa.cli").joinpath(f"{module}.py").read_text("utf-8")
+    for one in ast.parse(source).body:
+        if isinstance(one, ast.FunctionDef):
+            yield one.name, " ".join((ast.get_docstring(one) or "").split("\n\n")[0].split())
 
 
 app = typer.Typer(

@@ -1,4 +1,4 @@
-"""Commands about stored runs: ``runs``, ``copy``, ``results``, ``trace`` and ``export``."""
+"""Commands on stored runs: list, copy, print, trace, export, compare, analyse, report, view."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from dqa.cli import options
-from dqa.cli.help import OUTPUT, QUESTIONS
+from dqa.cli.completion import by_name
+from dqa.cli.evaluate import described
+from dqa.cli.help import MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import argument, option
 from dqa.cli.output import echo, echo_exactly, echo_json, show
-from dqa.cli.running import print_run
 from dqa.core.errors import UsageError
 from dqa.core.text import counted
 from dqa.evaluation.results import Outcome
 from dqa.report.table import NONE, Table
 
 if TYPE_CHECKING:
-    from dqa.api.figures import RunCounts
-    from dqa.api.runs import Run
+    from dqa.api.runs import Run, RunCounts
     from dqa.api.stored import StoredRun
+    from dqa.evaluation.findings import Analysis
     from dqa.evaluation.results import Result
     from dqa.evaluation.traces import Trace
 
@@ -158,10 +159,8 @@ def results(  # noqa: PLR0913  (one parameter per option)
         ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
         wanted = found.find(question, database, decider, scenario=scenario, **ended)  # type: ignore[arg-type]
         show(wanted, _decisions(found, wanted), as_json=as_json)
-    elif as_json:
-        echo_json(found.figures())
     else:
-        print_run(found)
+        show(found.figures(), described(found), as_json=as_json)
 
 
 def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:
@@ -226,18 +225,16 @@ def trace(  # noqa: PLR0913  (one parameter per option)
             return
     wanted = found.select(question, database, decider, epoch=epoch)
     if as_json or len(wanted) > 1:
-        written = [] if not as_json else [_as_json(found, one) for one in wanted]
+        names = ("question", "database", "decider", "epoch", "model")
+        written = [
+            {name: getattr(one, name) for name in names} | {"passages": found.passages(one)}
+            for one in wanted
+        ]
         show(written, _choices(found, wanted), as_json=as_json)
         return
     from dqa.report.trace_text import echo_passages
 
     echo_passages(found.passages(wanted[0]), full=full)
-
-
-def _as_json(run: Run, trace: Trace) -> dict[str, object]:
-    names = ("question", "database", "decider", "epoch", "model")
-    about: dict[str, object] = {name: getattr(trace, name) for name in names}
-    return about | {"passages": run.passages(trace)}
 
 
 def _questions(run: Run, decided: Sequence[Result]) -> Iterator[str | Table]:
@@ -310,22 +307,174 @@ def export(
         Begin texts of a CSV that a spreadsheet would run as a formula with an apostrophe; otherwise
         every text is exact.
     """
-    from dqa.api.exporting import export_rows, export_run, require_format
+    from dqa.api.measuring import export_rows, export_run, require_format
     from dqa.report.export_rows import encode_rows
 
     if out != _STDOUT:
-        chosen = None if as_format is None else require_format(as_format)
-        written = export_run(run, out, chosen, for_spreadsheets=for_spreadsheets)
+        written = export_run(run, out, as_format, for_spreadsheets=for_spreadsheets)
         echo(f"The run is in {written}.")
         return
-    wanted = require_format("jsonl" if as_format is None else as_format)
+    wanted = require_format(as_format or "jsonl", for_spreadsheets=for_spreadsheets)
     if wanted == "parquet" or wanted == "inspect":  # noqa: PLR1714  (type checkers narrow it so)
         kind = "folder" if wanted == "inspect" else "file"
         raise UsageError(f"{wanted} is no text: name a new {kind} for it (--out).")
-    if for_spreadsheets and wanted != "csv":
-        raise UsageError("Only a CSV is read by spreadsheets as formulas (--format csv).")
     text = encode_rows(export_rows(run), wanted, for_spreadsheets=for_spreadsheets).decode()
     if sys.stdout.isatty():  # which data must not control
         echo(*text.splitlines())
     else:
         echo_exactly(text)
+
+
+Title = Annotated[
+    str | None, option("--title TEXT", OUTPUT, "The report's title; by default the runs' names.")
+]
+
+
+def compare(  # noqa: PLR0913  (one parameter per option)
+    *,
+    runs: options.Runs,
+    deciders: Annotated[str | None, option("--deciders NAMES", MODELS)] = None,
+    against: Annotated[str | None, option("--against NAME", MODELS)] = None,
+    all_pairs: Annotated[bool, option("--all-pairs", MODELS)] = False,
+    scenario: options.OfScenario = None,
+    shared: Annotated[bool, option("--shared", QUESTIONS)] = False,
+    times: Annotated[bool, option("--times", OUTPUT)] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Compare deciders, of one run or several, on the questions that they share.
+
+    Differences are paired: question by question, databases apart, epochs averaged. Intervals and
+    p-values by situations allow for questions about the same data; docs/statistics.md explains
+    which figure to use. A decision that could not be judged is left out of its pairs, and counted.
+
+    Parameters
+    ----------
+    deciders
+        Only these deciders, separated by commas.
+    against
+        Compare each other decider with this one, not all pairs.
+    all_pairs
+        Compare all pairs; without it, several runs that share deciders are compared decider by
+        decider.
+    shared
+        Compare on the questions that all were asked, if they differ.
+    times
+        Also print how long decisions took; reads all traces.
+    """
+    from dqa.api.measuring import compare as compare_runs
+    from dqa.report.compare_tables import notes, tables
+
+    found = compare_runs(
+        *runs,
+        deciders=options.names_in("--deciders", deciders),
+        against=against,
+        scenario=scenario,
+        only_shared=shared,
+        times=times,
+        all_pairs=all_pairs,
+    )
+    show(found, [*tables(found), *notes(found)], as_json=as_json)
+
+
+def analyse(
+    *,
+    run: options.Run,
+    reference: Annotated[str | None, option("--reference DECIDER", QUESTIONS)] = None,
+    questions: options.QuestionsFolder = None,
+    paper: Annotated[
+        str | None, option("--paper NAME", OUTPUT, complete=by_name("publication"))
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.
+
+    Every measure is a written rule that asks no model; docs/analysis.md has them. Databases are
+    counted together. With --json every single run is listed with its own measures, too.
+
+    Parameters
+    ----------
+    reference
+        Decider whose number of retrievals separates single-retrieval questions (SR) from
+        multiple-retrieval ones (MR); by default the usual one, if it took part.
+    paper
+        Print the tables and figures of this paper, and the run's numbers below.
+    """
+    from dqa.api import measuring
+    from dqa.report.paper_tables import paper_notes, paper_tables
+
+    if paper is not None:
+        view = measuring.view_paper(run, paper, reference, questions=questions)
+        show(view, [*paper_tables(view), *paper_notes(view)], as_json=as_json)
+    else:
+        found = measuring.analyse(run, reference, questions=questions)
+        show(found, _analysis(run, found), as_json=as_json)
+
+
+def _analysis(run: str, found: Analysis) -> Iterator[str | Table]:
+    from dqa.api.stored import read_run
+    from dqa.report.paper_tables import finding_table
+    from dqa.report.tables import model_line
+
+    yield from (finding_table(measured) for measured in found.tables if measured.rows)
+    yield from (*read_run(run).figures().scoring(), *found.notes, *map(model_line, found.models))
+
+
+def report(  # noqa: PLR0913  (one parameter per option)
+    *,
+    runs: options.Runs,
+    out: Annotated[Path | None, option("--out FILE", OUTPUT)] = None,
+    title: Title = None,
+    questions: options.QuestionsFolder = None,
+    analysis: Annotated[bool, option("--analysis", OUTPUT)] = False,
+    details: Annotated[bool | None, option("--details/--no-details", OUTPUT)] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Write runs as one self-contained page: figures, charts, questions and traces.
+
+    It opens offline and makes no network requests. With --json its figures are printed, too, or
+    alone.
+
+    Parameters
+    ----------
+    out
+        New page; optional with --json.
+    analysis
+        Also assign failures to the paper's classes, as 'dqa analyse' does.
+    details
+        Include every trace and every candidate's outcome; by default up to 2,500 decisions.
+    """
+    from dqa.api.reporting import read_report, write_report
+
+    if out is None:
+        if not as_json:
+            raise UsageError("Name the page to write (--out FILE), or print the figures (--json).")
+        echo_json(read_report(*runs, title=title, questions=questions, analysis=analysis))
+        return
+    found = write_report(
+        runs, out, title=title, questions=questions, analysis=analysis, details=details
+    )
+    size = out.stat().st_size / 1e6
+    said = f"The report on {counted(len(found.questions), 'question')} is {out} ({size:.1f} MB)."
+    show(found, filter(None, (found.pictures, found.traces, said)), as_json=as_json)
+
+
+def view(
+    *,
+    runs: options.Runs,
+    title: Title = None,
+    port: Annotated[int, option("--port N", OUTPUT, least=0, most=65535)] = 0,
+) -> None:
+    """Serve the report of runs to this machine, live, until Ctrl-C.
+
+    The page is that of 'dqa report', and is updated as decisions are made; open parts stay open.
+
+    Parameters
+    ----------
+    port
+        Port; 0 for any free one.
+    """
+    from dqa.api.reporting import ReportServer
+
+    server = ReportServer(runs, title, port)
+    echo(f"The report is at {server.url} until Ctrl-C.")
+    server.serve()

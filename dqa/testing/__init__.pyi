@@ -9,6 +9,7 @@ from dqa.testing.containers import run_container as run_container
 from dqa.testing.databases import DatabaseMaker as DatabaseMaker
 from dqa.testing.databases import ServerStarter as ServerStarter
 from dqa.testing.decisions import Asker as Asker
+from dqa.testing.decisions import QuestionMaker as QuestionMaker
 from dqa.testing.decisions import assert_at_most as assert_at_most
 from dqa.testing.decisions import assert_choice as assert_choice
 from dqa.testing.decisions import assert_ending as assert_ending
@@ -17,4 +18,3 @@ from dqa.testing.models import ModelRecorder as ModelRecorder
 from dqa.testing.models import ModelScripter as ModelScripter
 from dqa.testing.models import answer as answer
 from dqa.testing.models import query as query
-from dqa.testing.questions import QuestionMaker as QuestionMaker

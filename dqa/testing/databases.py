@@ -6,21 +6,19 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
-from dqa.api.temporary import Content, temporary_database
-from dqa.core.database import DEFAULT_LIMITS, Database, Limits
+from dqa.api.databases import Content, temporary_database
+from dqa.core.database import Database
 from dqa.core.errors import DqaError
 from dqa.core.files import read_text
 from dqa.databases.seeding import run_script
-from dqa.guard import Audit, Policy
 from dqa.testing.containers import SERVERS, run_container, why_no_container
 
 
-class DatabaseMaker:
+class DatabaseMaker(ExitStack):
     """Makes databases that are there until the test ends (fixture ``dqa_database``).
 
     Parameters
@@ -34,19 +32,17 @@ class DatabaseMaker:
     """
 
     def __init__(self, engine: str, folder: Path, fixture: Callable[[str], Any]) -> None:
+        super().__init__()
         self._engine = engine
         self._folder = folder
         self._fixture = fixture
-        self._open = ExitStack()
 
     def __call__(
         self,
         content: Content,
         *,
         engine: str | None = None,
-        limits: Limits = DEFAULT_LIMITS,
-        policy: Policy | Path | str | None = None,
-        audit: Audit | Path | str | None = None,
+        **access: Any,  # noqa: ANN401  (as below)
     ) -> Database:
         """Make a database and open it read-only, behind the guard.
 
@@ -56,8 +52,8 @@ class DatabaseMaker:
             As `dqa.temporary_database` takes it; a relative path is beside the test module.
         engine
             The backend's name; by default ``--dqa-engine``. A server runs in a container.
-        limits, policy, audit
-            What a statement may cost, what of the database may be read, and who watches.
+        **access
+            ``limits``, ``policy`` and ``audit``, as `dqa.temporary_database` takes them.
 
         Raises
         ------
@@ -70,23 +66,10 @@ class DatabaseMaker:
         is_there = isinstance(content, Path) and content.suffix not in {".sql", ".cypher", ".cql"}
         served = chosen in SERVERS and not is_there
         location: str | None = self._fixture("dqa_server")(chosen) if served else None
-        return self._open.enter_context(
-            temporary_database(content, chosen, location, limits=limits, policy=policy, audit=audit)
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._open.close()
+        return self.enter_context(temporary_database(content, chosen, location, **access))
 
 
-class ServerStarter:
+class ServerStarter(ExitStack):
     """Starts servers that run until the session ends (fixture ``dqa_server``).
 
     Parameters
@@ -99,11 +82,11 @@ class ServerStarter:
     """
 
     def __init__(self, mode: str, environment: Mapping[str, str] = os.environ) -> None:
+        super().__init__()
         self._mode = mode
         self._environment = environment
         self._urls: dict[str, str] = {}
         self._seeded: set[tuple[str, str]] = set()
-        self._running = ExitStack()
 
     def __call__(self, name: str, seed: str | Path | None = None) -> str:
         """Return the URL of a server, whose user may do everything on it.
@@ -140,7 +123,7 @@ class ServerStarter:
             self._skip_unless_it_may_run(name)
             problem = None
             try:
-                self._urls[name] = self._running.enter_context(run_container(name))
+                self._urls[name] = self.enter_context(run_container(name))
             except DqaError as error:
                 problem = str(error)
             if problem is not None:  # here, so that a report shows this message alone
@@ -158,14 +141,3 @@ class ServerStarter:
             why = why_no_container(name)
             if why is not None:
                 pytest.skip(f"no {name} server: {why}")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._running.close()

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from dqa.api.asking import AskedQuestion, ask
-from dqa.api.running import Named
+from dqa.api.questions import generate
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import DqaError
 from dqa.core.evidence import Evidence
 from dqa.core.question import Candidate
+from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted, shortened
-from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.traces import Trace
 
 Decided: TypeAlias = Trace | Decision
@@ -28,28 +28,18 @@ _LINE = 100
 class Asker:
     """Asks questions (fixture ``dqa_ask``): `dqa.ask` for tests."""
 
-    def __call__(  # noqa: PLR0913  (each is a question of its own to the caller)
+    def __call__(
         self,
         database: str | Path | Database,
         question: str | AskedQuestion,
-        *,
-        rules: str | None = None,
-        candidates: str | Sequence[Candidate] | None = None,
-        context: tuple[str, ...] = (),
-        decider: Named | None = None,
-        calls: CallOptions = DEFAULT_CALLS,
-        **deciding: Any,  # noqa: ANN401  (fields of the spec)
+        **fields: Any,  # noqa: ANN401  (as `dqa.ask`)
     ) -> Trace:
         """Ask one question about a database; a bug raises what it raised.
 
         Parameters
         ----------
-        database, decider, calls, **deciding
-            As `dqa.ask` takes them: model, planner, protocol, max_steps, ...
-        question
-            In words, or an `AskedQuestion`.
-        rules, candidates, context
-            The fields of an `AskedQuestion`, for a question in words.
+        database, question, **fields
+            As `dqa.ask` takes them: rules, candidates, decider, model, calls, ...
 
         Raises
         ------
@@ -57,21 +47,8 @@ class Asker:
             As `dqa.ask`; or a scripted model has no reply left.
         """
         __tracebackhide__ = True
-        if isinstance(question, str):
-            if candidates is not None and not isinstance(candidates, str):
-                candidates = tuple(candidates)
-            question = AskedQuestion(
-                question=question, rules=rules, candidates=candidates, context=context
-            )
         try:
-            return ask(
-                *(database, question),
-                decider=decider,
-                calls=calls,
-                debug=True,
-                record=False,
-                **deciding,
-            )
+            return ask(database, question, debug=True, record=False, **fields)
         except DqaError as error:
             # Its message says how to mend it; the way through the agent's loop would bury that.
             raise error.with_traceback(None) from None
@@ -165,3 +142,39 @@ def _outcome(asked: Evidence) -> str:
     if asked.error is not None:
         return f"{asked.error}: {shortened(asked.observation, _LINE)}"
     return counted(asked.row_count, "row")
+
+
+class QuestionMaker:
+    """Generates question sets, each once (fixture ``dqa_questions``).
+
+    A question set cannot be changed, so tests may share one.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[str, QuestionSet] = {}
+
+    def __call__(
+        self,
+        *scenarios: str,
+        count: int = 2,
+        seed: int = 0,
+        **options: Any,  # noqa: ANN401  (those of `generate`)
+    ) -> QuestionSet:
+        """Generate `count` questions of each scenario, with their databases and answers.
+
+        Parameters
+        ----------
+        scenarios
+            By name; none for all that can be generated.
+        count, seed, **options
+            As `dqa.generate` takes them. The same arguments give the same questions everywhere.
+
+        Raises
+        ------
+        UsageError, UnknownNameError
+            As `dqa.generate`.
+        """
+        key = repr((scenarios, count, seed, sorted(options.items())))
+        if key not in self._made:
+            self._made[key] = generate(scenarios or None, count, seed, **options)
+        return self._made[key]

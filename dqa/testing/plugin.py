@@ -16,9 +16,8 @@ import pytest
 if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
     from dqa.testing.databases import DatabaseMaker, ServerStarter
-    from dqa.testing.decisions import Asker
+    from dqa.testing.decisions import Asker, QuestionMaker
     from dqa.testing.models import ModelRecorder, ModelScripter
-    from dqa.testing.questions import QuestionMaker
 
 CONTAINERS = ("require", "auto", "skip")
 RECORDING = ("none", "missing", "all")
@@ -219,6 +218,6 @@ def dqa_recorded(request: pytest.FixtureRequest) -> Iterator[ModelRecorder]:
 @pytest.fixture(scope="session")
 def dqa_questions() -> QuestionMaker:
     """Generate questions with their databases and answers; the same ones once a session."""
-    from dqa.testing.questions import QuestionMaker
+    from dqa.testing.decisions import QuestionMaker
 
     return QuestionMaker()

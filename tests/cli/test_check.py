@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dqa.api.checking import check_script
+from dqa.api.looking import check_script
 from tests.cli.conftest import Command
 
 SCRIPT = """\

@@ -7,11 +7,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import pytest
 import typer
 from typer.main import get_command
 
-from dqa.cli import completion
 from dqa.cli.completion import by_target
 from tests.programs import run_python
 
@@ -55,11 +53,8 @@ def test_names_are_completed_without_heavy_imports() -> None:
     assert HEAVY & set(imported) == set()
 
 
-def test_a_target_is_completed_by_the_database(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_target_is_completed_by_the_database(tmp_path: Path) -> None:
     """Keys first, then values, as a policy shows them."""
-    monkeypatch.setattr(completion, "_PATIENCE", 60.0)  # however busy the machine is
     folder, file, policy = tmp_path / "branches", tmp_path / "firm.db", tmp_path / "policy.json"
     folder.mkdir()
     (folder / "scenario.toml").write_text(SCENARIO, "utf-8")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dqa as api
-from dqa.api.decision_records import records_folder
+from dqa.api.asking import records_folder
 from dqa.testing import GivenReplies, answer, query
 from tests.models.model_server import answering
 

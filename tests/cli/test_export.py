@@ -18,7 +18,7 @@ import pytest
 from pyarrow import parquet
 
 import dqa as api
-from dqa.api.exporting import ExportFormat
+from dqa.api.measuring import ExportFormat
 from dqa.report.export_rows import ExportedDecision, encode_rows
 from tests.cli.conftest import Command
 from tests.stored import change_results

@@ -176,6 +176,8 @@ def test_the_commands(tmp_path: Path) -> None:
     assert "4 games of errand, the same ones for every player" in first.stdout
     assert " vs " not in first.output
     assert run("play", "--resume", out).stdout == first.stdout
+    changed = run("play", "--resume", out, "--games", 9, code=1)
+    assert "games was 4 and is now 9" in str(changed.exception)
     assert run("results", out).stdout == first.stdout
     assert "8 of 8 games played" in run("runs", tmp_path).stdout
     assert "agent (searching)" in run("trace", out, "errand/1", "--decider", "searching").stdout

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dqa import plugins
-from dqa.api.tournaments import play_tournament, tournament_worlds
+from dqa.api.games import play_tournament, tournament_worlds
 from dqa.cli.main import app
 from dqa.core.errors import UsageError
 from dqa.evaluation.papers import Publication, PublishedRow, PublishedTable

@@ -14,8 +14,7 @@ import pytest
 
 import dqa
 from dqa import plugins
-from dqa.api import training
-from dqa.api.training import train_missing
+from dqa.api.games import train_missing
 from dqa.worlds.base import Policy, WorldFactory
 from dqa.worlds.training import Trainer, Weights, is_kept, learn, learning_player
 
@@ -60,7 +59,7 @@ def started(duel: WorldFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     }
     world = replace(duel, policies={**duel.policies, **learning})
     monkeypatch.setattr(plugins, "world", lambda _: world)
-    monkeypatch.setattr(training, "processors", lambda: 2)
+    monkeypatch.setattr("dqa.api.games.processors", lambda: 2)
 
     class Process:
         """A process with the methods that training uses."""
@@ -89,7 +88,7 @@ def started(duel: WorldFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ends: list[Connection] = []
     names: list[str] = []
     found: dict[Process, bool] = {}
-    monkeypatch.setattr(training, "start_process", start)
+    monkeypatch.setattr("dqa.api.games.start_process", start)
     return {"names": names, "terminated": found}
 
 

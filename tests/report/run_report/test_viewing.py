@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import dqa
-from dqa.api import viewing
 from dqa.api.measuring import find_questions
 from dqa.evaluation.location import locate_run
 from dqa.evaluation.store import RunStore
@@ -109,7 +108,7 @@ def test_figures_go_on_while_the_questions_are_read(
         return find_questions(*given)
 
     monkeypatch.setattr("dqa.api.reporting.find_questions", find_slowly)
-    monkeypatch.setattr(viewing, "_LEAST", 0.0)
+    monkeypatch.setattr("dqa.api.reporting._LEAST", 0.0)
     with dqa.ReportServer([growing.place]) as server:
         first = _told_until(server, lambda told: len(told["questions"]) == 1)
         growing.decide(3)

@@ -1,20 +1,34 @@
-"""Train players of worlds: programs that learn from a seed, stored in the user's cache."""
+"""Tournaments of the games that papers printed, and the training of players."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 from dqa import plugins
-from dqa.core.errors import InfrastructureError, UnknownNameError, UsageError
+from dqa.api.running import Named, play
+from dqa.api.runs import Run
+from dqa.api.watching import Watcher
+from dqa.core.errors import (
+    InfrastructureError,
+    MissingKeyError,
+    PluginError,
+    UnknownNameError,
+    UsageError,
+)
 from dqa.core.files import require_new_file
 from dqa.core.interpreters import describe_exit, start_process
 from dqa.core.records import Record
+from dqa.evaluation.location import RunLocation, locate_run
+from dqa.evaluation.papers import PaperView, Publication, view_games
+from dqa.evaluation.run_files import require_writable
+from dqa.worlds.base import count_players
 from dqa.worlds.training import SMALL, Trainer, is_kept, learn, watch_training, write_weights
 from dqa.worlds.watching import TrainingWatcher
 
@@ -246,3 +260,129 @@ def _trainer(world: str, player: str) -> Trainer:
             f"'{player}' plays '{world}' without any training; these learn: {learning}."
         )
     return trainer
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """Games of one world, next to the tables of papers.
+
+    Attributes
+    ----------
+    run
+        The games.
+    views
+        One for each paper that printed tables of this world.
+    left_out
+        The players of a paper that cannot play here, each with the reason.
+    """
+
+    run: Run
+    views: tuple[PaperView, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def play_tournament(
+    world: str,
+    players: Sequence[Named] = (),
+    opponents: Sequence[Named] = (),
+    *,
+    out: RunLocation | Path | str | None = None,
+    watcher: Watcher | None = None,
+    **how: Any,  # noqa: ANN401  (as `dqa.play`)
+) -> Tournament:
+    """Let every player play every opponent, and compare the figures with those of papers.
+
+    In a world of one player each plays alone.
+
+    Parameters
+    ----------
+    world
+        By name.
+    players, opponents
+        Who plays; by default the installed players and opponents of the papers' tables of this
+        world. In a world of one player there are no opponents.
+    out, watcher
+        As in `dqa.play`; the same call resumes its own run.
+    **how
+        The other arguments of `dqa.play`, and fields of a `PlaySpec`. By default games of two
+        players are mirrored, and the reference is the papers'.
+
+    Raises
+    ------
+    UsageError
+        No paper has a table of this world and no player is named, or as in `dqa.play`.
+    """
+    require_writable(None if out is None else locate_run(out))
+    watcher, seed, alone = watcher or Watcher(), how.get("seed", 0), players_of(world) == 1
+    tables = [table for paper in _papers() for table in paper.tables if table.world == world]
+    rows = [row.decider for table in tables for row in table.rows]
+    by_default = [] if players else [name for name in rows if name]
+    faced = [] if opponents or alone else [name for table in tables for name in table.opponents]
+    references = [table.reference for table in tables if table.reference]
+    compared = [how["reference"]] if "reference" in how else references
+    named = [*players, *by_default, *opponents, *faced, *compared]
+    names = list(dict.fromkeys(one for one in named if isinstance(one, str)))
+    with watch_training(watcher):
+        train_missing(world, names, seed, watcher)
+        problems = {name: problem for name in names if (problem := _problem(world, name, seed))}
+    players = players or [name for name in dict.fromkeys(by_default) if name not in problems]
+    opponents = opponents or [name for name in dict.fromkeys(faced) if name not in problems]
+    if not (players and (opponents or alone)):
+        asked = "--players" if alone else "--players, --opponents"
+        raise UsageError(
+            f"No installed package has a table of games of '{world}' with players that are there: "
+            f"name who plays ({asked})."
+        )
+    able = (name for name in references if name in plugins.world(world).policies)
+    how.setdefault("reference", next((name for name in able if name not in problems), None))
+    how.setdefault("mirror", not alone)
+    run = play(world, players, opponents, out=out, watcher=watcher, **how)
+    views = [
+        view_games(paper, run.games) for paper in _papers() if world in paper.worlds and run.games
+    ]
+    missing = [name for name in dict.fromkeys([*by_default, *faced]) if name in problems]
+    return Tournament(run, tuple(views), tuple(f"{name}: {problems[name]}" for name in missing))
+
+
+def tournament_worlds() -> tuple[str, ...]:
+    """Return the installed worlds of which papers printed tables, in the order of these."""
+    named = dict.fromkeys(world for paper in _papers() for world in paper.worlds)
+    return tuple(world for world in named if world in plugins.names("world"))
+
+
+def players_of(world: str) -> int:
+    """Return how many players a world has."""
+    return count_players(plugins.world(world))
+
+
+def place_for(out: str | None, world: str, several: bool) -> RunLocation | None:
+    """Return where the run of one world is stored, of a tournament that may have several."""
+    if out is None:
+        return None
+    place = locate_run(out)
+    if not several:
+        return place
+    if place.folder is not None:
+        return RunLocation.of_folder(place.folder / world)
+    return place.named(f"{place.name}-{world}" if place.name else world)
+
+
+def _papers() -> Iterator[Publication]:
+    for name in plugins.names("publication"):
+        with suppress(PluginError):  # 'dqa list' says why a package cannot be loaded
+            yield plugins.publication(name)
+
+
+def _problem(world: str, name: str, seed: int) -> str | None:
+    """Return why a player cannot play here; None if it can. A program that learns is trained."""
+    policies = plugins.world(world).policies
+    try:
+        if name in policies:
+            policies[name].make(seed)
+        else:
+            plugins.decider(name)
+    except UnknownNameError:
+        return "no such player is installed"
+    except (MissingKeyError, PluginError) as error:
+        return str(error)
+    return None

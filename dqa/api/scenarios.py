@@ -1,0 +1,390 @@
+"""Scenarios of a live database: propose a folder, check it, and list the values of a target."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from shlex import quote
+from typing import Unpack
+
+from dqa import plugins
+from dqa.api.databases import Access, opened
+from dqa.api.listing import json_schema
+from dqa.core.database import Database
+from dqa.core.errors import ParseError, UnknownNameError, UsageError
+from dqa.core.files import make_private_folder, problem_of_path, write_private
+from dqa.core.records import Record
+from dqa.core.schema import DatabaseSchema
+from dqa.core.text import counted, visible
+from dqa.loaders.inspection.decisions import DecisionCheck
+from dqa.loaders.inspection.findings import Finding, Findings, Level
+from dqa.loaders.inspection.schema import SchemaCheck
+from dqa.loaders.inspection.statements import StatementTrial
+from dqa.loaders.inspection.texts import check_text
+from dqa.loaders.live_questions import list_values
+from dqa.loaders.proposal.choices import choose
+from dqa.loaders.proposal.documents import render_scenario
+from dqa.loaders.proposal.guesses import GUESS, guess_lines
+from dqa.loaders.proposal.survey import Surveyor
+from dqa.scenarios import Scenario
+from dqa.scenarios.catalogue import scenario_names
+from dqa.scenarios.including import MergedDocument
+from dqa.scenarios.reading import DOCUMENT, read_folder, read_scenario
+from dqa.scenarios.statements import SUFFIXES
+
+_SCHEMAS = {"scenario.schema.json": "scenario", "tables.schema.json": "scenario_tables"}
+
+
+class ProposedScenario(Record):
+    """A scenario's folder that was proposed.
+
+    Attributes
+    ----------
+    folder, files
+        Where it is, and what it holds.
+    scenario
+        What the scenario is called.
+    tables, left_out
+        What of the database is described, and what is not.
+    noun, table, column
+        What can be chosen: the values of a column.
+    parameters, example
+        What a question is about, and a value that the database has for it.
+    guesses
+        How many lines are marked as guesses.
+    """
+
+    folder: str
+    files: tuple[str, ...]
+    scenario: str
+    tables: tuple[str, ...]
+    left_out: tuple[str, ...]
+    noun: str
+    table: str
+    column: str
+    parameters: tuple[str, ...]
+    example: dict[str, str]
+    guesses: int
+
+    def to_text(self) -> str:
+        """Return what was written, and what to do next."""
+        left = f", {len(self.left_out):,} left out" if self.left_out else ""
+        values = {key: self.example.get(key, "...") for key in self.parameters}
+        target = "".join(f" --target {quote(f'{key}={value}')}" for key, value in values.items())
+        described = f"{counted(len(self.tables), 'table')} described{left}"
+        guessed = counted(self.guesses, "line is a guess", "lines are guesses")
+        fix = "and write rules.md and outcomes.* for what you decide about"
+        return "\n".join(
+            [
+                f"{self.folder}: {', '.join(self.files)}.",
+                f"It decides about each {self.noun} ({self.table}.{self.column}); {described}.",
+                f"{guessed}: look for '{GUESS}', {fix}.",
+                f"Then write confirmed = true into {self.folder}/scenario.toml.",
+                f"Next: dqa doctor --scenario {self.folder} --database URL",
+                f"Then: dqa ask --scenario {self.folder} --database URL{target}",
+            ]
+        )
+
+
+def propose_scenario(
+    database: str | Path | Database,
+    folder: str | Path | None = None,
+    *,
+    question: str = "",
+    **access: Unpack[Access],
+) -> ProposedScenario:
+    """Write a folder that is a scenario of a database: a beginning, whose guesses are marked.
+
+    Its statements run as they are. What a policy hides is in none of its files, nor is the URL.
+
+    Parameters
+    ----------
+    database
+        A URL, files, or an open database.
+    folder
+        The new folder; by default one in the current folder, named after what can be chosen.
+    question
+        What is to be decided, in words: selects tables, and is the scenario's question.
+    **access
+        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location. Without tables
+        the dozen likeliest by the question, or by their joins, are described.
+
+    Raises
+    ------
+    UsageError
+        The folder exists and is not empty, or the database has nothing to choose from.
+    InfrastructureError
+        The database failed.
+    """
+    if folder is not None:
+        _require_empty(Path(folder))
+    with opened(database, **access) as there:
+        surveyor = Surveyor(there)
+        survey = surveyor.survey(question, every=bool(access.get("tables")))
+        choice = choose(survey, surveyor, question)
+        place = Path(folder) if folder is not None else Path(f"choose-{_slug(choice.noun)}")
+        _require_empty(place)
+        name = _slug(place.name) if place.name else f"choose-{_slug(choice.noun)}"
+        name = f"own-{name}" if name in scenario_names() else name
+        texts = render_scenario(survey, choice, surveyor, name, question)
+    schemas = {
+        file: json.dumps(json_schema(kind), indent=2, ensure_ascii=False) + "\n"
+        for file, kind in _SCHEMAS.items()
+    }
+    try:
+        make_private_folder(place)
+        for file, text in {**texts, **schemas}.items():
+            write_private(place / file, text)
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(place, error)}.") from error
+    example = {}
+    if choice.parameter is not None and choice.example is not None:
+        example[choice.parameter] = visible(choice.example)
+    return ProposedScenario(
+        folder=str(place),
+        files=(*texts, *schemas),
+        scenario=name,
+        tables=tuple(table.name for table in survey.tables),
+        left_out=survey.left_out,
+        noun=choice.noun,
+        table=choice.table.name,
+        column=choice.column,
+        parameters=() if choice.parameter is None else (choice.parameter,),
+        example=example,
+        guesses=sum(len(guess_lines(text.split("\n"))) for text in texts.values()),
+    )
+
+
+def _require_empty(folder: Path) -> None:
+    try:
+        is_taken = folder.is_dir() and any(folder.iterdir())
+    except OSError as error:
+        raise UsageError(f"{problem_of_path(folder, error)}.") from error
+    if is_taken or (folder.exists() and not folder.is_dir()):
+        raise UsageError(
+            f"{folder} is there already, and nothing is written over: name another folder (--out)."
+        )
+
+
+def _slug(text: str) -> str:
+    """Return a text as a plain name: letters of ASCII, digits and hyphens."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
+    return slug if slug[:1].isalpha() else f"decision-{slug}".strip("-")
+
+
+class ScenarioCheck(Record):
+    """What is found in a scenario's folder, held against a database.
+
+    Attributes
+    ----------
+    folder, database
+        What was held against what.
+    findings
+        By file and line.
+    targets
+        For which of its questions the statements were tried.
+    statements
+        How many were run.
+    """
+
+    folder: str
+    database: str
+    findings: tuple[Finding, ...]
+    targets: tuple[dict[str, str], ...]
+    statements: int
+
+    @property
+    def is_good(self) -> bool:
+        """Whether decisions can be made by it: there is no error."""
+        return all(found.level != "error" for found in self.findings)
+
+    def to_text(self) -> str:
+        """Return the findings, and a line that counts them."""
+        count = dict.fromkeys(("error", "warning", "note"), 0)
+        for found in self.findings:
+            count[found.level] += 1
+        told = ", ".join(counted(number, level) for level, number in count.items())
+        tried = (
+            f"{counted(self.statements, 'statement')} for {counted(len(self.targets), 'target')}"
+        )
+        closing = f"{self.folder} on {self.database}: {told} ({tried})."
+        return "\n".join([*(found.to_text() for found in self.findings), closing])
+
+
+def check_scenario(
+    folder: str | Path,
+    database: str | Path | Database,
+    *,
+    target: Mapping[str, str] | None = None,
+    seconds: float = 10.0,
+    **access: Unpack[Access],
+) -> ScenarioCheck:
+    """Check every line of a scenario's folder against a database, and return all that is found.
+
+    Each statement is run for a few targets whose values the database has, guarded and bounded.
+
+    Parameters
+    ----------
+    folder
+        The scenario's.
+    database
+        A URL, files, or an open database.
+    target
+        A part of the targets; the rest is taken from the database.
+    seconds
+        The time limit of a statement.
+    **access
+        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
+
+    Raises
+    ------
+    UsageError
+        There is no such folder, or the database cannot be opened.
+    InfrastructureError
+        The database failed.
+    """
+    place, found = Path(folder), Findings()
+    if not (place / DOCUMENT).is_file():
+        raise UsageError(
+            f"{place} holds no {DOCUMENT}: name the folder of a scenario ('dqa init' makes one)."
+        )
+    with opened(database, **access) as there:
+        read = read_folder(place)
+        targets: Sequence[dict[str, str]] = ()
+        count = 0
+        if read.scenario is None or read.document is None:
+            for error in read.problems:
+                found.add_error(error)
+            problem = "the rest of the folder is checked on the database once this is fixed"
+            found.add("note", str(place / DOCUMENT), None, problem)
+        else:
+            trial = StatementTrial(read.scenario, there, found, seconds)
+            SchemaCheck(read.scenario.document, read.document, there, found, seconds).run()
+            targets = _check(read.scenario, read.document, read.problems, trial, target or {})
+            count = trial.count
+        _check_guesses(place, found)
+        return ScenarioCheck(
+            folder=str(place),
+            database=there.name,
+            findings=found.all(),
+            targets=tuple(targets),
+            statements=count,
+        )
+
+
+def _check(
+    scenario: Scenario,
+    merged: MergedDocument,
+    problems: Sequence[ParseError],
+    trial: StatementTrial,
+    given: Mapping[str, str],
+) -> Sequence[dict[str, str]]:
+    """Check a scenario that could be read; return the targets of its statements."""
+    found = trial.found
+    keys = list(dict.fromkeys(scenario.template.get_identifiers()))
+    for key in given:
+        if key not in keys:
+            raise UnknownNameError(f"target of scenario '{scenario.name}' called", key, keys)
+    for problem in problems:
+        found.add_error(problem)
+    _check_texts(scenario, keys, trial)
+    return DecisionCheck(scenario, merged, trial, keys).check(given)
+
+
+def _check_texts(scenario: Scenario, keys: Sequence[str], trial: StatementTrial) -> None:
+    folder, found = Path(scenario.folder), trial.found
+    columns = _columns(scenario, trial.database.schema())
+    texts: dict[str, tuple[str, Level, str]] = {
+        "question.txt": (scenario.template.template, "error", "write what is to be decided"),
+        "rules.md": (scenario.rules, "warning", "whatever a statement counts is explained here"),
+    }
+    for name, (text, level, fix) in texts.items():
+        if not text.strip():
+            found.add(level, str(folder / name), None, f"it is empty: {fix}, in words")
+        known = [*keys, *scenario.parameters] if name == "question.txt" else keys
+        check_text(str(folder / name), found, known, columns)
+
+
+def _check_guesses(folder: Path, found: Findings) -> None:
+    """Report the lines that a person has to check."""
+    for file in sorted(folder.rglob("*")):
+        lines = guess_lines(found.lines(str(file))) if file.suffix in _CHECKED else []
+        if lines:
+            guesses = counted(len(lines), "line is a guess", "lines are guesses")
+            listed = ", ".join(map(str, lines))
+            problem = f"{guesses}: check, and take the remark away ({listed})"
+            found.add("note", str(file), lines[0], problem)
+
+
+_CHECKED = frozenset({".toml", ".md", ".txt", *SUFFIXES.values()})
+
+
+def _columns(scenario: Scenario, schema: DatabaseSchema) -> dict[str, set[str]]:
+    """Return the columns or properties that texts may name, by table, label or type."""
+    found: dict[str, set[str]] = {}
+    for table in scenario.document.tables:
+        found.setdefault(table.name, set()).update(column.name for column in table.columns)
+    for part in schema.parts:
+        found.setdefault(part.name, set()).update(field.name for field in part.fields)
+    return found
+
+
+def list_target_values(
+    scenario: str | Path,
+    database: str | Path | Database,
+    key: str,
+    target: Mapping[str, str] | None = None,
+    *,
+    most: int = 100,
+    **access: Unpack[Access],
+) -> tuple[str, ...]:
+    """Return values that a parameter of a scenario's question can have in a database.
+
+    Parameters
+    ----------
+    scenario
+        Its name or folder.
+    database
+        A URL, files, or an open database.
+    key
+        The parameter.
+    target
+        The other parameters, on which the values may depend.
+    most
+        Most values.
+    **access
+        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
+
+    Returns
+    -------
+    tuple of str
+        As a target has them, in a fixed order; () if it can have any.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such scenario or parameter.
+    QueryError, DataError, InfrastructureError
+        The values cannot be listed.
+    """
+    found = _scenario(scenario)
+    if key not in found.parameters:
+        raise UnknownNameError(f"parameter of '{found.name}' called", key, found.parameters)
+    with opened(database, **access) as there:
+        return list_values(found, there, key, dict(target or {}), most)
+
+
+def target_keys(scenario: str | Path) -> tuple[str, ...]:
+    """Return the parameters of a scenario's question, in their order."""
+    return tuple(dict.fromkeys(_scenario(scenario).template.get_identifiers()))
+
+
+def _scenario(scenario: str | Path) -> Scenario:
+    """Return a scenario without registering it in this process."""
+    folder = Path(scenario)
+    is_folder = (folder / DOCUMENT).is_file()
+    return read_scenario(folder) if is_folder else plugins.scenario(str(scenario))

@@ -39,7 +39,7 @@ def play_world(world: World, games: int) -> None:
 def play_alone(games: int) -> None:
     """Play as many in OpenSpiel alone."""
     from dqa_simulators.games.openspiel import load_game
-    from dqa_simulators.holdem.world import REFEREE
+    from dqa_simulators.holdem.position import REFEREE
 
     random, game = np.random.default_rng(0), load_game(REFEREE)
     for _ in range(games):

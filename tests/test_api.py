@@ -265,6 +265,7 @@ def test_a_bug_of_a_decider_is_told_by_ask_or_raised(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE t (a)")
     asked = dqa.AskedQuestion(question="Which?", candidates="SELECT 'x'")
     first = dqa.ask(file, asked, decider="first", candidates=["y", "z"], record=False)
+    assert first.asked is not None
     assert (first.asked.text, first.choice) == ("Which?", "y")
     with pytest.raises(dqa.UsageError, match="there is no field 'rule'"):
         dqa.ask(file, "Which?", rule="None.", decider="first")

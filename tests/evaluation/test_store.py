@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from sqlalchemy import Connection, Engine
@@ -16,6 +16,7 @@ import dqa
 from dqa.core.decision import Usage
 from dqa.core.question_set import QuestionSet
 from dqa.databases.store_locations import write
+from dqa.evaluation.executors import Executor
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.plan import Task
@@ -114,7 +115,7 @@ def test_a_whole_batch_is_stored_before_anyone_hears_of_it(
 
     store = open_store(tmp_path / "run")
     with pytest.raises(KeyboardInterrupt):
-        run_tasks(tasks, _OneBatch(made), store, fail)
+        run_tasks(tasks, cast("Executor", _OneBatch(made)), store, fail)
     store.close()
     stored = RunReader(RunLocation.of_folder(tmp_path / "run")).results()
     assert len(stored) == 4

@@ -8,7 +8,11 @@ from functools import cached_property
 
 from dqa.core.database import Limits, Rows
 from dqa.core.display import Value
-from dqa.core.errors import DatabaseUnavailableError, RefusedStatementError
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    RefusedStatementError,
+    UnknownReferenceError,
+)
 from dqa.core.schema import EdgeInfo, NodeInfo
 from dqa.core.session import Session
 from dqa.guard import GuardedDatabase, Policy
@@ -74,7 +78,7 @@ class ConfinedGraph(GuardedDatabase):
             (properties, self._names[1], "Cannot find property"),
         ):
             for name in sorted({reader.texts[i] for i in places} - known):
-                raise self._unknown(f"{problem} {name}", name, statement, until)
+                raise UnknownReferenceError(f"{problem} {name}", name)
 
     @cached_property
     def _names(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -12,6 +12,7 @@ import pytest
 from dqa.worlds.players import RandomPolicy
 from dqa.worlds.training import Trainer, Weights
 from dqa_simulators.holdem.players import learning
+from dqa_simulators.holdem.players.game import FEATURES
 from dqa_simulators.holdem.players.policies import RulePolicy, _Network
 from dqa_simulators.holdem.players.strength import strength
 from tests.programs import run_python
@@ -52,12 +53,17 @@ def test_networks_learn_by_their_seed_and_play_without_jax(
     monkeypatch.setattr(learning, "_TRAVERSALS", 1)
     networks: list[Any] = []
     layers: Callable[..., dict[str, Any]] = learning._layers
-    monkeypatch.setattr(learning, "_layers", lambda n, s="": (networks.append(n), layers(n, s))[1])
+
+    def keep(network: Any, start: str = "") -> dict[str, Any]:
+        networks.append(network)
+        return layers(network, start)
+
+    monkeypatch.setattr(learning, "_layers", keep)
     weights = train(trainer, 3, 1)
     again = train(trainer, 3, 1)
     assert all(np.array_equal(again[part], array) for part, array in weights.items())
     start = "0 " if trainer is learning.DQN else ""
-    seen = np.linspace(-1, 1, learning.FEATURES, dtype=np.float32)
+    seen = np.linspace(-1, 1, FEATURES, dtype=np.float32)
     expected = np.asarray(networks[0](seen))
     assert _Network(weights, start)(seen) == pytest.approx(expected, abs=1e-5)
     file = tmp_path / "player.npz"

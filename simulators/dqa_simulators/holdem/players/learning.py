@@ -105,7 +105,7 @@ def _train_dqn(seed: int, iterations: int, advance: Advance) -> Weights:
             for _ in range(_HANDS):
                 _play_hand(game, agents, environment)
             advance(number)
-    named = {}
+    named: dict[str, Any] = {}
     for seat, agent in enumerate(agents):
         named |= _layers(agent._q_network, f"{seat} ")  # noqa: SLF001
     return named

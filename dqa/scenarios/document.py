@@ -325,11 +325,15 @@ class ReleasePart(Part):
         parameter in braces, whose value names the database.
     constants
         Further fields of every question's entry when it is written; ignored when it is read.
+    wordings
+        Regular expressions that find the parameters in questions with other words than the
+        scenario's: a group for each parameter.
     """
 
     questions: Name = "questions.json"
     database: Annotated[str, StringConstraints(pattern=_DATABASE)]
     constants: dict[str, str] = {}
+    wordings: tuple[str, ...] = ()
 
 
 class HiddenPart(Part):

@@ -23,6 +23,10 @@ def target_in(scenario: Scenario, text: str) -> dict[str, str] | None:
     asked = _pattern(scenario.template)
     form = rf"(?:\s+{re.escape(scenario.answer_form)})?" if scenario.answer_form else ""
     found = re.fullmatch(rf"\s*{asked}{form}\s*", text, re.DOTALL)
+    release = scenario.document.release
+    wordings = iter(release.wordings if release is not None else ())
+    while found is None and (wording := next(wordings, None)) is not None:
+        found = re.search(wording, text, re.DOTALL)
     return None if found is None else found.groupdict()
 
 

@@ -105,7 +105,7 @@ def test_ask_answers_on_any_database_with_its_evidence(
         "Plan",
         "Evidence: ",
         "SELECT",
-        "rows",
+        "-> 1 row",
     ):
         assert words in ran.out
     document = json.loads(dqa(*base, "--json").out)

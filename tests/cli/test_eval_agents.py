@@ -73,7 +73,7 @@ def test_a_run_goes_on_with_its_own_protocol_and_planner_only(
     [
         (
             ("--planner", "scripted:greedy", "--deciders", "planrag,iterrag"),
-            "none of planrag, iterrag lets another model plan, as planrag-two-models does",
+            "planrag, iterrag have no separate planner",
         ),
         (("--planner", "scripted:greedy", "--deciders", "oracle"), "has no effect"),
         (

@@ -94,7 +94,8 @@ def export_memory(
     """
     path = Path(file)
     require_new_file(path)
-    tuples = [line_of(one) for one in memory.tuples(version=version, sources=sources)]
+    found = memory.tuples(version=version, sources=sources, once=False)
+    tuples = [line_of(one) for one in found]
     head = {"format": "dqa-memory", "version": _VERSION, "tuples": len(tuples)}
     lines = [json.dumps(one, ensure_ascii=False) for one in (head, *tuples)]
     try:

@@ -176,7 +176,11 @@ class Memory:
         return tuple(one for one in found if one.likeness > 0.0)
 
     def tuples(
-        self, *, version: int | None = None, sources: Collection[str] | None = None
+        self,
+        *,
+        version: int | None = None,
+        sources: Collection[str] | None = None,
+        once: bool = True,
     ) -> Iterator[Remembered]:
         """Yield tuples in the order of their ids.
 
@@ -185,7 +189,9 @@ class Memory:
         version
             Yield those of the state after this version and before the next one; None for now.
         sources
-            Yield all tuples of these sources; None to yield one of each group of equal ones.
+            Yield all tuples of these sources; None for those of every source.
+        once
+            Whether one of each group of equal tuples is enough where no sources are given.
 
         Raises
         ------
@@ -196,7 +202,7 @@ class Memory:
             which = LIVE if version is None else self._state(connection, version)
         if sources is not None:
             which = and_(which, TUPLES.c.source.in_(sorted(sources)))
-        return self._each(which, once=sources is None)
+        return self._each(which, once=once and sources is None)
 
     def goals(self) -> tuple[Goal, ...]:
         """Return every goal with every source of its tuples, in the order of their first tuples."""
@@ -300,7 +306,8 @@ class Memory:
 
     def _read_goals(self) -> tuple[Goal, ...]:
         columns = (TUPLES.c.goal, TUPLES.c.source)
-        found = select(*columns, func.max(TUPLES.c.reward)).select_from(BOTH).where(LIVE)
+        values = (func.max(TUPLES.c.reward), func.min(TUPLES.c.number))
+        found = select(*columns, *values).select_from(BOTH).where(LIVE)
         found = found.group_by(*columns).order_by(func.min(TUPLES.c.id))
         with self._reading() as connection:
             return tuple(Goal(*row) for row in connection.execute(found))

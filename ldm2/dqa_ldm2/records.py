@@ -133,8 +133,9 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The goal of a source, and its reward."""
+    """The goal of a source, its reward, and the number of its first step."""
 
     text: str
     source: str
     reward: float | None
+    first: int

@@ -165,22 +165,25 @@ def whole_examples(
 ) -> tuple[Trajectory, ...]:
     """Return whole processes, those with the largest rewards first.
 
-    They are the first of the memory, the same for every question; or, to `retrieve`, those whose
-    goals are most like that of the situation. None is of the question or episode itself.
+    An unknown reward comes after every positive one. They are the first of the memory, the same for
+    every question; or, to `retrieve`, those whose goals are most like that of the situation. None
+    is of the question or episode itself, or lacks its first step.
     """
     if not most:
         return ()
-    own = own_sources(memory, situation)
-    rewards = {
-        goal.source: 1.0 if goal.reward is None else goal.reward
-        for goal in memory.goals()
-        if goal.source not in own
-    }
+    left_out = own_sources(memory, situation)
+    left_out |= {goal.source for goal in memory.goals() if goal.first != 1}
+    rewards = {goal.source: goal.reward for goal in memory.goals() if goal.source not in left_out}
     sources = list(rewards)
     if retrieve:
-        found = memory.search(situation.goal, _SEARCHED * most, own)
+        found = memory.search(situation.goal, _SEARCHED * most, left_out)
         sources = list(dict.fromkeys(one.source for one in found))
-    chosen = sorted(sources, key=lambda source: -rewards[source])[:most]
+
+    def rank(source: str) -> tuple[float, bool]:
+        reward = rewards[source]
+        return -(reward or 0.0), reward is not None
+
+    chosen = sorted(sources, key=rank)[:most]
     steps: dict[str, list[Remembered]] = {source: [] for source in chosen}
     for one in memory.tuples(sources=chosen) if chosen else ():
         steps[one.source].append(one)
@@ -188,7 +191,8 @@ def whole_examples(
 
 
 def _trajectory(tuples: Sequence[Remembered]) -> Trajectory:
-    by_number = {one.number: one for one in reversed(tuples)}  # the first of several counts
+    begun = min(tuples, key=lambda one: one.number)  # another version has a refined tail
+    by_number = {one.number: one for one in reversed(tuples) if one.version == begun.version}
     ordered = [by_number[number] for number in sorted(by_number)]
     steps = tuple(Step(one.observation, one.action) for one in ordered)
     return Trajectory(ordered[0].goal, steps, ordered[0].source, ordered[0].reward)

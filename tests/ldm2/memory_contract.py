@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from dqa_ldm2 import (
     Memory,
     ModelUse,
     Origin,
+    Situation,
     State,
     StateAction,
     export_memory,
@@ -23,6 +25,7 @@ from dqa_ldm2 import (
     import_memory,
     open_memory,
 )
+from dqa_ldm2.retrieval import whole_examples
 from tests.programs import start_python
 
 FORMED = Origin("formation", "a test")
@@ -238,14 +241,20 @@ class MemoryContract:
         self, memory: Memory, location: str, tmp_path: Path
     ) -> None:
         """As it was, with a version of its own; the same file is not imported twice."""
-        form(memory, trajectories(5), batch_size=2)
+        made = trajectories(5)
+        longer = replace(made[-1], source="home 9", steps=(*made[-1].steps, Step("here", "stop")))
+        form(memory, [*made, longer], batch_size=2)
         file = tmp_path / "memory.jsonl"
-        assert export_memory(memory, file) == 10
+        assert export_memory(memory, file) == 13
         with open_memory(tmp_path / "other.db", create=True) as other:
             version = import_memory(other, file)
-            assert (version.added, version.batches) == (10, (1, 2, 3))
+            assert (version.added, version.batches) == (11, (1, 2, 3))
             assert version.origin.making == "import"
             assert list(map(fields, other.tuples())) == list(map(fields, memory.tuples()))
+            here = Situation("Another goal.", "", ())
+            shown = whole_examples(other, here, 9, retrieve=False)
+            assert shown == whole_examples(memory, here, 9, retrieve=False)
+            assert longer in shown
             with pytest.raises(UsageError, match="already, as version 1"):
                 import_memory(other, file)
             other.undo(1)

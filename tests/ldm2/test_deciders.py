@@ -20,11 +20,12 @@ from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.base import Settings
 from dqa.models.scripted import scripted_model
 from dqa.worlds.history import History
-from dqa_ldm2 import Imitation, Memory, Origin, Recall
+from dqa_ldm2 import Imitation, Memory, Origin, Recall, Situation
 from dqa_ldm2.deciders import ReAct, Reflexion, Standard, StandardRetrieved
 from dqa_ldm2.identity import QuestionIdentity
+from dqa_ldm2.retrieval import whole_examples
 from dqa_ldm2.settings import Ldm2Settings, TrialSettings
-from tests.ldm2.memory_contract import placed
+from tests.ldm2.memory_contract import REFINED, placed
 from tests.ldm2.playing import canned, deciding, found, play, prompts
 from tests.ldm2.rooms import Rooms, RoomsSettings
 
@@ -184,6 +185,14 @@ def test_retrieved_examples_are_those_most_like_the_goal(built: Built, history: 
     goal = made.trajectories[0].goal
     thing = goal.split()[2]
     assert f"Put the {thing} on the " in prompts(made.trace)[0].partition("# Example 1")[2]
+    untold = placed("hall", source="untold", goal=goal, reward=None)
+    memory.add([untold], Origin("import", ""), 1)
+    memory.add([placed("hall", "stop", source="tail", goal=goal, number=2)], REFINED, 1)
+    for retrieve in (False, True):
+        like = Situation(f"{goal} Now.", "", ())
+        *known, last = whole_examples(memory, like, 20, retrieve=retrieve)
+        assert last.source == "untold"
+        assert {one.source for one in known} <= {one.source for one in memory.goals()} - {"tail"}
 
 
 def test_trials_end_with_the_first_success(built: Built, history: History) -> None:

@@ -80,6 +80,10 @@ class Failure:
     problem: str
     name: str | None = None
 
+    def __post_init__(self) -> None:
+        """Shorten the message, which may repeat a value of any length."""
+        object.__setattr__(self, "problem", brief(self.problem))
+
     @classmethod
     def of(
         cls,
@@ -93,7 +97,7 @@ class Failure:
         Parameters
         ----------
         fault, problem
-            As the attributes; a message may repeat a value of any length, and is shortened.
+            As the attributes.
         unknown
             Matches the start of a message about an unknown name; its group is the name.
         server
@@ -105,7 +109,7 @@ class Failure:
             fault = Fault.UNKNOWN_NAME
         elif fault is Fault.NOT_UNDERSTOOD and (about := server()):
             problem = f"{problem}; this is {about}"
-        return cls(fault, brief(problem), name)
+        return cls(fault, problem, name)
 
 
 _OF_STATEMENT = frozenset({Fault.STATEMENT, Fault.NOT_UNDERSTOOD, Fault.UNKNOWN_NAME})

@@ -439,8 +439,13 @@ class RunStore:
 
 
 def _host() -> str:
-    """Return the short name of this machine in claims."""
-    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:12]
+    """Return a short name for the processes that this one can see, for claims.
+
+    Containers may share a host name; their processes have numbers of their own.
+    """
+    space = Path("/proc/self/ns/pid")
+    name = f"{socket.gethostname()} {space.readlink() if space.is_symlink() else ''}"
+    return hashlib.sha256(name.encode()).hexdigest()[:12]
 
 
 def _is_dead(worker: str) -> bool:

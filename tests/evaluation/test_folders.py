@@ -91,7 +91,7 @@ def test_a_refused_run_leaves_no_folder_that_it_made(
 def test_a_run_of_the_first_version_is_imported(
     name: str, make: Callable[..., dqa.Run], tmp_path: Path
 ) -> None:
-    """Every event of its traces is known; it cannot be resumed."""
+    """Its traces are shown, steps of methods of that version as data; it cannot be resumed."""
     older = Path(shutil.copytree(DATA / name, tmp_path / name))
     with pytest.raises(dqa.UsageError, match=r"dqa copy"):
         dqa.read_run(older)
@@ -103,7 +103,8 @@ def test_a_run_of_the_first_version_is_imported(
     ]
     for trace in run.traces:
         assert trace.events
-        assert not [event for event in trace.events if isinstance(event, OtherEvent)]
+        unknown = [event for event in trace.events if isinstance(event, OtherEvent)]
+        assert not unknown or trace.decider.startswith("dellma")
         assert run.passages(trace)
     assert "100.0" in run.table()
     assert len(dqa.analyse(tmp_path / "imported").runs) == len(run.results)

@@ -133,7 +133,7 @@ def test_a_database_may_be_named_with_its_url() -> None:
         f"postgres={LOCATION}": "is not a database of postgres",
         f"sales={LOCATION}": "There is no database 'sales'",
         "postgres=postgresql://me:pass-word@host:port/db": "The database URL cannot be read",
-        "neo4j://me:pass-word@:x": "The Neo4j URL cannot be read",
+        "neo4j://me:pass-word@:x": "The database URL cannot be read",
     }.items():
         with pytest.raises(UsageError, match=problem) as caught:
             targets_of(["sqlite", database])

@@ -193,7 +193,8 @@ def test_one_shot_agents_are_shown_another_questions_run(
 ) -> None:
     """A right one, of the same scenario, before the task; the trace shows it and ids stay apart."""
     asked = questions.find("locating/1")
-    others = [example.question.text for example in examples.others(asked, database.kind)]
+    given = list(examples.others(asked, database.kind))
+    others = [example.question.text for example in given]
     model = Replies(replies=["hm"] * 3)
     settings = Settings(protocol=protocol, examples=examples, max_steps=3)
     decision = plugins.decider(agent)(model, settings).decide(asked, database)
@@ -213,7 +214,7 @@ def test_one_shot_agents_are_shown_another_questions_run(
         assert any(text.endswith(called) for _, text in prompt.data["messages"])
     else:
         _, _, right = said[-1].text.rpartition("Final Answer: ")
-    assert example.accepts(right)
+    assert any(example.accepts(right) for example in given)
     assert_sendable(shown)
     assert [kind for kind, _ in prompt.data["messages"]] == [m.type for m in shown]
     for (_, text), message in zip(prompt.data["messages"], shown, strict=True):

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -66,7 +67,7 @@ class _Entry(BaseModel):
 
 
 class _Layout(NamedTuple):
-    """The locations of a form's questions and databases.
+    """The locations of a form's questions, databases and gold statements.
 
     Attributes
     ----------
@@ -76,12 +77,15 @@ class _Layout(NamedTuple):
         The folder of SQLite files; for a server ``mysql`` or ``postgres`` in `engine`.
     match
         The rule for matching rows.
+    gold
+        The file of gold statements, one on each line, for entries without one; "" without it.
     """
 
     questions: str
     databases: str
     match: MatchRule
     engine: str = "sqlite"
+    gold: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,20 +161,26 @@ class TextToSqlReader:
 BIRD = TextToSqlReader(
     name="BIRD's form",
     layouts=(
-        _Layout("dev.json", "dev_databases", "set"),
-        _Layout("mini_dev_sqlite.json", "dev_databases", "set"),
-        _Layout("mini_dev_mysql.json", "dev_databases", "set", "mysql"),
-        _Layout("mini_dev_postgresql.json", "dev_databases", "set", "postgres"),
-        _Layout("train.json", "train_databases", "set"),
+        _Layout("dev.json", "dev_databases", "set", gold="dev.sql"),
+        _Layout("mini_dev_sqlite.json", "dev_databases", "set", gold="mini_dev_sqlite_gold.sql"),
+        _Layout(
+            *("mini_dev_mysql.json", "dev_databases", "set", "mysql"),
+            gold="mini_dev_mysql_gold.sql",
+        ),
+        _Layout(
+            *("mini_dev_postgresql.json", "dev_databases", "set", "postgres"),
+            gold="mini_dev_postgresql_gold.sql",
+        ),
+        _Layout("train.json", "train_databases", "set", gold="train_gold.sql"),
     ),
     extra_files=("dev_tables.json", "train_tables.json"),
 )
 SPIDER = TextToSqlReader(
     name="Spider's form",
     layouts=(
-        _Layout("dev.json", "database", "table"),
-        _Layout("train_spider.json", "database", "table"),
-        _Layout("train.json", "database", "table"),
+        _Layout("dev.json", "database", "table", gold="dev_gold.sql"),
+        _Layout("train_spider.json", "database", "table", gold="train_gold.sql"),
+        _Layout("train.json", "database", "table", gold="train_gold.sql"),
         _Layout("spider2-lite.jsonl", "resource/databases", "columns"),
     ),
     extra_files=("tables.json", f"{_SPIDER2_GOLD}/spider2lite_eval.jsonl"),
@@ -200,13 +210,16 @@ class _Reading:
     hints: dict[str, str] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
     keys: dict[str, str] = field(default_factory=dict)
+    gold: list[str] = field(default_factory=list)
 
     def read(self) -> QuestionSet:
         """Return the questions in the order of their file."""
         file = self.folder / self.layout.questions
         spider = _Spider2Gold(self.folder) if self.layout.match == "columns" else None
         elsewhere = 0
-        for number, value in enumerate(self._entries(file), start=1):
+        entries = self._entries(file)
+        self.gold = self._gold_lines(len(entries))
+        for number, value in enumerate(entries, start=1):
             try:
                 entry = _Entry.model_validate(value)
             except ValidationError as error:
@@ -240,8 +253,7 @@ class _Reading:
         if file.suffix == ".csv":
             return list(_csv_rows(text))
         if file.suffix == ".jsonl":
-            lines = enumerate(text.splitlines(), start=1)
-            return [parse_json_of(file, line, number) for number, line in lines if line.strip()]
+            return _json_lines(file, text)
         entries = parse_json_of(file, text)
         if not isinstance(entries, list):
             raise ParseError(file, 1, "expected a JSON list of questions")
@@ -281,9 +293,31 @@ class _Reading:
         truth = self._truth(number, entry) if spider is None else spider.truth(question_id)
         self.labelled.append(LabelledQuestion(question, truth))
 
+    def _gold_lines(self, count: int) -> list[str]:
+        """Return the statements of the gold file; none if it is missing or does not fit."""
+        file = self.folder / self.layout.gold
+        if not file.is_file():
+            return []
+        try:
+            lines = read_text(file, home=self.folder).split("\n")
+        except DataError as error:
+            self._report(file, f"this cannot be read: {error}", "not read")
+            return []
+        found = [line.rpartition("\t")[0] or line for line in lines if line.strip()]
+        if len(found) != count:
+            self._report(
+                file,
+                f"{counted(len(found), 'statement')} for {counted(count, 'question')}",
+                "not read",
+            )
+            return []
+        return found
+
     def _truth(self, number: int, entry: _Entry) -> Truth:
         """Return the gold statements of an entry; several are right in Defog's notation."""
         gold, match = entry.gold or "", self.layout.match
+        if not gold and self.gold:
+            gold = self.gold[number - 1]
         statements = _alternatives(gold) if match == "subset" else [_plain_statement(gold)]
         answers = tuple(dict.fromkeys(filter(None, statements)))
         source = f"{self.layout.questions}, entry {number}"
@@ -348,9 +382,14 @@ class _Reading:
         self.defects.append(Defect(file, None, problem, action))
 
 
+def _json_lines(file: Path, text: str) -> list[Any]:
+    lines = enumerate(text.split("\n"), start=1)
+    return [parse_json_of(file, line, number) for number, line in lines if line.strip()]
+
+
 def _csv_rows(text: str) -> Iterator[dict[str, str]]:
     """Yield the rows of a CSV file by column, without empty cells."""
-    for row in csv.DictReader(text.splitlines(keepends=True)):
+    for row in csv.DictReader(StringIO(text, newline="")):
         yield {
             name.strip(): value
             for name, value in row.items()
@@ -372,9 +411,12 @@ class _Spider2Gold:
     def __init__(self, folder: Path) -> None:
         self._folder, self._gold = folder, folder / _SPIDER2_GOLD
         file = self._gold / "spider2lite_eval.jsonl"
-        lines = read_text(file, home=folder).splitlines() if file.is_file() else []
-        entries = [parse_json_of(file, line, number) for number, line in enumerate(lines, start=1)]
-        self._options = {entry["instance_id"]: entry for entry in entries}
+        self._options: dict[str, dict[str, Any]] = {}
+        entries = _json_lines(file, read_text(file, home=folder)) if file.is_file() else []
+        for number, entry in enumerate(entries, start=1):
+            if not isinstance(entry, dict) or not isinstance(entry.get("instance_id"), str):
+                raise ParseError(file, None, f"entry {number} has no text in instance_id")
+            self._options[entry["instance_id"]] = entry
 
     def truth(self, name: str) -> Truth:
         """Return the truth of a question by its id."""
@@ -402,7 +444,7 @@ class _Spider2Gold:
 
 
 def _gold_rows(text: str) -> tuple[tuple[str | float | int | None, ...], ...]:
-    rows = list(csv.reader(text.splitlines(keepends=True)))
+    rows = list(csv.reader(StringIO(text, newline="")))
     return tuple(tuple(map(_cell, row)) for row in rows[1:] if row)
 
 

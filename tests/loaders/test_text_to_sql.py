@@ -57,6 +57,21 @@ def test_spiders_form_is_read_and_numbers_its_entries(tmp_path: Path) -> None:
     assert not any(q.rules or q.tags for q in found.questions)
 
 
+def test_a_file_of_gold_statements_serves_entries_without_one(tmp_path: Path) -> None:
+    """One statement on each line, in front of its database; another number is reported."""
+    bare = [{**entry, "SQL": None} for entry in bird_entries()]
+    folder = write_bird(tmp_path / "bird", bare)
+    found = read_questions(folder)
+    assert [truth.official for truth in found.truths.values()] == [one.gold for one in QUESTIONS]
+    (folder / "dev.sql").write_text("SELECT 1\tchoir\n", "utf-8")
+    found = read_questions(folder)
+    assert not any(truth.answers for truth in found.truths.values())
+    (defect,) = map(str, found.defects)
+    assert defect.endswith(f"dev.sql: 1 statement for {len(QUESTIONS)} questions; not read")
+    spider = write_spider(tmp_path / "spider", bare)
+    assert all(truth.answers for truth in read_questions(spider).truths.values())
+
+
 def test_databases_and_a_limit_choose_questions_and_open_no_other(bird: Path) -> None:
     """A database that no wanted question names may be missing."""
     (bird / "dev_databases" / "harbour" / "harbour.sqlite").unlink()
@@ -169,10 +184,10 @@ def test_spider_2_has_gold_tables(tmp_path: Path) -> None:
             "question": "Who?",
             "external_knowledge": "k.md",
         },
-        {"instance_id": "local002", "db": "choir", "question": "How many?"},
+        {"instance_id": "local002", "db": "choir", "question": "How\u2028many?"},
         {"instance_id": "bq001", "db": "ga4", "question": "What?"},
     ]
-    lines = "".join(json.dumps(entry) + "\n" for entry in entries)
+    lines = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
     (folder / "spider2-lite.jsonl").write_text(lines, "utf-8")
     (folder / "resource" / "documents").mkdir()
     (folder / "resource" / "documents" / "k.md").write_text("Alto is low.\n", "utf-8")
@@ -183,7 +198,7 @@ def test_spider_2_has_gold_tables(tmp_path: Path) -> None:
     (gold / "exec_result" / "local001_b.csv").write_text("name\nEdda\n", "utf-8")
     (gold / "sql" / "local002.sql").write_text("SELECT COUNT(*) FROM singer;\n", "utf-8")
     options = {"instance_id": "local001", "condition_cols": [[0], []], "ignore_order": True}
-    (gold / "spider2lite_eval.jsonl").write_text(json.dumps(options) + "\n", "utf-8")
+    (gold / "spider2lite_eval.jsonl").write_text(f"\n{json.dumps(options)}\n\n", "utf-8")
     found = read_questions(folder)
     assert reader_of(folder).name == "Spider's form"
     assert [question.key for question in found.questions] == ["choir/local001", "choir/local002"]
@@ -198,6 +213,10 @@ def test_spider_2_has_gold_tables(tmp_path: Path) -> None:
         "1 question about BigQuery and Snowflake; left out"
     ]
     read_questions(folder, strict=True)
+    for wrong in ("[]", "{}"):
+        (gold / "spider2lite_eval.jsonl").write_text(wrong, "utf-8")
+        with pytest.raises(ParseError, match=r"spider2lite_eval\.jsonl: entry 1 has no text in"):
+            read_questions(folder)
 
 
 def test_defogs_alternatives_are_all_right(tmp_path: Path) -> None:

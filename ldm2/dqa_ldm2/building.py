@@ -103,6 +103,7 @@ def refine_memory(  # noqa: PLR0913  (each is a question of its own to the calle
     *,
     games: int,
     seed: int = 0,
+    preset: Preset = "default",
     refining: RefiningSettings | None = None,
     use: ModelUse | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -112,7 +113,7 @@ def refine_memory(  # noqa: PLR0913  (each is a question of its own to the calle
 
     Parameters
     ----------
-    world, memory, games, seed, use, settings
+    world, memory, games, seed, preset, use, settings
         As in `build_memory`; the memory must exist.
     refining
         The bounds of the exploration.
@@ -130,7 +131,12 @@ def refine_memory(  # noqa: PLR0913  (each is a question of its own to the calle
     played = factory.make(read_settings(factory.settings, settings or {}, {}, factory.name), None)
     explorables = (WorldExplorable(played, one) for one in range(seed, seed + games))
     with attempt_by("memory", "refine", factory.name), _opened(memory, create=False) as opened:
-        refinement = Refinement(opened, use or ModelUse(), refining or RefiningSettings())
+        refinement = Refinement(
+            opened,
+            use or ModelUse(),
+            refining or RefiningSettings(),
+            evaluates=PRESETS[preset].get("evaluate", True),
+        )
         return refinement.refine(explorables, done)
 
 

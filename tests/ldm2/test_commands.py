@@ -70,6 +70,10 @@ def test_a_memory_is_built_and_refined() -> None:
     assert "of 3 games brought more than before" in lines.stdout
     assert "replies on exploring" in lines.stdout
     assert lines.stderr.count("rooms 10000") == 3
+    run("refine", "--preset", "paper-shop", *COMMON[:3], "shop.db", "--games", "8", *elsewhere)
+    with open_memory("shop.db") as other:
+        assert other.sources("refinement")
+        assert not any(one.subgoals for one in other.tuples())
 
 
 @pytest.mark.usefixtures("rooms")
@@ -92,7 +96,14 @@ def test_nothing_is_played_without_a_location_for_the_memory(
         ("build", *COMMON),
         ("build", *COMMON, "--games", "2", "--run", "runs/a"),
         ("build", "--memory", "m.db", "--run", "runs/a", "--player", "expert"),
+        ("build", "--memory", "m.db", "--run", "runs/a", "--preset", "paper-shop"),
+        ("refine", "--memory", "m.db", "--generate", "1", "--preset", "paper-shop"),
         ("refine", *COMMON, "--games", "2", "--generate", "2"),
     ):
         with pytest.raises(UsageError):
             run(*wrong)
+    for beyond in (("--paths", "65"), ("--depth", "1001"), ("--retrieved", "101")):
+        for source in ((*COMMON, "--games", "2"), ("--memory", "m.db", "--generate", "1")):
+            result = CliRunner().invoke(app, ["refine", *source, *beyond])
+            assert result.exit_code == 2
+            assert f"Invalid value for '{beyond[0]}'" in result.output

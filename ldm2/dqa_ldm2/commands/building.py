@@ -47,6 +47,10 @@ OfWorld = Annotated[
     option("--set NAME=VALUE", QUESTIONS, "A setting of the world, WORLD.NAME=VALUE; repeatable."),
 ]
 
+AsInPaper = Annotated[
+    Preset, option(f"--preset {'|'.join(PRESETS)}", MODELS, complete=one_of(tuple(PRESETS)))
+]
+
 
 @with_options(calling=CallOptions)
 def build(  # noqa: PLR0913  (one parameter per option)
@@ -59,9 +63,7 @@ def build(  # noqa: PLR0913  (one parameter per option)
     memory: MemoryAt,
     player: Annotated[str | None, option("--player NAME", QUESTIONS)] = None,
     batch: Annotated[int | None, option("--batch B", LIMITS, least=1)] = None,
-    preset: Annotated[
-        Preset, option(f"--preset {'|'.join(PRESETS)}", MODELS, complete=one_of(tuple(PRESETS)))
-    ] = "default",
+    preset: AsInPaper = "default",
     model: Model = "scripted:analyst",
     base_url: BaseUrl = None,
     settings: OfWorld = None,
@@ -94,9 +96,9 @@ def build(  # noqa: PLR0913  (one parameter per option)
 
     _require_one_origin(world, games, run)
     if world is None or games is None:
-        if player is not None or settings:
+        if player is not None or settings or preset != "default":
             raise UsageError(
-                "--player and --set say how a world is played: leave them out with --run, or name "
+                "--player, --set and --preset are for a world: leave them out with --run, or name "
                 "a world (--world)."
             )
         use = _model_use(model, base_url, seed, calling)
@@ -140,10 +142,11 @@ def refine(  # noqa: PLR0913  (one parameter per option)
     scenarios: options.Scenarios = None,
     seed: Seed = 100_000,
     memory: MemoryAt,
-    paths: Annotated[int | None, option("--paths N", LIMITS, least=1)] = None,
-    depth: Annotated[int | None, option("--depth N", LIMITS, least=1)] = None,
+    preset: AsInPaper = "default",
+    paths: Annotated[int | None, option("--paths N", LIMITS, least=1, most=64)] = None,
+    depth: Annotated[int | None, option("--depth N", LIMITS, least=1, most=1_000)] = None,
     majority: Annotated[float | None, option("--majority X", LIMITS, least=0.01, most=1.0)] = None,
-    retrieved: Annotated[int | None, option("--retrieved K", MODELS, least=1)] = None,
+    retrieved: Annotated[int | None, option("--retrieved K", MODELS, least=1, most=100)] = None,
     model: Model = "scripted:analyst",
     base_url: BaseUrl = None,
     settings: OfWorld = None,
@@ -161,6 +164,8 @@ def refine(  # noqa: PLR0913  (one parameter per option)
         Explore N generated questions of each scenario instead of games.
     questions
         Explore the questions in a folder that 'dqa generate' wrote.
+    preset
+        The paper's settings for one of its worlds: whether subgoals are judged.
     paths
         n, the most paths at once (4).
     depth
@@ -183,6 +188,10 @@ def refine(  # noqa: PLR0913  (one parameter per option)
 
     with bar, watched_by(_Faults()):
         if world is None or games is None:
+            if settings or preset != "default":
+                raise UsageError(
+                    "--set and --preset are for a world: leave them out, or name one (--world)."
+                )
             source = QuestionOptions(generate=generate, generated=questions)
             read = source.source(seed, options.scenarios_in(scenarios)).read()
             bar.start("Exploring", len(read.questions))
@@ -196,6 +205,7 @@ def refine(  # noqa: PLR0913  (one parameter per option)
                 memory,
                 games=games,
                 seed=seed,
+                preset=preset,
                 refining=RefiningSettings.model_validate(own),
                 use=use,
                 settings=_settings_of(world, settings),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
@@ -36,7 +37,7 @@ def no_progress(what: str, done: int, total: int) -> None:
     """Report nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModelUse:
     """The model that forms or refines a memory.
 
@@ -68,12 +69,14 @@ class ModelUse:
 
     def asking(self) -> Asking:
         """Return a new record of requests."""
+        return Asking(PACKAGE, self._chat_model, self.max_failures, self.calls, Recorder())
+
+    @cached_property
+    def _chat_model(self) -> BaseChatModel:
         from dqa.models.registry import chat_model
 
         model = self.model
-        if isinstance(model, str):
-            model = chat_model(model, seed=self.seed)
-        return Asking(PACKAGE, model, self.max_failures, self.calls, Recorder())
+        return chat_model(model, seed=self.seed) if isinstance(model, str) else model
 
 
 class Indexer:
@@ -90,13 +93,14 @@ class Indexer:
     ----------
     requests
         The number of replies.
-    forgotten, unusable
-        The texts that no reply gave a type, and the histories that no reply gave.
+    forgotten, unusable, unjudged
+        The texts that no reply gave a type, the histories that no reply gave, and the steps whose
+        subgoals no reply judged.
     """
 
     def __init__(self, use: ModelUse, *, evaluates: bool = True) -> None:
         self.use = use
-        self.requests = self.forgotten = self.unusable = 0
+        self.requests = self.forgotten = self.unusable = self.unjudged = 0
         self._evaluates = evaluates
 
     def tuples(self, trajectory: Trajectory, first: int = 1) -> list[dict[str, Any]]:
@@ -109,11 +113,15 @@ class Indexer:
             told = "; ".join(one.action for one in before)  # if no reply can be used
             try:
                 told = history.summarise(asking, trajectory.goal, before)
-                if self._evaluates and before:
-                    here = Situation(trajectory.goal, step.observation, (), before)
-                    subgoals = evaluate(asking, here, subgoals)
             except UnparsableReplyError:
                 self.unusable += 1
+            if self._evaluates and before:
+                here = Situation(trajectory.goal, step.observation, (), before)
+                try:
+                    subgoals = evaluate(asking, here, subgoals)
+                except UnparsableReplyError:
+                    self.unjudged += 1
+                    subgoals = ()
             self.requests += asking.recorder.steps
             found.append(
                 {
@@ -181,7 +189,7 @@ class FormationReport:
         The trajectories that the memory had already.
     skipped
         The sources that were left out, with the reason.
-    forgotten, unusable, requests
+    forgotten, unusable, unjudged, requests
         As in `Indexer`.
     """
 
@@ -194,6 +202,7 @@ class FormationReport:
     skipped: list[dict[str, str]] = field(default_factory=list)
     forgotten: int = 0
     unusable: int = 0
+    unjudged: int = 0
     requests: int = 0
 
     def lines(self) -> list[str]:
@@ -268,7 +277,7 @@ def form_memory(  # noqa: PLR0913  (each says something else)
         report.tuples += version.added
         report.batches += version.batches
     report.forgotten, report.unusable = indexer.forgotten, indexer.unusable
-    report.requests = indexer.requests
+    report.unjudged, report.requests = indexer.unjudged, indexer.requests
     return report
 
 

@@ -470,18 +470,10 @@ def open_memory(
         The server cannot be reached.
     """
     place = os.fspath(location)
-    if has_scheme(place, ("bolt", "neo4j")):
-        raise UsageError(
-            "A memory is stored in a SQL database: name a file or the URL of one. Export a memory "
-            "in Neo4j with the dqa that wrote it, and import it ('dqa memory import')."
-        )
-    if "://" not in place:
-        return _open_file(Path(place), create=create, embeddings=embeddings)
+    file = _file_of(place)
+    if file is not None:
+        return _open_file(file, create=create, embeddings=embeddings)
     url = parse_url(place)
-    if url.get_backend_name() == "sqlite":
-        if not url.database or url.database == ":memory:":
-            raise UsageError("A memory in RAM would be lost: name a file, for example memory.db.")
-        return _open_file(Path(url.database), create=create, embeddings=embeddings)
     if "+" not in url.drivername:
         url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
     server = url.render_as_string(hide_password=False)
@@ -491,8 +483,8 @@ def open_memory(
 
 def require_place(location: str | Path) -> None:
     """Raise what `open_memory` would raise, before anything is played; create no new file."""
-    file = Path(os.fspath(location))
-    if "://" in str(location) or file.exists():
+    file = _file_of(os.fspath(location))
+    if file is None or file.exists():
         open_memory(location, create=True).close()
     else:
         require_new_file(file)
@@ -506,6 +498,23 @@ def document(goal: str, history: str, observation: str) -> str:
 def stored_name(name: str) -> str:
     """Return the name of a type as it is stored: on one line, not too long, never empty."""
     return " ".join(_stored_text(name).split())[:LONGEST_NAME].rstrip() or OTHER
+
+
+def _file_of(place: str) -> Path | None:
+    """Return the file of a location; None for a server."""
+    if has_scheme(place, ("bolt", "neo4j")):
+        raise UsageError(
+            "A memory is stored in a SQL database: name a file or the URL of one. Export a memory "
+            "in Neo4j with the dqa that wrote it, and import it ('dqa memory import')."
+        )
+    if "://" not in place:
+        return Path(place)
+    url = parse_url(place)
+    if url.get_backend_name() != "sqlite":
+        return None
+    if not url.database or url.database == ":memory:":
+        raise UsageError("A memory in RAM would be lost: name a file, for example memory.db.")
+    return Path(url.database)
 
 
 def _open_file(file: Path, *, create: bool, embeddings: Embeddings | None) -> Memory:

@@ -88,9 +88,18 @@ def test_unusable_replies_lose_no_step(memory: Memory) -> None:
     types = {one.goal: one.goal_type for one in memory.tuples()}
     assert (types["put a thing 0"], types["find two thing 1"]) == ("put", "find")
     assert types["look at a thing 2"] in {"put", "find"}
-    assert used.unusable == 5
+    assert (used.unusable, used.unjudged) == (5, 5)
     assert used.forgotten >= 2
     assert {one.history for one in memory.tuples()} == {"", "go to desk 1"}
+    judged = [{"subgoals": [{"goal": "take a", "complete": True}]}]
+    said = [*judged, "no", "no", "no", *judged]
+    steps = tuple(Step(f"room {number}", "go") for number in range(4))
+    some = indexer(evaluation=said, summary=lambda _: {"summary": "Went."})
+    found = [one["subgoals"] for one in some.tuples(Trajectory("put a", steps, "t"))]
+    assert found == ["", "take a: complete", "", "take a: complete"]
+    assert (some.unusable, some.unjudged) == (0, 1)
+    named = ModelUse()
+    assert named.asking().model is named.asking().model
 
 
 def test_trajectories_with_missing_parts_are_left_out_and_reported(memory: Memory) -> None:

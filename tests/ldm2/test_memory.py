@@ -46,6 +46,9 @@ def test_a_missing_memory_says_how_one_is_made(tmp_path: Path) -> None:
     """And nothing is created by asking."""
     with pytest.raises(UsageError, match="'dqa memory build --world"):
         open_memory(tmp_path / "none.db")
+    memory.require_place(f"sqlite:///{tmp_path / 'none.db'}")
+    with pytest.raises(UsageError, match="does not exist"):
+        memory.require_place(f"sqlite:///{tmp_path / 'nowhere' / 'none.db'}")
     assert not list(tmp_path.iterdir())
 
 

@@ -126,6 +126,7 @@ def build(  # noqa: PLR0913  (one parameter per option)
     echo(*lines, *report.lines())
     for what, count in (
         ("histories that no reply gave, so they list the actions", report.unusable),
+        ("steps whose subgoals no reply judged, so they have none", report.unjudged),
         ("texts that no reply gave a type, so they have the nearest one", report.forgotten),
     ):
         if count:

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import ConfigDict, Field
 
-from dqa.core.errors import UnparsableReplyError
+from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.question import Candidate
 from dqa.deciders.method import Asking, Finding
 from dqa.worlds.world import Position
@@ -27,6 +27,7 @@ Expect: TypeAlias = Callable[[Position, Asking], Candidate]
 """Asks what another player will do in a state."""
 Estimate: TypeAlias = Callable[[Unknown, Asking], Payoffs]
 """Asks for the payoffs of actions."""
+_Result: TypeAlias = Payoffs | Candidate | UnparsableReplyError | OutOfBudgetError
 
 _SHOWN: Final = 400
 """Characters of a state in the trace; its prompt has all of them."""
@@ -270,7 +271,7 @@ class Tree:
         ------
         UnparsableReplyError
             No reply about the first state can be used.
-        InfrastructureError, BudgetSpentError
+        OutOfBudgetError, InfrastructureError, BudgetSpentError
             As `Asking.ask` raises them; the tree has what was found until then.
         """
         most, parallel = bounds
@@ -282,18 +283,26 @@ class Tree:
             wave = waiting[: max(most - self.asked, 0)]
             if not wave:
                 return
-            self.asked += len(wave)
             replies = asking.ask_all([self._ask(node, steps) for node in wave], parallel)
+            spent: OutOfBudgetError | None = None
             for node, reply in zip(wave, replies, strict=True):
-                self._take(node, reply)
+                if isinstance(reply, OutOfBudgetError):
+                    spent = reply
+                else:
+                    self.asked += 1
+                    self._take(node, reply)
+            if spent is not None:
+                raise spent
 
-    def _ask(
-        self, node: Node, steps: tuple[Expect, Estimate]
-    ) -> Callable[[Asking], Payoffs | Candidate | UnparsableReplyError]:
-        """Return the request about a node; after the first, unusable replies are a result."""
+    def _ask(self, node: Node, steps: tuple[Expect, Estimate]) -> Callable[[Asking], _Result]:
+        """Return the request about a node.
+
+        An unusable reply, but for the first node, and a spent budget are results: the other
+        replies of the wave count.
+        """
         expect, estimate = steps
 
-        def ask(asking: Asking) -> Payoffs | Candidate | UnparsableReplyError:
+        def ask(asking: Asking) -> _Result:
             try:
                 if node.of == "reply":
                     return expect(node.at, asking)
@@ -302,6 +311,8 @@ class Tree:
             except UnparsableReplyError as error:
                 if not node.number:
                     raise
+                return error
+            except OutOfBudgetError as error:
                 return error
 
         return ask

@@ -90,7 +90,7 @@ class Unknown:
         """Return what is wrong with a number, and its value if it was meant as a payoff."""
         low, high = (0.0, 1.0) if self.position is None else self.position.payoff_range
         told = f"{number:g}, which is not between 0 and 1"
-        if (low, high) == (0.0, 1.0) or not low <= number <= high:
+        if (low, high) == (0.0, 1.0) or low == high or not low <= number <= high:
             return told
         meant = _plain((number - low) / (high - low))
         return f"{told} (a payoff of {number:g} is written as {meant})"

@@ -107,7 +107,8 @@ class Finding(BaseModel):
         UnparsableReplyError
             It is not one; the message tells the model what to write.
         """
-        told = read_object(text, *cls.model_fields)
+        required = (name for name, one in cls.model_fields.items() if one.is_required())
+        told = read_object(text, *required)
         try:
             return cls.model_validate(told, context=context)
         except ValidationError as error:
@@ -348,20 +349,22 @@ class Asking:
             return [ask(self) for ask in asks]
         branches = [replace(self, recorder=Recorder.branch()) for _ in asks]
         executor = ThreadPoolExecutor(min(parallel, len(asks)), "dqa-asking")
-        futures = [
-            executor.submit(copy_context().run, ask, branch)
-            for ask, branch in zip(asks, branches, strict=True)
-        ]
         results, failed = [], None
-        for future, branch in zip(futures, branches, strict=True):
-            try:
-                if failed is None:
-                    results.append(future.result())
-            except Exception as error:  # noqa: BLE001  (raised below, once all is recorded)
-                failed = error
-                executor.shutdown(cancel_futures=True)
-            self.recorder.merge(branch.recorder)
-        executor.shutdown()
+        try:
+            futures = [
+                executor.submit(copy_context().run, ask, branch)
+                for ask, branch in zip(asks, branches, strict=True)
+            ]
+            for future, branch in zip(futures, branches, strict=True):
+                try:
+                    if failed is None:
+                        results.append(future.result())
+                except Exception as error:  # noqa: BLE001  (raised below, once all is recorded)
+                    failed = error
+                    executor.shutdown(cancel_futures=True)
+                self.recorder.merge(branch.recorder)
+        finally:  # an interrupt must not leave paid requests in the queue
+            executor.shutdown(wait=False, cancel_futures=True)
         if failed is not None:
             raise failed
         return results

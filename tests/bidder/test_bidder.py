@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import TypeVar
+from types import SimpleNamespace
+from typing import TypeVar, cast
 
 import pytest
 
@@ -24,10 +26,11 @@ from dqa.core.events import (
 from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
 from dqa.deciders.actions import Chosen
-from dqa.deciders.method import find_step
+from dqa.deciders.method import Asking, find_step
 from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.world import HiddenVariable, Position
 from dqa_bidder.exploration import ExploredTree, Node, Tree
+from dqa_bidder.replies import Unknown
 from dqa_bidder.returns import Returns, aggregate
 from dqa_bidder.scripted.responder import RESPONDER
 from dqa_bidder.settings import BidderSettings
@@ -200,6 +203,9 @@ def test_rewards_that_stay_odd_are_clipped_or_unknown() -> None:
     (warning,) = of_kind(recorder, WarningEvent)
     assert warning.about == "rewards"
     assert "outside of 0 to 1" in warning.text
+    always_five = cast("Position", SimpleNamespace(payoff_range=(5.0, 5.0)))
+    told = "5, which is not between 0 and 1"
+    assert Unknown(always_five, ()).explain_outside(5.0) == told
 
 
 def test_what_the_rules_tell_is_not_asked() -> None:
@@ -262,6 +268,32 @@ def test_a_budget_that_is_spent_decides_by_what_is_known() -> None:
     tree = tree_in(recorder)
     assert tree.unasked
     assert best_in(recorder) is not None
+    replies = [event.purpose for event in of_kind(recorder, StepEvent)]
+    assert tree.asked == replies.count("rewards") + replies.count("modeling")
+    estimated = [node for node in tree.nodes if node.of == "own" and not node.certain]
+    assert len(estimated) == replies.count("rewards") > 1
+    assert all(node.rewards for node in estimated)
+
+
+def test_an_interrupt_asks_no_more() -> None:
+    """Requests that wait for their turn are not sent."""
+    released = threading.Event()
+    sent: list[bool] = []
+
+    def interrupted(_: Asking) -> None:
+        raise KeyboardInterrupt
+
+    def waits(_: Asking) -> None:
+        sent.append(released.wait(10))
+
+    asking = Asking("dqa_bidder", scripted_model("random"))
+    with pytest.raises(KeyboardInterrupt):
+        asking.ask_all([interrupted, *[waits] * 8], parallel=2)
+    released.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith("dqa-asking"):
+            thread.join(10)
+    assert len(sent) <= 2
 
 
 def test_every_event_is_read_back_as_it_was_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dqa.core.errors import UnparsableReplyError
+from dqa.deciders.method import Choice, Options
 from dqa.deciders.prompting import fold, on_one_line
 from dqa.deciders.replies import read_object
 
@@ -22,6 +23,12 @@ from dqa.deciders.replies import read_object
 def test_an_object_is_found_whatever_stands_around_it(reply: str) -> None:
     """In fences and in prose; of several, the last that has what was asked for."""
     assert read_object(reply, "rank")["rank"] == [2, 1]
+
+
+def test_an_object_with_only_a_reply_s_other_fields_is_not_the_reply() -> None:
+    """Only the fields that a reply must have tell which object it is."""
+    text = '{"action": "Ada"}\nIn short: {"reasoning": "cheapest"}'
+    assert Choice.read(text, Options(("Ada", "Bob"))).action == "Ada"
 
 
 @pytest.mark.parametrize("reply", ["", "none", "[2, 1]", '{"rank": [2, 1', "{" * 50_000])

@@ -92,7 +92,12 @@ def open_regular(
     _require_regular(file, pipes=pipes)
     if most is not None and Path(file).stat().st_size > most:
         raise _too_large(file, most)
-    return FileIO(file)
+    return FileIO(file, opener=_open_at_once)
+
+
+def _open_at_once(file: str, flags: int) -> int:
+    """Open a file; a pipe without a writer does not wait for one."""
+    return os.open(file, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _require_regular(file: Path | str, *, pipes: bool = False) -> None:
@@ -112,7 +117,11 @@ def read_bytes(
 ) -> bytes:
     """Return the content of a file; parameters and errors are those of `open_regular`."""
     with BufferedReader(open_regular(file, home=home, most=most, pipes=pipes)) as opened:
-        content = opened.read(most + 1 if pipes else -1)
+        first = opened.raw.read(1) if pipes else None  # None also if a pipe is still empty
+        if first == b"" and stat.S_ISFIFO(os.fstat(opened.fileno()).st_mode):
+            raise UnsuitableFileError(file, "it is a pipe, and no process writes to it")
+        os.set_blocking(opened.fileno(), True)
+        content = (first or b"") + opened.read(most + 1 if pipes else -1)
     if len(content) > most:
         raise _too_large(file, most)
     return content

@@ -183,7 +183,9 @@ def test_every_line_says_of_which_version_it_is(written: dict[str, list[Any]]) -
 )
 def test_the_schemas_for_editors_are_those_that_are_made(file: str, name: str) -> None:
     """So that nobody edits them; the examples' folders follow them."""
-    assert json.loads((HOME / "schemas" / file).read_text("utf-8")) == json_schema(name)
+    text = (HOME / "schemas" / file).read_text("utf-8")
+    assert json.loads(text) == json_schema(name)
+    assert "null" not in text, "TOML has no null"
     pattern = "*/scenario.toml" if name == "scenario" else "tables.toml"
     found = list((HOME / "examples" / "warehouse").glob(pattern))
     assert found

@@ -101,6 +101,8 @@ def _folder_of(point: EntryPoint) -> Traversable:
     registered_as = f"The scenario '{point.name}' is registered as {point.value}, which"
     try:
         folder = point.load()
+    except DqaError:
+        raise
     except (Exception, SystemExit) as error:  # an imported package can do anything
         problem = f"cannot be loaded: {type(error).__name__}: {error}"
         raise PluginError(f"{registered_as} {problem}. Fix or remove its package.") from error

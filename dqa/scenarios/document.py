@@ -482,12 +482,21 @@ def _describe_fields(kind: type[Any], schema: dict[str, Any]) -> None:
             described |= dict.fromkeys(entry["names"].split(", "), _plain(entry["text"]))
     for name, field in schema.get("properties", {}).items():
         field.pop("title", None)
-        if "default" in field and field["default"] is None:  # TOML has no null
-            del field["default"]
+        _without_null(field)
         # A name that Python reserves has an underscore behind it there.
         text = described.get(name) or described.get(f"{name}_")
         if text:
             field["description"] = text
+
+
+def _without_null(field: dict[str, Any]) -> None:
+    """Remove null from the types of a field; TOML has none."""
+    if "default" in field and field["default"] is None:
+        del field["default"]
+    kinds = [kind for kind in field.get("anyOf", ()) if kind.get("type") != "null"]
+    if len(kinds) == 1 and len(kinds) < len(field["anyOf"]):
+        del field["anyOf"]
+        field.update(kinds[0])
 
 
 def _plain(text: str) -> str:

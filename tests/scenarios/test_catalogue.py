@@ -62,6 +62,20 @@ def test_a_broken_plug_in_is_one_line_and_hides_no_other(
         assert "building" in {found.name for found in scenarios()}
 
 
+def test_a_package_can_say_what_the_user_has_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own error is no fault of the package."""
+
+    class Refusing:
+        @property
+        def folder(self) -> Path:
+            raise UsageError("Set A_KEY.")
+
+    monkeypatch.setitem(__import__("sys").modules, "refusing", Refusing())
+    added(monkeypatch, suppliers="refusing:folder")
+    with pytest.raises(UsageError, match=r"^Set A_KEY\.$"):
+        plugins.scenario("suppliers")
+
+
 def test_a_folder_can_be_registered_again_and_is_read_again(tmp_path: Path) -> None:
     """So that who writes one sees its changes."""
     folder = Path(shutil.copytree(SUPPLIERS, tmp_path / "mine"))

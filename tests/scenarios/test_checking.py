@@ -170,6 +170,11 @@ MISTAKES: list[tuple[str, str, str, tuple[str, int], str, str | None]] = [
         *("the outcome of 'b0', by the query of its scenario, is missing", None),
     ),
     (
+        *("outcomes.sql", "WHERE b.name IN ($candidates)", "WHERE b.name IN ($candidates, 'b1')"),
+        *(("warning outcomes.sql", 1), "it has an outcome of 'b1' for region=N, which cannot"),
+        None,
+    ),
+    (
         *("heuristics/most-staff.sql", "region = $region", "region <> $region"),
         *(("error most-staff.sql", 1), "it guesses 'b5' for region=N, which cannot be", None),
     ),
@@ -206,6 +211,7 @@ def test_each_mistake_is_found_at_its_line(  # noqa: PLR0917  (one column each)
     found = check(name, old, new)
     here = [one for one in found if one[:2] == place and said in one[2]]
     assert here, found
+    assert "branches/doctor" not in here[0][2]
     assert mended is None or str(here[0][3]).strip() == mended
 
 

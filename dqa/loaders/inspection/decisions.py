@@ -26,6 +26,7 @@ from dqa.scenarios.toml_lines import Place
 
 _MANY = 1_000
 _SHOWN_ROWS = 200
+_SHOWN_VALUES = 3
 _TARGETS = 3
 """How many targets are tried."""
 _ANY = {
@@ -167,7 +168,7 @@ class DecisionCheck:
     def _is_listing(self, written: Written, rows: Rows, about: str) -> bool:
         """Check the rows that list candidates; return whether there are any."""
         values = Counter(str(cell_of(row[0])) for row in rows.rows if row[0] is not None)
-        repeated = [f"'{value}'" for value, count in values.items() if count > 1][:3]
+        repeated = [value for value, count in values.items() if count > 1]
         nulls = len(rows.rows) - values.total()
         level: Level = "error"
         problem = ""
@@ -179,7 +180,7 @@ class DecisionCheck:
             problem = f"it lists {what}{about}, so nothing can be chosen"
         elif repeated:
             level = "warning"
-            problem = f"it lists {', '.join(repeated)} several times{about}: add DISTINCT, or a "
+            problem = f"it lists {_shown(repeated)} several times{about}: add DISTINCT, or a "
             problem += "name that distinguishes them"
         elif nulls:
             level = "warning"
@@ -208,13 +209,24 @@ class DecisionCheck:
         except DqaError as error:
             self._add_error(("outcomes", source), error)
             return
+        candidates = question.candidates or ()
         for written in statements:
             rows = self._trial.run(written, values, MOST_CANDIDATES)
+            if rows is None:
+                continue
+            listed = {*candidates, *map(str, candidates)}
+            cells = dict.fromkeys(cell_of(row[0]) for row in rows.rows)
+            unknown = [cell for cell in cells if listed.isdisjoint({cell, str(cell)})]
+            names_them = "candidates" in written.template.get_identifiers()
             try:
-                if rows is not None:
-                    simulator.outcomes_of(question, rows, "it")
+                simulator.outcomes_of(question, rows, "it")
             except DataError as error:
-                self._trial.report("error", written, f"{error}{about and f' ({about.strip()})'}")
+                problem = str(error).removeprefix(f"Question '{question.key}': ")
+                self._trial.report("error", written, f"{problem}{about and f' ({about.strip()})'}")
+                names_them = True
+            if unknown and names_them:
+                problem = f"it has an outcome of {_shown(unknown)}{about}, which cannot be chosen"
+                self._trial.report("warning", written, problem)
 
     # --- targets ---
 
@@ -264,3 +276,10 @@ class DecisionCheck:
         """Report an error, unless it follows from a name that was reported as unknown."""
         if not any(name in str(error) for name in self._trial.found.unknown):
             self._add_field("error", place, shorten_error(error)[0])
+
+
+def _shown(values: Sequence[object]) -> str:
+    """Return the first values in quotes, and the number of the others."""
+    named = ", ".join(f"'{value}'" for value in values[:_SHOWN_VALUES])
+    more = len(values) - _SHOWN_VALUES
+    return named if more <= 0 else f"{named} and {more:,} more"

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError
-from dqa.core.schema import EdgeInfo, NodeInfo, Part, TableInfo
+from dqa.core.schema import EdgeInfo, NodeInfo, Part, TableInfo, cypher_name
 from dqa.core.situation import ColumnType
 from dqa.core.text import visible
 from dqa.loaders.inspection.findings import Findings, Level, hint_of, nearest
@@ -59,8 +59,8 @@ class SchemaCheck:
         for index, node in enumerate(document.nodes):
             here: Place = ("nodes", index)
             held = self._named((*here, "label"), "label", node.label, nodes)
-            if held is not None:
-                self._properties(here, node, held, types.get(node.table, {}))
+            if held is not None and self._properties(here, node, held, types.get(node.table, {})):
+                self._node_key((*here, "key"), node, held)
         for index, edge in enumerate(document.edges):
             here = ("edges", index)
             label = self._named((*here, "label"), "relationship type", edge.label, edges)
@@ -93,13 +93,9 @@ class SchemaCheck:
             f"GROUP BY {columns} HAVING COUNT(*) > 1) repeated"
         )
         shown = ", ".join(table.key)
-        try:
-            rows = self.database.query(statement, Limits(rows=1, seconds=self.seconds)).rows
-        except QueryError as error:
-            problem = f"whether ({shown}) is a key of '{table.name}' could not be checked: "
-            self._report("note", place, problem + visible(str(error)))
+        repeated = self._count(place, statement, f"({shown}) is a key of '{table.name}'")
+        if repeated is None:
             return
-        repeated = int(str(rows[0][0]))
         if repeated:
             fix = f"the database's key is {[*info.key]}" if info.key else "name columns that do"
             problem = f"({shown}) is no key of '{table.name}': {repeated:,} of its values are in "
@@ -110,15 +106,41 @@ class SchemaCheck:
             problem = f"'{table.name}' has no primary key in the database; by its rows ({shown})"
             self._report("note", place, f"{problem} is one today: make sure that it stays one")
 
+    def _node_key(self, place: Place, node: NodePart, info: NodeInfo) -> None:
+        """Report a key with the same value in several nodes."""
+        if info.key == node.key:
+            return
+        label, key = cypher_name(info.label), cypher_name(node.key)
+        statement = (
+            f"MATCH (n:{label}) WITH n.{key} AS value, count(*) AS many "
+            "WHERE many > 1 RETURN count(value)"
+        )
+        if self._count(place, statement, f"'{node.key}' is a key of '{node.label}'"):
+            problem = f"'{node.key}' is no key of '{node.label}': several nodes have the same value"
+            self._report("error", place, problem)
+
+    def _count(self, place: Place, statement: str, checked: str) -> int | None:
+        """Return the only number of a statement; None for one that fails, which is reported."""
+        try:
+            rows = self.database.query(statement, Limits(rows=1, seconds=self.seconds)).rows
+        except QueryError as error:
+            problem = f"whether {checked} could not be checked: {visible(str(error))}"
+            self._report("note", place, problem)
+            return None
+        return int(str(rows[0][0]))
+
     def _properties(
         self,
         here: Place,
         part: NodePart | EdgePart,
         info: NodeInfo | EdgeInfo,
         types: Mapping[str, ColumnType],
-    ) -> None:
+    ) -> bool:
+        """Check the properties of a part; return whether the database has all of them."""
+        has_all = True
         for name, column in part.properties.items():
-            self._field((*here, "properties", name), info, name, types.get(column))
+            has_all &= self._field((*here, "properties", name), info, name, types.get(column))
+        return has_all
 
     def _field(self, place: Place, info: Part, name: str, kind: ColumnType | None) -> bool:
         """Check the name and the type of a column or property; return whether it exists."""

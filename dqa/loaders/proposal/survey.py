@@ -171,7 +171,7 @@ class Surveyor:
         degree: Counter[str] = Counter()
         for table in schema.tables:
             for _, other, _ in table.references:
-                degree.update({other: 2, table.name: 1})
+                degree.update([other, other, table.name])
         for edge in schema.edges:
             degree.update([edge.source, edge.target])
         ranked = sorted(infos, key=lambda info: (-degree[info.name], info.name))

@@ -11,8 +11,9 @@ import pytest
 
 from dqa.worlds.players import RandomPolicy
 from dqa.worlds.training import Trainer, Weights
+from dqa_simulators.games.betting import CALL, FOLD, RAISE
 from dqa_simulators.holdem.players import learning
-from dqa_simulators.holdem.players.game import FEATURES
+from dqa_simulators.holdem.players.game import FEATURES, NUMBERS, LearningGame
 from dqa_simulators.holdem.players.policies import RulePolicy, _Network
 from dqa_simulators.holdem.players.strength import strength
 from tests.programs import run_python
@@ -41,6 +42,37 @@ def test_the_seed_decides_what_is_learnt() -> None:
     learnt, again, other = (train(learning.CFR, seed, 2) for seed in (3, 3, 4))
     assert all(np.array_equal(again[part], array) for part, array in learnt.items())
     assert not np.array_equal(other["bounds"], learnt["bounds"])
+
+
+def test_the_table_has_the_averages_of_openspiel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By action, also where raises are used up and only a fold and a call are legal."""
+    from open_spiel.python.algorithms import external_sampling_mccfr as sampling
+
+    solvers: list[Any] = []
+
+    class Kept(sampling.ExternalSamplingSolver):  # type: ignore[misc]
+        """A solver that the test can ask."""
+
+        def __init__(self, game: LearningGame) -> None:
+            super().__init__(game)
+            solvers.append(self)
+
+    monkeypatch.setattr(sampling, "ExternalSamplingSolver", Kept)
+    weights = train(learning.CFR, 3, 3)
+    rows = {tuple(key): row for key, row in zip(weights["keys"], weights["strategy"], strict=True)}
+    averages, game = solvers[0].average_policy(), solvers[0]._game
+    capped = 0
+    for _ in range(100):
+        state = game.new_initial_state().child(0)
+        while not state.is_terminal():
+            legal = state.legal_actions()
+            row = rows.get(tuple(map(int, state.information_state_string().split())))
+            if row is not None:
+                expected = averages.action_probabilities(state)
+                assert dict(enumerate(row)) == pytest.approx({0: 0, 1: 0, 2: 0} | expected)
+                capped += legal == [NUMBERS[FOLD], NUMBERS[CALL]]
+            state = state.child(NUMBERS[RAISE] if NUMBERS[RAISE] in legal else NUMBERS[CALL])
+    assert capped > 0
 
 
 @pytest.mark.deep

@@ -54,6 +54,13 @@ def key_of(betting: Betting, bucket: int) -> str:
     return f"{betting.stage} {betting.seat} {first} {second} {betting.raises} {bucket}"
 
 
+def legal_numbers(key: str) -> list[int]:
+    """Return the numbers of the legal actions of an information set."""
+    stage, seat, first, second, raises, _ = map(int, key.split())
+    betting = Betting(RULES, (first, second), stage, raises, 0, seat, "bet")
+    return [NUMBERS[name] for name in betting.actions]
+
+
 @dataclass(frozen=True, slots=True)
 class DealtHand:
     """One deal.

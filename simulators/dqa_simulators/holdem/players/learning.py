@@ -17,7 +17,13 @@ from threadpoolctl import threadpool_limits
 from dqa.core.distribution import find_versions, install_command
 from dqa.core.errors import MissingKeyError
 from dqa.worlds.training import FULL, SMALL, Trainer, Weights
-from dqa_simulators.holdem.players.game import ACTIONS, FEATURES, HandState, LearningGame
+from dqa_simulators.holdem.players.game import (
+    ACTIONS,
+    FEATURES,
+    HandState,
+    LearningGame,
+    legal_numbers,
+)
 from dqa_simulators.holdem.players.policies import DrawingPolicy, GreedyPolicy, TablePolicy
 
 _WORLD: Final = "holdem"
@@ -72,7 +78,7 @@ def _train_cfr(seed: int, iterations: int, advance: Advance) -> Weights:
     strategy = np.zeros((len(keys), ACTIONS))
     for row, key in enumerate(keys):
         sums = table[key][1]
-        strategy[row, -len(sums) :] = sums / sums.sum()
+        strategy[row, legal_numbers(key)] = sums / sums.sum()
     return {
         "keys": np.array([list(map(int, key.split())) for key in keys]),
         "strategy": strategy.astype(np.float32),
@@ -190,12 +196,18 @@ def _versions() -> dict[str, str]:
     return {name: found[name] for name in _PACKAGES if name in found}
 
 
-def _trainer(player: str, budgets: tuple[int, int], train: Any, play: Any) -> Trainer:  # noqa: ANN401
+def _trainer(
+    player: str,
+    version: int,
+    budgets: tuple[int, int],
+    train: Any,  # noqa: ANN401
+    play: Any,  # noqa: ANN401
+) -> Trainer:
     small, full = budgets
     settings: dict[str, Any] = {"deals": _DEALS, **_versions()}
-    return Trainer(_WORLD, player, 3, {SMALL: small, FULL: full}, train, play, settings)
+    return Trainer(_WORLD, player, version, {SMALL: small, FULL: full}, train, play, settings)
 
 
-CFR: Final = _trainer("cfr", (2_000, 20_000), _train_cfr, TablePolicy)
-DQN: Final = _trainer("dqn", (300, 3_000), _train_dqn, GreedyPolicy)
-DEEPCFR: Final = _trainer("deepcfr", (10, 100), _train_deepcfr, DrawingPolicy)
+CFR: Final = _trainer("cfr", 4, (2_000, 20_000), _train_cfr, TablePolicy)
+DQN: Final = _trainer("dqn", 3, (300, 3_000), _train_dqn, GreedyPolicy)
+DEEPCFR: Final = _trainer("deepcfr", 3, (10, 100), _train_deepcfr, DrawingPolicy)

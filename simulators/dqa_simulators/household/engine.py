@@ -95,16 +95,14 @@ class Engine:
     @property
     def is_usable(self) -> bool:
         """Whether the process runs, and was started by this one."""
-        return self._owner == os.getpid() and self.process.is_alive()
+        is_own = self._owner == os.getpid() and not self._connection.closed
+        return is_own and self.process.is_alive()
 
     def ask(self, method: str, **arguments: object) -> Any:  # noqa: ANN401  (any value)
         """Call a method of `serving.TextWorld`; `WorldUnavailableError` if it fails."""
         try:
             with self._lock:
-                self._connection.send((method, arguments))
-                if not self._connection.poll(_SECONDS):
-                    self.process.kill()
-                result, problem = self._connection.recv()
+                result, problem = self._exchange((method, arguments))
         except (OSError, EOFError) as error:
             self.process.join(1.0)
             raise WorldUnavailableError(
@@ -119,6 +117,19 @@ class Engine:
             failure.add_note(problem)
             raise failure
         return result
+
+    def _exchange(self, request: tuple[str, Mapping[str, object]]) -> tuple[Any, str]:
+        """Send a request and return its reply; end the process if no reply is read."""
+        try:
+            self._connection.send(request)
+            if not self._connection.poll(_SECONDS):
+                self.process.kill()
+            reply: tuple[Any, str] = self._connection.recv()
+        except BaseException:  # such as Ctrl-C: the next request would read this one's reply
+            self._connection.close()
+            self.process.kill()
+            raise
+        return reply
 
 
 _engines: Final[list[Engine]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -34,6 +35,7 @@ from dqa_simulators.household.games import (
     generate_game,
 )
 from dqa_simulators.household.world import Household, HouseholdEpisode, HouseholdSettings
+from tests.programs import run_python
 from tests.worlds.playing import make_world, open_history
 
 pytest.importorskip("alfworld")
@@ -227,6 +229,42 @@ def test_a_failure_of_the_engine_is_no_wrong_answer(episode: HouseholdEpisode) -
     with pytest.raises(WorldUnavailableError, match="has no result") as ended:
         episode.choose("look")
     assert ended_by(ended.value).ending is Ending.INFRASTRUCTURE
+
+
+def test_ctrl_c_during_a_reply_ends_the_process_and_not_later_games(
+    episode: HouseholdEpisode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise every later request would read the reply before its own."""
+    own = episode._running
+
+    def interrupt(_: float) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(own.engine._connection, "poll", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        own.step("look")
+    assert not own.engine.is_usable
+    with pytest.raises(WorldUnavailableError, match="has no result"):
+        own.step("look")
+    fresh = Household(HouseholdSettings(task="clean", steps=5), None).start(SEED)
+    assert fresh._running.engine is not own.engine
+    assert fresh._running.seen == own.seen
+    fresh.close()
+
+
+def test_nothing_stays_in_the_temporary_folder_or_at_home(tmp_path: Path) -> None:
+    """When the program that played has ended, and with it the process of TextWorld."""
+    places = {name: tmp_path / name for name in ("TMPDIR", "HOME")}
+    for place in places.values():
+        place.mkdir()
+    code = (
+        "from dqa_simulators.household.engine import engine\n"
+        "assert engine().ask('name', identities=['Mug_bar_1'])\n"
+    )
+    environment = {**os.environ, **{name: str(place) for name, place in places.items()}}
+    environment.pop("ALFWORLD_DATA", None)
+    run_python("-c", code, env=environment, check=True)
+    assert [found for place in places.values() for found in place.rglob("*")] == []
 
 
 def test_official_games_are_played(game: HouseholdGame, tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 import traceback
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from functools import lru_cache
 from itertools import count
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, Final
 
 UNKNOWN_GOAL: Final = "UNKNOWN GOAL"
@@ -222,17 +222,18 @@ def serve(connection: Connection, domain: str, grammar: str) -> None:
 
     A reply is a pair: the result and an empty text, or None and the traceback.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.setdefault("ALFWORLD_DATA", folder)  # or alfworld makes one in the user's home
-        world = None
-        while True:
-            try:
-                method, arguments = connection.recv()
-            except (EOFError, OSError):
-                return
-            try:
-                world = world or TextWorld(domain, grammar)
-                reply = (getattr(world, method)(**arguments), "")
-            except Exception:  # noqa: BLE001  (the other side reports it)
-                reply = (None, traceback.format_exc())
-            connection.send(reply)
+    # alfworld makes this folder where it is missing, by default in the user's home, and reads
+    # nothing of it. So it gets one that exists.
+    os.environ.setdefault("ALFWORLD_DATA", str(Path(__file__).parent))
+    world = None
+    while True:
+        try:
+            method, arguments = connection.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            world = world or TextWorld(domain, grammar)
+            reply = (getattr(world, method)(**arguments), "")
+        except Exception:  # noqa: BLE001  (the other side reports it)
+            reply = (None, traceback.format_exc())
+        connection.send(reply)

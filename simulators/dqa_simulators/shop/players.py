@@ -179,7 +179,7 @@ class Shopper(Policy):
         visited = _read_visits(seen.events)
         looks = {asin: _fit(texts, wish) for asin, texts in visited.items()}
         if page == "results":
-            return _pick(_strings(seen), wish, looks, actions)
+            return _pick(_strings(seen.observation), wish, looks, actions)
         if page != "product":
             return _or_first(click(PREVIOUS), actions)
         asin = next((asin for event in reversed(seen.events) if (asin := _opened(event))), "")
@@ -187,26 +187,38 @@ class Shopper(Policy):
             return _or_first(click(FEATURES), actions)
         fit = looks.get(asin, 0.0)
         is_best = fit >= max(looks.values(), default=0.0)
-        if not is_best or (len(looks) < _LOOKS and fit < _GOOD):
+        results = next(event.detail for event in reversed(seen.events) if event.stage == "results")
+        has_other = bool(_new(_listed(_strings(results)), wish, looks))
+        if not is_best or (len(looks) < _LOOKS and fit < _GOOD and has_other):
             return _or_first(click(PREVIOUS), actions)
-        return _customise(_strings(seen), wish, actions)
+        return _customise(_strings(seen.observation), wish, actions)
 
 
-def _strings(seen: ObservedPosition) -> list[str]:
-    return [string.strip() for string in seen.observation.split(SEPARATOR)]
+def _strings(observation: str) -> list[str]:
+    return [string.strip() for string in observation.split(SEPARATOR)]
+
+
+def _listed(strings: list[str]) -> dict[str, tuple[str, float]]:
+    """Return the products of a page of results by id: their titles and lowest prices."""
+    return {
+        asin: (title, float(found[1]))
+        for asin, title, price in zip(strings, strings[1:], strings[2:], strict=False)
+        if _is_id(asin) and (found := _PRICE.fullmatch(price))
+    }
+
+
+def _new(listed: dict[str, tuple[str, float]], wish: Wish, looks: dict[str, float]) -> list[str]:
+    """Return the affordable products of a page of results that were not looked at."""
+    return [asin for asin in listed if asin not in looks and wish.affords(listed[asin][1])]
 
 
 def _pick(strings: list[str], wish: Wish, looks: dict[str, float], actions: list[str]) -> str:
     """Return the product to open: the likeliest new one, or the best of those seen."""
-    listed = {
-        asin: (title, float(found[1]))
-        for asin, title, price in zip(strings, strings[1:], strings[2:], strict=False)
-        if asin not in _LABELS and click(asin) in actions and (found := _PRICE.fullmatch(price))
-    }
+    listed = _listed(strings)
     best = max(looks, key=lambda asin: looks[asin], default="")
     if best in listed and (len(looks) >= _LOOKS or looks[best] >= _GOOD):
         return click(best)
-    new = [asin for asin in listed if asin not in looks and wish.affords(listed[asin][1])]
+    new = _new(listed, wish, looks)
     if new:
         return click(max(new, key=lambda asin: wish.share_in(listed[asin][0])))
     return click(best) if best in listed else _or_first(click(NEXT), actions)
@@ -230,11 +242,15 @@ def _customise(strings: list[str], wish: Wish, actions: list[str]) -> str:
     return click(BUY)
 
 
+def _is_id(label: str) -> bool:
+    """Whether a text has the form of a product's id."""
+    return len(label) == 10 and label.isalnum() and label.isupper()
+
+
 def _opened(event: GameEvent) -> str | None:
     """Return the id of the product that an event opened, as far as its form shows."""
     label = clicked(event.action)
-    is_id = label is not None and len(label) == 10 and label.isalnum() and label.isupper()
-    return label if is_id else None
+    return label if label is not None and _is_id(label) else None
 
 
 def _read_visits(events: Sequence[GameEvent]) -> dict[str, list[GameEvent]]:

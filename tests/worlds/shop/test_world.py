@@ -39,6 +39,16 @@ def test_the_expert_is_right_and_the_fair_player_lies_between(count: int) -> Non
     assert 0.5 * count <= right["rule"] < count
 
 
+@pytest.mark.parametrize("products", [1, 2])
+def test_the_fair_player_buys_where_it_finds_nothing_to_compare(products: int) -> None:
+    """Also a product that lacks some of the wanted words."""
+    shop = make_shop(products=products)
+    for seed in range(3):
+        played = visit(shop.start(seed), policy("rule"))
+        assert played.facts["bought"] is not None
+        assert len(played.actions) < 10
+
+
 def test_what_a_seed_gives_follows_from_it_alone() -> None:
     """Two worlds give the same visit, and a mirrored one is no other; the next seed's is."""
     one, other = (visit(make_shop().start(7), policy("rule")) for _ in range(2))

@@ -175,6 +175,25 @@ class Memory:
         found = self._nearest((None, None, None), words, most, excluded)
         return tuple(one for one in found if one.likeness > 0.0)
 
+    def equal_ones(
+        self, found: Sequence[Remembered], excluded: Collection[str] = frozenset()
+    ) -> list[list[Remembered]]:
+        """Return for each tuple all stored ones of its batch that are equal, with its likeness."""
+        groups: dict[Hashable, list[Remembered]] = {_key(one): [] for one in found}
+        likeness = {_key(one): one.likeness for one in found}
+        digests = select(TUPLES.c.digest).where(TUPLES.c.id.in_([one.id for one in found]))
+        which = and_(
+            LIVE,
+            TUPLES.c.batch.in_({one.batch for one in found}),
+            TUPLES.c.digest.in_(digests),
+            TUPLES.c.source.not_in(sorted(excluded)),
+        )
+        for one in self._each(which, once=False):
+            key = _key(one)
+            if key in groups:
+                groups[key].append(replace(one, likeness=likeness[key]))
+        return list(groups.values())
+
     def tuples(
         self,
         *,

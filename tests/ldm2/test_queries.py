@@ -44,13 +44,14 @@ from dqa_ldm2.queries.decider import (
     answer_of,
     beginning,
     decide_action,
+    find_proven,
     query_action,
     seen,
     statement_of,
 )
 from dqa_ldm2.retrieval import own_sources
 from dqa_ldm2.settings import QueriesSettings
-from tests.ldm2.memory_contract import form
+from tests.ldm2.memory_contract import REFINED, form, placed, state
 from tests.ldm2.playing import canned, found, prompts
 
 PLANTED = "SELECT 'planted in the memory' AS name"
@@ -204,6 +205,23 @@ def test_a_memory_of_a_run_shows_no_question_its_own_answer(
         left_out += len(own)
         assert all(text.count(question.text) <= 1 for text in prompts(trace.events))
     assert left_out
+
+
+def test_statements_are_ranked_by_every_record(memory: Memory) -> None:
+    """All equal steps count, and a right one is shown; only wrong ones are as good as none."""
+    mostly_wrong, lately_right, proven = (query_action(f"SELECT {n}") for n in "abc")
+    records = {mostly_wrong: (1.0, 0.0, 0.0), lately_right: (0.0, 1.0), proven: (1.0, 1.0, 1.0)}
+    for action, rewards in records.items():
+        for number, reward in enumerate(rewards):
+            one = placed("start", action, source=f"run {number}", reward=reward)
+            memory.add([one], REFINED, 1 if memory.batches() else None)
+    memory.add([placed("start", "wrong", kinds=("put", "bad"), reward=0.0)], REFINED, 1)
+    for place in (("put", "see"), ("put", "bad")):
+        shown = find_proven(memory, 1, place, state("start"), 9)
+        assert [one.action for one in shown] == [proven, lately_right, mostly_wrong]
+        assert [one.source for one in shown] == ["run 0", "run 1", "run 0"]
+    own = find_proven(memory, 1, ("put", "see"), state("start", "run 1", "run 2"), 1)
+    assert [one.action for one in own] == [mostly_wrong]
 
 
 def test_errors_and_refused_decisions_go_back_to_the_model(

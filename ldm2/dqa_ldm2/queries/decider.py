@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import ClassVar, Final
 
 from langchain_core.language_models import BaseChatModel
@@ -91,17 +93,27 @@ def find_proven(
     """Return the tuples near a state whose statements were right most reliably.
 
     A statement's record is the lower end of Wilson's interval for how often it was right, its
-    values aside. Steps that led to wrong decisions count, and are not returned.
+    values aside. Steps that led to wrong decisions count, and are not returned: a place that has
+    only those falls back to its goal type, and then to the batch.
     """
-    found = memory.find(batch, *place, state, max(most, _LOOKED_AT))
+    for scope in (place, (place[0], ""), ("", "")):
+        found = memory.find(batch, *scope, state, max(most, _LOOKED_AT))
+        groups = memory.equal_ones(found, state.excluded)
+        not_wrong = ([one for one in group if one.reward != 0.0] for group in groups)
+        kept = [group[0] for group in not_wrong if group]
+        if kept:
+            worth = _worth(chain.from_iterable(groups))
+            return tuple(sorted(kept, key=lambda one: -worth[_shape(one)])[:most])
+    return ()
+
+
+def _worth(stored: Iterable[Remembered]) -> dict[str, float]:
     tried: Counter[str] = Counter()
     right: Counter[str] = Counter()
-    for one in found:
+    for one in stored:
         tried[_shape(one)] += one.reward is not None
         right[_shape(one)] += bool(one.reward)
-    worth = {shape: (wilson(right[shape], count) or (0.0,))[0] for shape, count in tried.items()}
-    kept = [one for one in found if one.reward != 0.0]
-    return tuple(sorted(kept, key=lambda one: -worth[_shape(one)])[:most])
+    return {shape: (wilson(right[shape], count) or (0.0,))[0] for shape, count in tried.items()}
 
 
 def _shape(one: Remembered) -> str:

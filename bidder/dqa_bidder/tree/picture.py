@@ -11,6 +11,8 @@ from dqa_bidder.returns import ActionReturn, Returns
 _MOST = 60
 """States that are drawn."""
 _DIGITS = 4
+_EARLIER = {"explored_tree": "exploration", "returns": "returns"}
+"""By kind of an event that earlier versions wrote, the step that has its fields now."""
 _CAPTION = (
     "Actions with their return (a larger circle is a larger one), then the states that they may "
     "lead to. Edges name actions, with their reward from 0 to 1; those of other players are the "
@@ -20,8 +22,8 @@ _CAPTION = (
 
 def picture(trace: Trace) -> Picture | None:
     """Return the explored tree of a trace with its returns; None for a trace without them."""
-    tree = find_step(trace.events, ExploredTree, "exploration")
-    returns = find_step(trace.events, Returns, "returns")
+    tree = find_step(trace.events, ExploredTree, "exploration", _EARLIER)
+    returns = find_step(trace.events, Returns, "returns", _EARLIER)
     if tree is None or returns is None:
         return None
     root = tree.nodes[0]

@@ -14,13 +14,12 @@ from pydantic import BaseModel
 from dqa.core.errors import UsageError
 from dqa.core.events import (
     Event,
-    OtherEvent,
     ParseFailureEvent,
     PromptEvent,
-    StepEvent,
     ToolEvent,
 )
 from dqa.core.text import counted
+from dqa.deciders.method import list_steps
 from dqa.evaluation.traces import Trace
 from dqa_dellma.findings import (
     Confidence,
@@ -75,12 +74,8 @@ _OURS = "dellma-"
 def _results(trace: Trace) -> dict[str, list[dict[str, Any]]]:
     """Return the results of a trace's steps by purpose, each with its ``step``."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for event in trace.events:
-        if isinstance(event, StepEvent):
-            found.setdefault(event.purpose, []).append({**event.result, "step": event.step})
-        elif isinstance(event, OtherEvent) and event.kind in _EARLIER:
-            told = {**event.data, "step": event.step}
-            found.setdefault(_EARLIER[event.kind], []).append(told)
+    for event in list_steps(trace.events, _EARLIER):
+        found.setdefault(event.purpose, []).append({**event.result, "step": event.step})
     return found
 
 

@@ -254,7 +254,7 @@ def test_what_a_folder_lacks_is_told_when_it_is_asked(odd: Path, tmp_path: Path)
     confirm(folder)
     asked = dqa.AskedQuestion(scenario=str(folder))
     (folder / "outcomes.sql").write_text("SELECT NULL, NULL;", "utf-8")
-    with pytest.raises(UsageError, match=r"is NULL, which is no number: mend outcomes"):
+    with pytest.raises(UsageError, match=r"is NULL, which is no number: correct outcomes"):
         dqa.ask(odd, asked, decider="planrag", model="scripted:analyst")
     (folder / "candidates.sql").write_text('SELECT 1 FROM "order" WHERE 1 = 0;', "utf-8")
     empty = "lists nothing that can be chosen: fix its candidates"

@@ -1,4 +1,4 @@
-"""Scripts that use the statements of a scenario's folder, for scenarios without Python.
+"""Scripts for scenarios without Python: they use the statements in the scenario's folder.
 
 A folder names them under ``[scripts]``. They show that questions, database, tools and scores work
 together before a language model costs money. They do not show its quality: the analyst knows the
@@ -22,8 +22,8 @@ from dqa.scenarios.recognising import asked_scenario
 from dqa.scenarios.statements import Values, filled
 from dqa.scenarios.tables import table_in
 
-_LIST = "List what can be chosen."
-_NOTHING = Answer("Nothing can be chosen.", "none")
+_LIST = "List the candidates."
+_NOTHING = Answer("There is no candidate.", "none")
 
 
 def analyst(task: Task, seed: int) -> Script:
@@ -41,31 +41,33 @@ def analyst(task: Task, seed: int) -> Script:
     if task.simulates:
         last = Step(f"Which one leads to the best {outcome}?", "all", tool="compare")
     else:
-        last = Step(f"What does each lead to, in {outcome}?", "")
+        last = Step(f"What is the outcome of each, in {outcome}?", "")
     plan = numbered(
         [
             _LIST,
-            "Read what bears on the question.",
-            "Compare what each leads to.",
+            "Read the context of the question.",
+            "Compare the outcomes.",
             "Choose the best.",
         ]
     )
-    seen = yield Step("First I have to know what can be chosen.", asked.listing, plan)
+    seen = yield Step("First I need the candidates.", asked.listing, plan)
     listed = asked.kept([row[0] for row in seen.rows])
     if not listed or task.once:
-        return Answer("It is the first that can be chosen.", str(listed[0])) if listed else _NOTHING
-    first = Answer("Nothing more can be looked up, so it is the first that I saw.", str(listed[0]))
+        return Answer("It is the first candidate.", str(listed[0])) if listed else _NOTHING
+    first = Answer("I can look up nothing more, so I choose the first candidate.", str(listed[0]))
     if seen.last:
         return first
     for template in asked.scenario.contexts.get(asked.kind, ()):
-        seen = yield Step("This bears on the question.", asked.statement(template, listed), plan)
+        seen = yield Step(
+            "This is context of the question.", asked.statement(template, listed), plan
+        )
         if seen.last:
             return first
     given = last.given or asked.statement(asked.outcomes, listed)
     seen = yield Step(last.thought, given, plan, last.tool)
     values = {str(row[0]): settled(_figure(*row[:2])) for row in seen.rows}
     if not values:
-        return Answer("Nobody tells what they lead to, so I take the first.", str(listed[0]))
+        return Answer("No outcome is known, so I choose the first.", str(listed[0]))
     best = (max if asked.scenario.goal == "maximise" else min)(values.values())
     chosen = next(name for name, value in values.items() if value == best)
     return Answer(f"{chosen} leads to the best {outcome}, {best:.6g}.", chosen)
@@ -74,11 +76,11 @@ def analyst(task: Task, seed: int) -> Script:
 def _ask_rules(asked: _Asked, task: Task) -> Script:
     """Ask the scenario's heuristics: one, three without a plan, or all with one."""
     count = 1 if task.once else len(asked.rules) if task.plans else 3
-    plan = numbered(["Ask one rule of thumb after the other.", "Choose what most of them say."])
+    plan = numbered(["Ask one heuristic after another.", "Choose what most of them say."])
     votes: Counter[str] = Counter()
     for rule in asked.rules[:count]:
         if len(votes) > 1:
-            plan = numbered(["The rules disagree: ask the others, too.", "Count what they say."])
+            plan = numbered(["The heuristics disagree: ask the others too.", "Count the votes."])
         statement = asked.statement(rule.statements[asked.kind], [])
         seen = yield Step(f"What is {rule.description}?", statement, plan)
         votes.update(str(row[0]) for row in seen.rows[:1])
@@ -87,31 +89,31 @@ def _ask_rules(asked: _Asked, task: Task) -> Script:
     if not votes:
         return _NOTHING
     chosen, most = votes.most_common(1)[0]
-    return Answer(f"{most} of {votes.total()} rules of thumb say so.", chosen)
+    return Answer(f"{most} of {votes.total()} heuristics say so.", chosen)
 
 
 def greedy(task: Task, seed: int) -> Script:
     """List the candidates, and choose by the first of the scenario's heuristics."""
     del seed
     asked = _Asked.of(task)
-    plan = numbered([_LIST, "Look up one figure of each.", "Choose by it."])
-    seen = yield Step("First I have to know what can be chosen.", asked.listing, plan)
+    plan = numbered([_LIST, "Look up one figure of each.", "Choose by this figure."])
+    seen = yield Step("First I need the candidates.", asked.listing, plan)
     listed = asked.kept([row[0] for row in seen.rows])
     if not listed:
         return _NOTHING
     rules = asked.rules
     if not rules or task.once or seen.last:
-        return Answer("It is the first that can be chosen.", str(listed[0]))
+        return Answer("It is the first candidate.", str(listed[0]))
     statement = asked.statement(rules[0].statements[asked.kind], listed)
     seen = yield Step(f"I take {rules[0].description}.", statement, plan)
-    return Answer("One figure says so.", str(seen.rows[0][0] if seen.rows else listed[0]))
+    return Answer("Its figure is the best.", str(seen.rows[0][0] if seen.rows else listed[0]))
 
 
 def random(task: Task, seed: int) -> Script:
     """List the candidates, and draw one."""
     asked = _Asked.of(task)
-    plan = numbered([_LIST, "Choose any."])
-    seen = yield Step("Any of them will do.", asked.listing, plan)
+    plan = numbered([_LIST, "Choose one by chance."])
+    seen = yield Step("Any candidate will do.", asked.listing, plan)
     listed = asked.kept([row[0] for row in seen.rows])
     if not listed:
         return _NOTHING
@@ -174,8 +176,8 @@ class _Asked:
     def _lacks(self, stem: str) -> UsageError:
         called = self.scenario.called_file(stem, self.kind)
         return UsageError(
-            f"{called} is not there, by which a scripted model decides: write it, or ask a "
-            "language model (--model)."
+            f"A scripted model needs {called}, which does not exist: write it, or use a language "
+            "model (--model)."
         )
 
 
@@ -188,7 +190,7 @@ def _figure(candidate: Cell, cell: Cell = None) -> float:
     if math.isnan(found):
         shown = "NULL" if cell is None else repr(cell)
         raise UsageError(
-            f"The outcome of {str(candidate)!r} is {shown}, which is no number: mend outcomes.* of "
-            "the scenario ('dqa doctor --scenario DIR --database URL' says where)."
+            f"The outcome of {str(candidate)!r} is {shown}, which is no number: correct outcomes.* "
+            "of the scenario ('dqa doctor --scenario DIR --database URL' says where)."
         )
     return found

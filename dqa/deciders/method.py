@@ -1,12 +1,17 @@
 """What a method consists of: prompts, typed replies, settings, and the order of its steps.
 
 A method's package has a folder ``prompts`` of Jinja2 templates, a class for each reply, and a
-decider that asks for one reply after another. A zero-shot method with one step::
+decider that asks for one reply after another. A zero-shot method with two steps::
 
-    class Opinion(Reply):
-        model_config = ConfigDict(title="opinion")
+    from pydantic import ConfigDict, Field
 
-        action: str = Field(title="action")
+    from dqa.deciders.context import Context, list_actions
+    from dqa.deciders.method import Choice, MethodDecider, MethodSettings, Options, Reply, method
+
+
+    class Reasons(Reply):
+        model_config = ConfigDict(title="reasons")
+
         reasons: list[str] = Field(title="reasons", min_length=1)
 
 
@@ -17,11 +22,13 @@ decider that asks for one reply after another. A zero-shot method with one step:
             return Context.of(question, list_actions(question, database, "it"), database, recorder)
 
         def choose(self, task, question, asking):
-            opinion = asking.ask("opinion", Opinion, task=task)  # prompts/opinion.md
-            return Chosen(opinion.action, read_action(opinion.action, task.actions))
+            found = asking.ask("reasons", Reasons, task=task)  # prompts/reasons.md
+            options = Options(task.actions)
+            values = {"task": task, "reasons": found.reasons}
+            return asking.ask("opinion", Choice, context=options, **values).chosen
 
 
-    OPINION = method("opinion", "asks once", "my_method.deciders:Opinionated", OpinionSettings)
+    OPINION = method("opinion", "asks twice", "my_method.deciders:Opinionated", MethodSettings)
 
 `Asking.ask` renders the template, validates the reply, asks again with what is wrong with it, and
 records the result as one `StepEvent`. `Asking.note` records what a step calculates in the same way.

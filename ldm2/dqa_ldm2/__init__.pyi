@@ -26,7 +26,6 @@ from dqa_ldm2.records import StateAction as StateAction
 from dqa_ldm2.refinement import RefinedGoal as RefinedGoal
 from dqa_ldm2.refinement import Refinement as Refinement
 from dqa_ldm2.refinement import RefinementReport as RefinementReport
-from dqa_ldm2.replies import ExploredTree as ExploredTree
 from dqa_ldm2.replies import Imitation as Imitation
 from dqa_ldm2.replies import Recall as Recall
 from dqa_ldm2.settings import Ldm2Settings as Ldm2Settings

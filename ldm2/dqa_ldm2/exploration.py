@@ -16,7 +16,6 @@ from dqa.deciders.method import Asking
 from dqa_ldm2.explorable import Explorable, Explored
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.records import Remembered
-from dqa_ldm2.replies import ExploredNode, ExploredTree
 from dqa_ldm2.retrieval import Find, Retriever, find_nearest
 from dqa_ldm2.settings import RefiningSettings
 from dqa_ldm2.situation import Situation
@@ -33,8 +32,6 @@ class Path:
 
     Attributes
     ----------
-    node
-        The number of its last node.
     state
         Its state, before its last action is taken.
     confidence
@@ -49,7 +46,6 @@ class Path:
         Whether an error of the world ended it.
     """
 
-    node: int
     state: Explored
     confidence: float = 1.0
     is_ground: bool = True
@@ -76,8 +72,6 @@ class Found:
     ----------
     paths
         The paths that were kept.
-    nodes
-        Every node.
     counts
         How many states were ``asked`` about or ``repeated``, how many had a majority
         (``majorities``), how many paths were ``pruned`` or ended with ``unusable`` replies, and how
@@ -87,7 +81,6 @@ class Found:
     """
 
     paths: list[Path] = field(default_factory=list)
-    nodes: list[ExploredNode] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     failed: list[str] = field(default_factory=list)
 
@@ -102,14 +95,6 @@ class Found:
         return max(
             self.paths, key=lambda path: (path.state.reward or 0.0, path.is_ground, path.confidence)
         )
-
-    def tree(self, source: str) -> ExploredTree:
-        """Return the tree, with what ended its paths."""
-        ends = {
-            path.node: {"reward": path.state.reward, "problem": path.problem} for path in self.paths
-        }
-        nodes = [node.model_copy(update=ends.get(node.number)) for node in self.nodes]
-        return ExploredTree.of(source, nodes)
 
 
 class Exploration:
@@ -135,14 +120,14 @@ class Exploration:
         InfrastructureError, BudgetSpentError
             The model or the memory fails. An error of the explorable ends a path.
         """
-        found = Found([Path(0, explorable.start())], [ExploredNode(number=0, is_ground=True)])
-        for depth in range(1, self._own.depth + 1):
+        found = Found([Path(explorable.start())])
+        for _ in range(self._own.depth):
             if not any(path.is_open for path in found.paths):
                 break
             level: list[Path] = []
             for path in found.paths:
                 level += self._split(path, found, asking) if path.is_open else [path]
-            found.paths = self._keep(level, found, depth)
+            found.paths = self._keep(level, found)
             for path in found.paths:
                 if path.action is not None:
                     _act(path, explorable, found)
@@ -163,7 +148,6 @@ class Exploration:
             return [path]
         return [
             Path(
-                path.node,
                 path.state,
                 path.confidence * share,
                 path.is_ground and place == 0,
@@ -191,24 +175,10 @@ class Exploration:
         found.counts["dropped"] += len(reply.dropped)
         return reply.shares(own.paths)
 
-    def _keep(self, level: Sequence[Path], found: Found, depth: int) -> list[Path]:
-        """Return the n most confident paths with the ground process, and number all of them."""
+    def _keep(self, level: Sequence[Path], found: Found) -> list[Path]:
+        """Return the n most confident paths with the ground process."""
         ranked = sorted(level, key=lambda path: (not path.is_ground, -path.confidence))
         kept = ranked[: self._own.paths]
-        for path in level:
-            if path.action is None:
-                continue
-            node = ExploredNode(
-                number=len(found.nodes),
-                parent=path.node,
-                action=path.action,
-                confidence=path.confidence,
-                depth=depth,
-                is_kept=any(path is one for one in kept),
-                is_ground=path.is_ground,
-            )
-            found.nodes.append(node)
-            path.node = node.number
         found.counts["pruned"] += len(level) - len(kept)
         return kept
 

@@ -14,7 +14,6 @@ from dqa_ldm2.formation import Indexer, ModelUse, add_subtrajectory
 from dqa_ldm2.identity import QuestionIdentity
 from dqa_ldm2.memory import Memory
 from dqa_ldm2.records import Origin
-from dqa_ldm2.replies import ExploredTree
 from dqa_ldm2.retrieval import Find, find_nearest
 from dqa_ldm2.settings import RefiningSettings
 from dqa_ldm2.steps import compare
@@ -32,8 +31,6 @@ class RefinedGoal:
         The batch memory that was used, and refined.
     ground_reward, best_reward
         The rewards of the ground process and of the best one; None without an end.
-    tree
-        All that was explored.
     key_step
         The first step of the best process that was added; None if it is not better.
     version, added
@@ -53,7 +50,6 @@ class RefinedGoal:
     batch: int
     ground_reward: float | None
     best_reward: float | None
-    tree: ExploredTree
     key_step: int | None = None
     version: int | None = None
     added: int = 0
@@ -69,8 +65,8 @@ class RefinedGoal:
         return better and not self.is_ground_lost
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result as JSON, without the tree."""
-        return {name: value for name, value in asdict(self).items() if name != "tree"}
+        """Return the result as JSON."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +177,6 @@ class Refinement:
             batch=batch,
             ground_reward=ground.state.reward,
             best_reward=best.state.reward,
-            tree=found.tree(explorable.source),
             calls={"exploring": asking.recorder.steps},
             counts=dict(found.counts),
             failed=tuple(found.failed),

@@ -234,26 +234,16 @@ def test_exploring_asks_no_more_than_paths_times_depth(
         assert goal.counts.get("asked", 0) <= paths * depth
         assert goal.calls["exploring"] == goal.counts.get("asked", 0)
         assert goal.calls.get("comparing", 0) == (1 if goal.is_improved else 0)
-        nodes = goal.tree.nodes
-        at = [node.depth for node in nodes if node.is_kept]
-        assert max(at) <= depth
-        assert all(at.count(one) <= paths for one in set(at) - {0})
-        for node in nodes[1:]:
-            assert node.parent is not None
-            assert node.confidence <= nodes[node.parent].confidence + 1e-9
-        rewards = [node.reward for node in nodes if node.reward is not None]
-        assert max(rewards, default=None) in (goal.best_reward, goal.ground_reward)
 
 
 def test_a_world_that_fails_ends_a_path_and_no_other(built: Built) -> None:
-    """It is counted, and shown in the tree."""
+    """It is counted, and told with its action."""
     report = refined(built(), games=4, broken="go to the bed")
     assert report.failed > 0
     failed = [words for goal in report.goals for words in goal.failed]
     assert all("go to the bed" in words and "The world is broken" in words for words in failed)
-    tree = [line for goal in report.goals for line in goal.tree.tree]
-    assert any("ended: The world is broken" in line for line in tree)
-    assert any("pruned" in line for line in tree)
+    assert any(goal.best_reward is not None for goal in report.goals)
+    assert any(goal.counts.get("pruned") for goal in report.goals)
 
 
 class Sums:

@@ -273,8 +273,7 @@ def test_refining_adds_what_was_better_and_shows_no_reward(
     report = refine_on_questions(memory, others, use)
     (goal,) = report.goals
     assert goal.source.startswith(f"{others.name} {question.key} ")
-    rewards = {node.reward for node in goal.tree.nodes} - {None}
-    assert rewards <= {0.0, 1.0}
+    assert {goal.ground_reward, goal.best_reward} <= {None, 0.0, 1.0}
     assert goal.is_improved == (len(memory.versions()) == 2)
     assert all("eward" not in request.text for request in model.requests)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
+from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
 from dqa.databases.errors import one_line
 
@@ -65,9 +66,10 @@ def make_engine(url: URL, **options: Any) -> Engine:  # noqa: ANN401
             "or check the beginning of the URL."
         ) from None
     except ModuleNotFoundError as error:
+        is_known = url.drivername in DRIVERS.values()
+        command = install_command("servers") if is_known else f"pip install {error.name}"
         raise MissingKeyError(
-            f"The driver '{error.name}' of {url.drivername}:// is not installed: "
-            f"pip install {error.name}."
+            f"The driver '{error.name}' of {url.drivername}:// is not installed: {command}."
         ) from None
     except (SQLAlchemyError, TypeError, ValueError) as error:
         raise UsageError(f"{display_name(url)} cannot be used: {one_line(error)}.") from None

@@ -15,6 +15,7 @@ import dqa
 from dqa.cli.main import app
 from dqa.core.errors import UnknownNameError, UsageError
 from tests.confirming import confirm
+from tests.scenarios.live_plants import folder_for, make_embedded
 
 LIVE = Path(__file__).parents[2] / "examples" / "warehouse"
 DOCUMENT = """name = "branches"
@@ -284,6 +285,16 @@ def test_what_a_policy_hides_is_not_told(folder: Path, firm: Path) -> None:
     found = dqa.check_scenario(folder, firm, policy=policy).findings
     told = "\n".join(one.to_text() for one in found)
     assert "the database has no column of 'branch' 'staff' (it has: id, name, region)" in told
+
+
+def test_a_key_of_several_nodes_is_reported(tmp_path: Path) -> None:
+    """Of a graph, too."""
+    folder, file = folder_for("LivePlant", tmp_path), make_embedded("ladybug", tmp_path)
+    tables = folder / "tables.toml"
+    text = tables.read_text("utf-8").replace('\nkey = "plant_id"', '\nkey = "region"')
+    tables.write_text(text, "utf-8")
+    told = [one.problem for one in dqa.check_scenario(folder / "close-plant", file).findings]
+    assert "'region' is no key of 'LivePlant': several nodes have the same value" in "".join(told)
 
 
 @pytest.mark.slow

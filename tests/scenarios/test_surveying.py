@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
+from dqa import plugins
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import (
     DatabaseUnavailableError,
@@ -65,3 +70,17 @@ def test_an_outage_says_nothing_of_a_column() -> None:
     surveyor = Surveyor(GuardedDatabase(Failing(DatabaseUnavailableError("It went away."))))
     with pytest.raises(DatabaseUnavailableError):
         surveyor.is_summable(SHOP, "cost")
+
+
+def test_a_reference_to_its_own_table_counts_three_times(tmp_path: Path) -> None:
+    """Tables with more joins come first."""
+    file = tmp_path / "shops.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(
+            "CREATE TABLE shop (id INTEGER PRIMARY KEY);"
+            "CREATE TABLE sale (id INTEGER PRIMARY KEY, shop INTEGER REFERENCES shop);"
+            "CREATE TABLE worker (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES worker);"
+        )
+    with closing(plugins.backend_for(str(file)).open(str(file))) as database:
+        survey = Surveyor(database).survey("", every=True)
+    assert [table.name for table in survey.tables] == ["worker", "shop", "sale"]

@@ -43,7 +43,8 @@ def run(folder: Path, *arguments: str) -> str:
 def written(tmp_path: Path) -> Path:
     """The folder with the page's modules; the recorded model is one that needs no key."""
     for name, text in blocks().items():
-        (tmp_path / name).write_text(text.replace("openai:gpt-5", "scripted:analyst"), "utf-8")
+        scripted = text.replace("openai:gpt-5", "scripted:analyst")
+        (tmp_path / name).write_text(scripted.replace('"planrag",', '"planrag-sim",'), "utf-8")
     return tmp_path
 
 

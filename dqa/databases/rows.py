@@ -359,8 +359,8 @@ def _count(  # noqa: PLR0913, PLR0917
     if perf_counter() > until:
         return None, 0
     with suppress(UnreadableError, *failures), Deadline(until - perf_counter(), stop):
-        while chunk := list(islice(left, min(_CHUNK, MOST_COUNTED + 1 - seen))):
-            add(chunk[: MOST_COUNTED - seen])
+        while chunk := list(islice(left, max(1, min(_CHUNK, MOST_COUNTED + 1 - seen)))):
+            add(chunk[: max(0, MOST_COUNTED - seen)])
             seen += len(chunk)
             if seen > MOST_COUNTED:
                 return None, MOST_COUNTED

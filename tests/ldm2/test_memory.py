@@ -74,7 +74,7 @@ def test_what_is_not_a_memory_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
             open_memory(location, create=create)
         assert "secret" not in str(caught.value)
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(MissingKeyError, match=r"decision-qa\[servers\]") as missing:
+    with pytest.raises(MissingKeyError, match=r"psycopg") as missing:
         open_memory("postgresql://me:secret@host/x")
     assert "secret" not in str(missing.value)
 

@@ -169,18 +169,3 @@ def test_every_script_drives_every_agent_on_every_database(
             choices.add(decision.choice)
         assert len(choices) == 1 or script == "random"
         assert None not in choices
-
-
-@pytest.mark.slow
-def test_the_analyst_finds_the_best_decisions_of_a_clean_world() -> None:
-    """Where labels follow the rules, an analyst who follows them is mostly right."""
-    from dqa.loaders.generator import generate
-
-    world = generate(count=10, seed=3)
-    decider = plugins.decider("planrag")(scripted_model("analyst"), Settings())
-    right = 0
-    for question in world.questions:
-        database = plugins.backend("sqlite").load(world.situation_of(question))
-        right += decider.decide(question, database).choice in world.truth_of(question).answers
-        database.close()
-    assert right >= 15

@@ -163,7 +163,7 @@ def test_a_location_without_a_history_is_refused(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE events (day TEXT)")
     with pytest.raises(DataError, match="has a table 'events' without 'game'"):
         History(str(tmp_path / "other.db"))
-    with pytest.raises(UsageError, match="no such dialect") as raised:
+    with pytest.raises(UsageError, match="no dialect 'nosuch'") as raised:
         History("nosuch://user:hush@host/games")
     assert "hush" not in str(raised.value)
 

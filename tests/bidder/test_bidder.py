@@ -260,9 +260,13 @@ def test_returns_are_the_papers() -> None:
     assert [one.value for one in aggregate(tree, 0.0).returns] == [0.5, 0.6]
 
 
-def test_a_budget_that_is_spent_decides_by_what_is_known() -> None:
-    """The model is asked once more where that can be paid for, else the largest return counts."""
-    budget = DecisionBudget(tokens=1_500)
+@pytest.mark.parametrize("tokens", [1_300, 1_400, 1_500])
+def test_a_budget_that_is_spent_decides_by_what_is_known(tokens: int) -> None:
+    """The model is asked once more where that can be paid for, else the largest return counts.
+
+    No reply is lost, wherever the budget ends.
+    """
+    budget = DecisionBudget(tokens=tokens)
     decider = bidder(scripted_model("random"), BidderSettings(horizon=6), budget=budget)
     chosen, recorder = solved(decider, task_of(NIM))
     assert chosen.action in NIM.actions
@@ -272,9 +276,8 @@ def test_a_budget_that_is_spent_decides_by_what_is_known() -> None:
     assert best_in(recorder) is not None
     replies = [event.purpose for event in of_kind(recorder, StepEvent)]
     assert tree.asked == replies.count("rewards") + replies.count("modeling")
-    estimated = [node for node in tree.nodes if node.of == "own" and not node.certain]
-    assert len(estimated) == replies.count("rewards") > 1
-    assert all(node.rewards for node in estimated)
+    estimated = [node for node in tree.nodes if set(node.rewards) - set(node.certain)]
+    assert len(estimated) == replies.count("rewards") > 0
 
 
 def test_an_interrupt_asks_no_more() -> None:

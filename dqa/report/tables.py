@@ -337,7 +337,7 @@ def lines_below(summaries: Sequence[Summary], spent: Spending) -> list[str]:
     """Return the lines below a table: the models, further figures, and the cost."""
     models = dict.fromkeys(summary.model for summary in summaries)
     scripted = (
-        "The script sets how far each decider searches; differences say nothing about language "
+        "The script sets how much each decider looks up; differences say nothing about language "
         "models."
     )
     lines = [*map(model_line, models), *([scripted] if any(map(is_scripted, models)) else [])]

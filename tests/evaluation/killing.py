@@ -77,8 +77,19 @@ class Killer(dqa.Watcher):
             threading.Timer(self._seconds, _kill).start()
 
 
+def loads_questions(frame: FrameType | None) -> bool:
+    """Whether a frame is below the code of databases: what that writes is in memory."""
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).startswith("dqa.databases."):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def is_step(frame: FrameType, called: Any) -> bool:
-    """Whether a function in C changes a file or a database."""
+    """Whether a function in C changes a file of the run or its store."""
+    if called.__name__ not in FILE_STEPS | DATABASE_STEPS or loads_questions(frame):
+        return False
     owner = getattr(called, "__self__", None)
     if called.__name__ in DATABASE_STEPS and isinstance(owner, sqlite3.Cursor | sqlite3.Connection):
         return not str(frame.f_locals.get("statement", "")).startswith(("SELECT", "PRAGMA"))

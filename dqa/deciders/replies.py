@@ -44,8 +44,9 @@ def read_action(
     """Return the action that a decision names.
 
     It is read as `dqa.deciders.answers.read_answer` does, behind a number such as "Action 2.",
-    which does not count there. The number alone is that action, and so is a bare number, unless an
-    action has it as an id. What is written in the free `form` counts as well.
+    which does not count there. The number alone is that action, unless another action has it as an
+    id: then it may be either. A bare number is an id first. What is written in the free `form`
+    counts as well.
 
     Raises
     ------
@@ -57,10 +58,20 @@ def read_action(
         return verbatim[said.strip()]
     label = _NUMBERED.match(said)
     name = said if label is None else said[label.end() :]
-    if label is not None and not name and 1 <= int(label["number"]) <= len(actions):
-        return actions[int(label["number"]) - 1]
+    if label is not None and not name:
+        numbered = actions[int(label["number"]) - 1 : int(label["number"])]
+        by_id = verbatim.get(label["number"])
+        if numbered and by_id not in (None, numbered[0]):
+            raise InvalidAnswerError(
+                f"'{said}' may be {noun} number {label['number']}, which is {numbered[0]}, or the "
+                f"{noun} that is called {by_id}.",
+                f"Give exactly one {noun}, by its name alone.",
+                (numbered[0], by_id),
+            )
+        if numbered:
+            return numbered[0]
     try:
-        return read_answer(name, actions, (noun,), form=form)
+        return read_answer(name or said, actions, (noun,), form=form)
     except InvalidAnswerError:
         alone = _ALONE.fullmatch(said)
         if alone is None or not 1 <= int(alone["number"]) <= len(actions):

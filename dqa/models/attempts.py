@@ -6,6 +6,7 @@ needs. `attempt_by` names the requester of all that a decision asks of its model
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,6 +34,15 @@ class Attempt:
 
 
 _attempt: ContextVar[Attempt] = ContextVar("dqa_attempt", default=Attempt())  # noqa: B039  (frozen)
+
+time_limit: ContextVar[threading.Lock | None] = ContextVar("dqa_time_limit", default=None)
+"""The lock of a call with a time limit. Only its first holder, the reply or the limit, counts."""
+
+
+def claim_reply() -> bool:
+    """Return whether the reply of the present call comes before its time limit, and so counts."""
+    limit = time_limit.get()
+    return limit is None or limit.acquire(blocking=False)
 
 
 def current_attempt() -> Attempt:

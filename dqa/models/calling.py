@@ -25,6 +25,7 @@ from dqa.core.errors import (
     UnparsableReplyError,
 )
 from dqa.core.journal import Journal, current_journal
+from dqa.models.attempts import time_limit
 from dqa.models.cassette import RecordedModel, record_failure
 from dqa.models.faults import (
     Fault,
@@ -345,9 +346,13 @@ def _within(seconds: float, ask: Callable[[], AIMessage]) -> Callable[[], AIMess
             except BaseException as error:  # noqa: BLE001  (raised below, in the caller's thread)
                 errors.append(error)
 
-        thread = threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True)
+        context, limit = contextvars.copy_context(), threading.Lock()
+        context.run(time_limit.set, limit)
+        thread = threading.Thread(target=context.run, args=(work,), daemon=True)
         thread.start()
         thread.join(seconds)
+        if not limit.acquire(blocking=False):
+            thread.join()  # the reply is being recorded
         if errors:
             raise errors[0]
         if not replies:

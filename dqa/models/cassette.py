@@ -56,7 +56,7 @@ from dqa.core.files import (
     whole_lines,
 )
 from dqa.core.secrets import redact, redacted
-from dqa.models.attempts import Attempt, Requester, current_attempt
+from dqa.models.attempts import Attempt, Requester, claim_reply, current_attempt
 from dqa.models.faults import is_too_long
 from dqa.models.policy import REPLY_LIMIT
 from dqa.models.replies import ask_once
@@ -206,8 +206,11 @@ class Cassette:
         return found
 
     def add(self, request: _Request, answer: _Answer) -> None:
-        """Record the answer to a request, behind the messages that it answers."""
-        if self._file is None:
+        """Record the answer to a request, behind the messages that it answers.
+
+        A reply that arrives after its call has timed out is not recorded: the run did not use it.
+        """
+        if self._file is None or not claim_reply():
             return
         attempt, key = _requester(request)
         with self._lock:

@@ -33,8 +33,10 @@ IDS = (12, 417, 3, 2)
         ("Action 2. 417", IDS, 417),
         ("Action 2: Building 417", IDS, 417),
         ("action 2 (417)", IDS, 417),
-        ("Action 2", IDS, 417),
+        ("Action 1", IDS, 12),
         ("Action 4. 2", IDS, 2),
+        ("Action 12", IDS, 12),
+        ("Action 2", (1, 2), 2),
         ("Building 417", IDS, 417),
         ("417", IDS, 417),
         ("2", IDS, 2),
@@ -47,7 +49,7 @@ IDS = (12, 417, 3, 2)
 def test_a_decision_names_an_action(
     said: str, actions: tuple[Candidate, ...], choice: Candidate
 ) -> None:
-    """The name decides, the number where no name stands beside it; an id is no number."""
+    """The name decides; without a name, the number does."""
     assert read_action(said, actions, "building") == choice
 
 
@@ -74,6 +76,19 @@ def test_a_decision_that_names_no_one_action_is_refused(
     """The error tells the model what it may write."""
     with pytest.raises(InvalidAnswerError, match=f"There are: {actions[0]}, {actions[1]}"):
         read_action(said, actions)
+
+
+@pytest.mark.parametrize("said", ["Action 3", "**Action 3**", "action 3."])
+def test_a_number_that_is_also_the_id_of_another_action_is_asked_again(said: str) -> None:
+    """Prompts number the actions, so "Action 3" of 3, 5 and 7 may be 7 or 3."""
+    with pytest.raises(InvalidAnswerError, match="number 3, which is 7, or the building that"):
+        read_action(said, (3, 5, 7), "building")
+
+
+def test_a_number_beyond_the_actions_is_quoted() -> None:
+    """The message repeats the reply."""
+    with pytest.raises(InvalidAnswerError, match="'Action 7' names no action that can be chosen"):
+        read_action("Action 7", ("apple", "pear"))
 
 
 def voting() -> ProblemDecider:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,36 @@ def test_a_request_made_twice_has_two_replies_in_their_order(tape: Path) -> None
     assert [ask(model, PROMPT).reply.text for _ in range(2)] == ["reply 1", "reply 2"]
     with pytest.raises(UnrecordedRequestError, match="recorded 2 times and is now made once more"):
         ask(model, PROMPT)
+
+
+class Late(Counting):
+    """Answers the first request after its time limit, and the second while that one still runs."""
+
+    in_time: Any = None
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        result = super()._generate(messages)
+        if len(self.asked) == 1:
+            self.in_time.wait(30.0)
+        return result
+
+
+def test_a_reply_after_the_time_limit_is_not_recorded(tape: Path) -> None:
+    """The run asked again and used the second reply, so the replay does too."""
+    used = threading.Event()
+    policy = CallPolicy(Retry(first=0.0), clock=Clock(sleep=lambda _: None), timeout=0.5)
+    model = recording(tape, Late(in_time=used))
+    before = set(threading.enumerate())
+    assert call_model(model, [HumanMessage(PROMPT)], policy=policy).reply.text == "reply 2"
+    used.set()
+    for late in set(threading.enumerate()) - before:
+        late.join()
+    assert call_model(model, [HumanMessage(PROMPT)], policy=policy).reply.text == "reply 3"
+    replayed = playing(tape)
+    assert [call_model(replayed, [HumanMessage(PROMPT)]).reply.text for _ in range(2)] == [
+        "reply 2",
+        "reply 3",
+    ]
 
 
 def test_tools_are_part_of_the_request(tape: Path) -> None:

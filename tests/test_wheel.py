@@ -75,8 +75,8 @@ def test_the_installed_wheel_runs_beside_a_users_own_modules(site: Path, tmp_pat
     found = json.loads(run(site, tmp_path, "-c", SCRIPT))
     assert all(Path(file).is_relative_to(site) for file in found["files"])
     assert {"planrag", "iterrag", "singlerag", "planrag-no-replan"} <= set(found["decider"])
-    assert set(found["simulator"]) == {"locating", "building", "placements"}
-    assert set(found["scenario"]) == {"locating", "building", "agriculture", "stocks", "placements"}
+    assert set(found["simulator"]) == {"locating", "building"}
+    assert set(found["scenario"]) == {"locating", "building", "agriculture", "stocks"}
     show = ["show", "locating/1", "--generate", "1", "--json"]
     shown = run(site, tmp_path, str(site / "bin" / "dqa"), *show)
     assert json.loads(shown)["key"] == "locating/1"

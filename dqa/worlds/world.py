@@ -1,6 +1,6 @@
 """Worlds: sequences of decisions, every one of which is a question about a database.
 
-A hand of poker, a negotiation, a household, a series of placements against competitors: a *world*
+A hand of poker, a negotiation, a household: a *world*
 starts *episodes*, and every move of an episode is an ordinary `Question` (its rules, and the legal
 moves as its candidates) about a database that holds the history so far, as far as the player to
 move may know it. So any decider plays any world.

@@ -242,9 +242,7 @@ def test_a_refused_statement_is_shown_and_a_failing_database_is_not(
 def test_what_cannot_be_simulated_says_so_at_once(located: tuple[Question, Database]) -> None:
     """Before anything is read: no simulator, no such rules."""
     question, database = located
-    with pytest.raises(
-        UsageError, match=r"'custom' has no simulator \(building, locating, placements have\)"
-    ):
+    with pytest.raises(UsageError, match=r"'custom' has no simulator \(building, locating have\)"):
         Simulation.of(replace(question, scenario="custom"), database)
     with pytest.raises(UnknownNameError, match="no rule set 'house'"):
         Simulation.of(question, database, "house")

@@ -1,1 +1,0 @@
-"""The Placements scenario and world: two countries place merchants in turn."""

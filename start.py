@@ -30,7 +30,7 @@ VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 STAMP = VENV / "dqa.stamp"  # exists only while .venv is complete
 EXTRAS = ["openai", "test", "dev"]  # each includes the one before it
-SOURCES = {"--generate", "--generated", "--questions", "--release", "--resume"}
+SOURCES = {"--generate", "--generated", "--questions", "--release", "--resume", "--spec"}
 LINT = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
 # A file stays on one worker, which starts the servers and clusters of its fixtures once.
 PYTEST = ["pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]

@@ -276,6 +276,17 @@ def test_a_bug_of_a_decider_is_told_by_ask_or_raised(tmp_path: Path) -> None:
         dqa.ask(file, asked, decider=Broken(), debug=True)
 
 
+def test_a_record_replaces_no_file(tmp_path: Path) -> None:
+    """It is refused before a decider is asked."""
+    (tmp_path / "record.json").write_text("precious")
+    with (
+        dqa.temporary_database({"supplier": {"name": ["north"]}}) as shop,
+        pytest.raises(dqa.UsageError, match="exists"),
+    ):
+        dqa.ask(shop, "Which?", candidates=["north"], record=tmp_path / "record.json")
+    assert (tmp_path / "record.json").read_text() == "precious"
+
+
 def test_what_commands_do_is_one_call(tmp_path: Path, release_dir: Path) -> None:
     """Show, annotate, audit, load, list, unload, examine, check and measure."""
     questions = dqa.read_release(release_dir, scenarios=("building",), limit=2)

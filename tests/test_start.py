@@ -104,6 +104,7 @@ def test_eval_adds_questions_and_a_new_folder_unless_they_are_named(checkout: Ch
         "--set hard-1": "--set hard-1 --out runs/eval-3",
         "--set=hard-1": "--set=hard-1 --out runs/eval-3",
         "--release=x": "--release=x --out runs/eval-3",
+        "--spec mine.yaml": "--spec mine.yaml --out runs/eval-3",
         "--questions mine.jsonl --out=mine": "--questions mine.jsonl --out=mine",
         "--resume runs/eval-1": "--resume runs/eval-1",
     }

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal, NoReturn, Protocol, Self, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
-from dqa import plugins
-from dqa.api.asking import ask, connect_decider, require_decided
+from dqa.api.asking import ConnectedDecider, ask, require_decided
 from dqa.api.looking import (
     DescribedTable,
     FoundColumns,
@@ -23,7 +22,7 @@ from dqa.api.looking import (
     read_schema,
     sample_rows,
 )
-from dqa.api.running import Named, default_deciders, name_deciders
+from dqa.api.running import Named
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
 from dqa.core.decision import Ending
 from dqa.core.display import LEAST_TOKENS, MOST_TOKENS
@@ -41,7 +40,6 @@ from dqa.core.records import Record
 from dqa.core.review import Reviewer, reviews_in
 from dqa.core.secrets import redact
 from dqa.core.text import counted
-from dqa.deciders.base import DeciderFactory
 from dqa.deciders.tools import Arguments, Text, fitted_arguments
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.traces import Trace
@@ -190,15 +188,12 @@ class Decisions:
                 "asked: leave it out."
             )
         self._scenarios: Mapping[str, str] = {scenario_name(given): given for given in scenarios}
-        self._decider = default_deciders("ask")[0] if decider is None else decider
-        self._calls, self._deciding = calls, deciding
-        # A wrong name, key or setting is an error at once.
-        (name,), given = name_deciders(self._decider)
-        maker = given.get(name) or plugins.decider(name)
-        if isinstance(maker, DeciderFactory) and maker.needs_model and "model" not in deciding:
+        self._decider = ConnectedDecider.of(decider, calls, deciding)
+        name, connected = self._decider.name, self._decider.connected
+        contestant = connected.contestants.get(name)
+        if contestant is not None and contestant.factory.needs_model and "model" not in deciding:
             raise UsageError(f"The decider '{name}' asks a chat model: name one (--model).")
-        asking, _, connected = connect_decider(self._decider, calls, deciding)
-        connected.deciders(asking.rule_set)
+        connected.deciders(self._decider.fields.rule_set)  # a wrong setting is an error at once
 
     def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         self,
@@ -249,12 +244,10 @@ class Decisions:
             database,
             question,
             scenario=None if scenario is None else self._scenarios[scenario],
-            decider=self._decider,
-            calls=self._calls,
+            decider=self._decider.with_new_budget(),
             reviewer=reviewer,
             review=review,
             **fields,
-            **self._deciding,
         )
         return Decided.of(trace)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 from uuid import uuid4
@@ -17,7 +17,7 @@ from dqa.api.databases import opened
 from dqa.api.running import Named, default_deciders, name_deciders, name_models
 from dqa.core.database import Database
 from dqa.core.decider import Decider
-from dqa.core.decision import Decision, Ending
+from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import (
     BudgetSpentError,
     CrashError,
@@ -151,11 +151,51 @@ class AskedQuestion(Record):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class ConnectedDecider:
+    """A decider with its models, which decides several questions within one set of limits.
+
+    Attributes
+    ----------
+    name
+        Its name.
+    fields
+        Its settings.
+    calls
+        How its models are called.
+    connected
+        The decider, its models and the limits of their calls.
+    """
+
+    name: str
+    fields: Deciding
+    calls: CallOptions
+    connected: Connected
+
+    @classmethod
+    def of(cls, decider: Named | None, calls: CallOptions, fields: Mapping[str, Any]) -> Self:
+        """Look a decider up and connect its models; `fields` are those of a `Deciding`."""
+        names, passed = name_deciders(default_deciders("ask")[0] if decider is None else decider)
+        named, chats = name_models(fields)
+        deciding = Deciding(**named)
+        connected = connect(deciding, names, calls, given=GivenObjects(passed, chats))
+        return cls(names[0], deciding, calls, connected)
+
+    def with_new_budget(self) -> Self:
+        """Return it with nothing spent; rates and concurrent calls still count together."""
+        settings = self.connected.settings
+        budget = self.calls.policy(self.fields.seed, Usage).budget
+        calls = replace(settings.calls, budget=budget)
+        return replace(
+            self, connected=replace(self.connected, settings=replace(settings, calls=calls))
+        )
+
+
 def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     database: str | Path | Database,
     question: str | AskedQuestion | None = None,
     *,
-    decider: Named | None = None,
+    decider: Named | ConnectedDecider | None = None,
     calls: CallOptions = DEFAULT_CALLS,
     policy: Policy | Path | str | None = None,
     audit: Audit | Path | str | None = None,
@@ -177,7 +217,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     question
         In the user's own words; or an `AskedQuestion`.
     decider
-        Who decides, as a name or an object.
+        Who decides, as a name or an object; or one that is connected, with `calls` and the fields
+        of its own.
     calls
         How models are called.
     policy, audit, tables
@@ -223,9 +264,14 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         asked = AskedQuestion(question=question, **given)
     if asked.scenario is not None:
         scenario_name(asked.scenario)  # a folder may bring deciders of its own
+    if not isinstance(record, bool):
+        require_new_file(Path(record))
     reviewing = reviewing_by(reviewer, review)
-    asking, name, connected = connect_decider(decider, calls, fields)
-    (deciders,) = connected.deciders(asking.rule_set)
+    if not isinstance(decider, ConnectedDecider):
+        decider = ConnectedDecider.of(decider, calls, fields)
+    name, connected, rules = decider.name, decider.connected, decider.fields.rule_set
+    prices = decider.calls.prices
+    (deciders,) = connected.deciders(rules)
     model, maker = connected.models[name], connected.makers[name]
     decision_id, time = uuid4().hex, utc_now()
     with opened(database, policy=policy, audit=audit, tables=tables) as there:
@@ -252,11 +298,11 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         ):
             decision = _handling_errors(decide, about, reviewing, debug=debug)
             describe_decision(span, decision)
-        alternatives = record_alternatives(about, described, decision.choice, asking.rule_set)
+        alternatives = record_alternatives(about, described, decision.choice, rules)
     spent = replace(decision, usage=decision.usage + decision.lost)
     trace = Trace.of(key, there.kind, model, spent).changed(
         asked=alternatives,
-        cost=None if calls.prices is None else calls.prices.known_cost(spent.usage),
+        cost=None if prices is None else prices.known_cost(spent.usage),
         provenance=Provenance.of(decision, decision_id, time),
     )
     if record is not False:
@@ -290,17 +336,6 @@ def require_decided(trace: Trace) -> None:
         raise BudgetSpentError(problem)
     if trace.ending is Ending.CRASHED:
         raise CrashError(f"{trace.decider} crashed, which is a bug: {problem}")
-
-
-def connect_decider(
-    decider: Named | None, calls: CallOptions, deciding: Mapping[str, Any]
-) -> tuple[Deciding, str, Connected]:
-    """Return the settings, the decider's name, and the decider with its models connected."""
-    names, given = name_deciders(default_deciders("ask")[0] if decider is None else decider)
-    fields, chats = name_models(deciding)
-    asking = Deciding(**fields)
-    connected = connect(asking, names, calls, given=GivenObjects(given, chats))
-    return asking, names[0], connected
 
 
 def _require_evidence(
@@ -491,7 +526,8 @@ def store_record(trace: Trace, named: Path | None) -> Trace:
     try:
         if named is None:
             file.parent.mkdir(parents=True, exist_ok=True)
-        write_private(file, json.dumps(trace.to_json(), indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(trace.to_json(), indent=2, ensure_ascii=False) + "\n"
+        write_private(file, text, new=True)
     except OSError as error:
         problem = f"The record is not stored: {problem_of_path(file, error, writing=True)}."
         if named is not None:

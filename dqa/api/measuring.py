@@ -21,7 +21,7 @@ from dqa.core.files import (
     require_new_folder,
     write_private,
 )
-from dqa.core.question import Question
+from dqa.core.question import Candidate, Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted
 from dqa.evaluation.audit import ReleaseAudit
@@ -29,7 +29,7 @@ from dqa.evaluation.findings import Analysis, read_cases
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.papers import PaperView, view_questions
 from dqa.evaluation.record import register_scenarios, require_questions
-from dqa.evaluation.results import Result
+from dqa.evaluation.results import MOST_TIES, Result
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics.comparing import Asked, Comparison, Contestant, compare_contestants
 from dqa.evaluation.statistics.pairs import match_questions, renamed
@@ -354,18 +354,20 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
             if not result.ties:  # a failing server ended it before it was judged
                 continue
             name, other = first.setdefault(result.question, (one.name, result))
-            # Of very many ties a result has some, and the choice.
-            most = max(1, min(len(result.ties), len(other.ties)) - 1)
-            truth, known = (
-                (each.situation, each.official, each.match, each.ties[:most])
-                for each in (result, other)
-            )
-            if truth != known:
+            truth, known = ((each.situation, each.official, each.match) for each in (result, other))
+            if truth != known or _right_answers(result).isdisjoint(_right_answers(other)):
                 raise UsageError(
                     f"{result.question} is not the same question for {name} and {one.name}: what "
                     "is right differs. Compare runs on one set of questions (the same release, "
                     "seed or file)."
                 )
+
+
+def _right_answers(result: Result) -> set[tuple[Candidate, ...]]:
+    """Return what may be the right answers: a right statement may be one, or follows them."""
+    answers = result.ties[:MOST_TIES]
+    ends_in_own = result.match is not None and len(answers) > 1 and answers[-1] == result.choice
+    return {answers, answers[:-1]} if ends_in_own else {answers}
 
 
 def _on_shared_questions(

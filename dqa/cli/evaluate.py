@@ -85,8 +85,10 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     given = given_by(context)
     if {"model", "models"} <= given.keys():
         raise UsageError("Give --model or --models, not both.")
+    if spec is not None and resume is not None:
+        raise UsageError(f"--resume {resume} has recorded its spec: leave out --spec.")
     record = _record_of(resume, out)
-    base = RunSpec.read(spec) if spec is not None and resume is None else record.spec
+    base = record.spec if spec is None else RunSpec.read(spec)
     how = _arguments(given, record, base, sets=True)
     if not isinstance(base, PlaySpec):  # `evaluate` refuses games
         questions = _questions(base, given)
@@ -118,7 +120,9 @@ def _questions(base: RunSpec | None, given: Mapping[str, Any]) -> QuestionSource
             moved["databases"] = located(named["database"])
         return stored.changed(**moved, **limits)
     if stored is not None and not (named.keys() - {"settings"} or set_in(named.get("settings"))):
-        return stored.changed(**limits)
+        known = type(stored).model_fields
+        read = {name: given[name] for name in ("seed", "strict") if name in given and name in known}
+        return stored.changed(**limits, **read)
     if stored is not None:
         limits = {"scenarios": stored.scenarios, "limit": stored.limit} | limits
     seed = given.get("seed", 0 if base is None else base.seed)
@@ -204,7 +208,7 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     from dqa.api import games
 
     how = _arguments(given_by(context), _record_of(None, out), None)
-    how.pop("mirror", None)
+    how.pop("mirror", None)  # it is set for each world
     world = how.pop("world", None)
     worlds = (world,) if world is not None else games.tournament_worlds()
     if not worlds:
@@ -219,14 +223,13 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     made: list[Tournament] = []
     for one in worlds:
         place = games.place_for(out, one, several=len(worlds) > 1)
-        if mirror is not None and (len(worlds) == 1 or games.players_of(one) > 1):
-            how["mirror"] = mirror
+        mirrored = mirror is not None and (len(worlds) == 1 or games.players_of(one) > 1)
         with progress_of(None if place is None else str(place), games=True) as progress:
             found = games.play_tournament(
                 one,
                 names_in("--players", players),
                 names_in("--opponents", opponents),
-                **how,
+                **(how | {"mirror": mirror} if mirrored else how),
                 out=place,
                 retry_failed=retry_failed,
                 history=history,

@@ -263,6 +263,10 @@ def spec_fields(
             found[name] = tuple(like.changed(name=one, label=None) for one in names)
     if "models" in found:
         found["model"] = found["models"][0]
+    elif "model" in found and "model" not in given and isinstance(base, RunSpec) and base.models:
+        part = {inner: given[name] for name, inner in _PARTS["model"].items() if name in given}
+        found["models"] = tuple(one.changed(**part) for one in base.models)
+        found["model"] = found["models"][0]
     return found
 
 

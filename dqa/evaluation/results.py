@@ -79,14 +79,17 @@ _ASSESSED = (
 )
 """The fields of a result that its `Assessment` has as well."""
 _OF_TASK = ("database", "kind", "decider", "model", "epoch", "situation")
-_TIES = 1_000
+MOST_TIES = 1_000
 """The most best decisions that a line holds."""
 
 
 def _some(ties: tuple[Candidate, ...], choice: Candidate | None) -> tuple[Candidate, ...]:
-    if len(ties) <= _TIES:
+    if len(ties) <= MOST_TIES:
         return ties
-    return (*ties[:_TIES], *([choice] if choice in ties[_TIES:] and choice is not None else ()))
+    return (
+        *ties[:MOST_TIES],
+        *([choice] if choice in ties[MOST_TIES:] and choice is not None else ()),
+    )
 
 
 class Result(Record, use_attribute_docstrings=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
@@ -158,6 +159,26 @@ def test_a_node_decides_within_a_graph(database: dqa.Database) -> None:
         }
     ]
     assert compiled.get_state(HERE).values["decision"] == state["decision"]
+
+
+def test_questions_share_the_rate_of_a_model_and_have_budgets_of_their_own(
+    database: dqa.Database,
+) -> None:
+    """Else several questions ask faster than a provider allows, or the first spends it all."""
+    starts: list[float] = []
+
+    def reply(_request: object) -> AIMessage:
+        starts.append(time.monotonic())
+        looked = "Action: query_database\nAction Input: SELECT name FROM supplier"
+        text = looked if len(starts) % 2 else "Final Answer: Bo"
+        used: Any = {"input_tokens": 900, "output_tokens": 100, "total_tokens": 1_000}
+        return AIMessage(text, usage_metadata=used)
+
+    calls = dqa.CallOptions(requests_per_minute=120, budget_tokens=3_000)
+    decisions = dqa.Decisions("iterrag", model=GivenReplies(reply, name="m"), calls=calls)
+    asked = [decisions.ask(database, "Who goes?", candidates=("Al", "Bo")) for _ in range(2)]
+    assert [one.choice for one in asked] == ["Bo", "Bo"]
+    assert starts[-1] - starts[0] > 1.4
 
 
 def test_a_state_without_a_question_says_so(database: dqa.Database) -> None:

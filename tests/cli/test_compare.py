@@ -186,6 +186,21 @@ def test_runs_that_count_otherwise_are_refused(
         api.compare(run, other)
 
 
+@pytest.mark.parametrize("answers", [("a", "ab"), ("ba", "bc")], ids=" ".join)
+def test_other_right_answers_are_refused(tmp_path: Path, answers: tuple[str, str]) -> None:
+    """Also if some of them are the same."""
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
+        connection.execute("CREATE TABLE s (n)")
+    asked = {"id": "1", "question": "Which?", "candidates": list("abc")}
+    databases = {"shop": tmp_path / "shop.db"}
+    runs = [
+        api.evaluate(api.read_questions([asked | {"answer": list(right)}], databases), "first")
+        for right in answers
+    ]
+    with pytest.raises(UsageError, match="what is right differs"):
+        api.compare(*runs)
+
+
 def test_failures_are_left_out_of_their_pairs(
     dqa: Command, another: Callable[[Change], Path]
 ) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dqa.api.stored import read_run
+from dqa.evaluation.spec import RunSpec
+from dqa.loaders.sources import GeneratedQuestions
 
 SPEC = """\
 questions: {source: generator, count: 1, seed: 0, scenarios: [locating]}
@@ -54,3 +56,33 @@ def test_models_and_epochs_are_options(dqa: Callable[..., Any], tmp_path: Path) 
     both = dqa("eval", *asked, *who, "--model", "scripted:analyst")
     assert both.code == 2
     assert "not both" in both.err
+
+
+def test_the_seed_of_the_command_line_generates_the_questions(
+    dqa: Callable[..., Any], tmp_path: Path
+) -> None:
+    """It is the seed of the questions, too; a run that resumes takes no spec."""
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    asked = ("--deciders", "first", "--epochs", "1", "--out", tmp_path / "a")
+    assert dqa("eval", "--spec", tmp_path / "spec.yaml", "--seed", "9", *asked).code == 0
+    found = read_run(tmp_path / "a").spec
+    assert isinstance(found, RunSpec)
+    assert isinstance(found.questions, GeneratedQuestions)
+    assert (found.seed, found.questions.seed) == (9, 9)
+    refused = dqa("eval", "--resume", tmp_path / "a", "--spec", tmp_path / "missing.yaml")
+    assert refused.code == 2
+    assert "leave out --spec" in refused.err
+
+
+def test_an_option_of_a_model_changes_each_of_several(
+    dqa: Callable[..., Any], tmp_path: Path
+) -> None:
+    """It leaves none of them out."""
+    models = "models: ['openai:a', {name: 'openai:b', label: big}]\n"
+    (tmp_path / "spec.yaml").write_text(SPEC + models)
+    asked = ("--deciders", "first", "--top-p", "0.5", "--out", tmp_path / "a")
+    assert dqa("eval", "--spec", tmp_path / "spec.yaml", *asked).code == 0
+    found = read_run(tmp_path / "a").spec
+    assert isinstance(found, RunSpec)
+    assert [(one.called, one.top_p) for one in found.models] == [("openai:a", 0.5), ("big", 0.5)]
+    assert found.model == found.models[0]

@@ -125,6 +125,11 @@ def test_a_table_of_one_player_has_ours_beside_what_is_printed() -> None:
     assert (person.decider, more.decider) == (None, "buying")
     assert all(cell.ours is None for cell in person.cells)
     assert more.cells[0].published is None
+    # Of all worlds, those of two players are mirrored, and the others are not.
+    both = run("tournament", "--games", 2, "--mirror", "--json")
+    assert both.exit_code == 0
+    games = [one["evaluation"]["games"] for one in json.loads(both.stdout)]
+    assert [one["mirrored"] for one in games] == [True, False]
     shown = run("tournament", "--world", "errand", "--games", 3).output
     assert "Table 3. Errands, in %: printed, and below ours" in shown
     assert "Person" in shown

@@ -249,6 +249,7 @@ def _questions(
         asked = (runs[place].questions.get(result.question) for place, result in decided)
         question = next(filter(None, asked), None)
         judged = [result for _, result in decided if result.outcome.judged]
+        known = next((r for _, r in decided if r.ties or r.official is not None), first)
         times[first.question] += 1
         again = times[first.question]
         yield QuestionRow(
@@ -257,12 +258,12 @@ def _questions(
             scenario=first.scenario,
             text=None if question is None else question.text,
             tags=first.tags,
-            official=first.official,
-            ties=first.ties[:_TIES],
-            tied=len(first.ties),
-            best_value=first.best_value,
-            baseline=first.baseline,
-            goal=first.goal,
+            official=known.official,
+            ties=known.ties[:_TIES],
+            tied=len(known.ties),
+            best_value=known.best_value,
+            baseline=known.baseline,
+            goal=known.goal,
             unit="value" if scenario is None else scenario.unit,
             judged=len(judged),
             correct=sum(result.outcome is Outcome.CORRECT for result in judged),

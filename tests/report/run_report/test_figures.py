@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 import dqa
+from dqa.evaluation.results import Outcome
 from tests.stored import change_record, record_of
 
 JUDGED = "outcome NOT IN ('infrastructure', 'budget', 'stopped', 'crashed', 'unlabelled')"
@@ -387,6 +388,15 @@ def test_a_run_whose_questions_are_gone_says_why_there_is_no_picture(
     report = dqa.write_report(gone, tmp_path / "page.html")
     assert report.pictures is not None
     assert "are others than" in report.pictures
+
+
+def test_a_question_has_the_answer_of_a_judged_decision(drawn_run: dqa.Run) -> None:
+    """Also if the first decision on it ended in a bug and has none."""
+    judged = next(one for one in drawn_run.results if one.outcome.judged)
+    nothing = {"outcome": Outcome.CRASHED, "choice": None, "official": None, "ties": ()}
+    crashed = judged.changed(decider="broken", best_value=None, goal=None, **nothing)
+    (row,) = dqa.read_report(dqa.Run((crashed, judged))).questions
+    assert (row.official, row.ties, row.tied, row.goal) == ("a", ("a",), 1, "maximise")
 
 
 def test_questions_of_two_runs_are_the_same_by_their_content(drawn_run: dqa.Run) -> None:

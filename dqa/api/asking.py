@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -44,7 +44,7 @@ from dqa.deciders.reviewing import settle_decision
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
 from dqa.evaluation.connecting import Connected, GivenObjects, connect
-from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.crashes import decide_or_end
 from dqa.evaluation.decision_spans import decision_span, describe_decision
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.observers import tell_observers
@@ -284,6 +284,8 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         described = _described(there, about)
         connected.check_reachable()
         key = DecisionKey(about.key, there.name, name)
+        if reviewing is not None:
+            reviewing.question = about.text
 
         def decide() -> Decision:
             made = deciders[name].decide(about, described)
@@ -296,7 +298,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
             watched_by(watcher or DecisionWatcher()),
             reviewed_by(reviewing),
         ):
-            decision = _handling_errors(decide, about, reviewing, debug=debug)
+            decision = decide_or_end(decide, debug=debug)
             describe_decision(span, decision)
         alternatives = record_alternatives(about, described, decision.choice, rules)
     spent = replace(decision, usage=decision.usage + decision.lost)
@@ -308,23 +310,6 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     if record is not False:
         trace = store_record(trace, None if record is True else Path(record))
     return tell_observers(trace)
-
-
-def _handling_errors(
-    decide: Callable[[], Decision], about: Question, reviewing: Reviewing | None, *, debug: bool
-) -> Decision:
-    """Return a decision, also if an error ends it; with `debug` a bug raises its own error."""
-    try:
-        if reviewing is not None:
-            reviewing.question = about.text
-        return decide()
-    except StoppedError as error:
-        recorder = None if reviewing is None else reviewing.recorder
-        return ended_by(error) if recorder is None else recorder.failed(error)
-    except Exception as error:
-        if debug:
-            raise
-        return ended_by(error)
 
 
 def require_decided(trace: Trace) -> None:

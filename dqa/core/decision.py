@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from enum import StrEnum
 from operator import add
-from typing import Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from dqa.core.events import Event, WarningEvent
 from dqa.core.evidence import Evidence
@@ -106,6 +107,29 @@ class Decision:
     trace: tuple[Event, ...] = ()
     lost: Usage = Usage()
     ended_by: str | None = None
+
+    @classmethod
+    def join(cls, parts: Sequence[Decision], ending: Ending, **fields: Any) -> Self:  # noqa: ANN401
+        """Return several decisions as one, with everything from them in their order.
+
+        Parameters
+        ----------
+        parts
+            The decisions.
+        ending
+            How the whole ended.
+        fields
+            The other fields of the whole.
+        """
+        joined: dict[str, Any] = {
+            "evidence": tuple(one for part in parts for one in part.evidence),
+            "plans": tuple(plan for part in parts for plan in part.plans),
+            "usage": sum((part.usage for part in parts), Usage()),
+            "steps": sum(part.steps for part in parts),
+            "trace": tuple(event for part in parts for event in part.trace),
+            "lost": sum((part.lost for part in parts), Usage()),
+        }
+        return cls(ending, **joined | fields)
 
     @property
     def warnings(self) -> tuple[str, ...]:

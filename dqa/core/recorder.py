@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -38,6 +39,17 @@ current_watcher = _watcher.get
 """Return the watcher of decisions that begin in this context."""
 watched_by = _watcher.use
 """Call a watcher about every decision that begins in this context."""
+
+
+_recorders = ContextValue["list[Recorder] | None"]("dqa_recorders", None)
+
+
+@contextmanager
+def collect_recorders() -> Iterator[list[Recorder]]:
+    """Give the recorders that begin in this context, for a decision that an error ends."""
+    recorders: list[Recorder] = []
+    with _recorders.use(recorders):
+        yield recorders
 
 
 class Recorder:
@@ -86,6 +98,9 @@ class Recorder:
         self._reviewing = current_reviewing()
         if self._reviewing is not None:
             self._reviewing.recorder = self
+        recorders = _recorders.get()
+        if recorders is not None:
+            recorders.append(self)
         self._budget, self._meter = budget, Meter(budget)
         self._clock = clock
         self._budgeted_from = clock() - self._waited()
@@ -116,7 +131,7 @@ class Recorder:
 
         It has no budget, watcher or review; those of the first recorder apply when it merges.
         """
-        with reviewed_by(None), watched_by(DecisionWatcher()):
+        with reviewed_by(None), watched_by(DecisionWatcher()), _recorders.use(None):
             return cls()
 
     def merge(self, branch: Recorder) -> None:
@@ -170,12 +185,12 @@ class Recorder:
     def answered(self, answer: str, choice: Candidate | None) -> Decision:
         """Return the decision of a run that ended with an answer."""
         self.note(AnswerEvent(step=self.steps, text=answer))
-        return self._decision(Ending.ANSWERED, answer=answer, choice=choice)
+        return self.decision(Ending.ANSWERED, answer=answer, choice=choice)
 
     def ended(self, ending: Ending, problem: str, outage: Outage | None = None) -> Decision:
         """Return the decision of a run that ended without an answer."""
         self.note(EndingEvent.of(ending, self.steps, problem))
-        return self._decision(ending, error=problem, outage=outage)
+        return self.decision(ending, error=problem, outage=outage)
 
     def failed(self, error: Exception) -> Decision:
         """Return the decision of a run that an error ended; see `dqa.core.endings.ending_of`."""
@@ -185,7 +200,8 @@ class Recorder:
         """Return the seconds that people took to answer; no limit counts them."""
         return 0.0 if self._reviewing is None else self._reviewing.waited
 
-    def _decision(self, ending: Ending, **fields: Any) -> Decision:  # noqa: ANN401
+    def decision(self, ending: Ending, **fields: Any) -> Decision:  # noqa: ANN401
+        """Return a decision with everything that is recorded, and other fields."""
         return Decision(
             ending,
             evidence=tuple(self.evidence),

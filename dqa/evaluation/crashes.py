@@ -7,13 +7,17 @@ crashes in a row.
 
 from __future__ import annotations
 
+import time
 import traceback
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dqa.core.decision import Decision, Ending
 from dqa.core.endings import ending_of
-from dqa.core.errors import CrashError, DataError, PluginError, UsageError
+from dqa.core.errors import CrashError, DataError, PluginError, StoppedError, UsageError
 from dqa.core.events import EndingEvent
+from dqa.core.recorder import collect_recorders
 
 if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
@@ -25,24 +29,48 @@ _STOPS = (UsageError, DataError, PluginError)
 """Errors that the user has to fix before anything else is decided."""
 
 
-def ended_by(error: Exception, seconds: float = 0.0) -> Decision:
-    """Return the decision that an error ended, or raise the error where it ends the whole run.
+def end_decision(decision: Decision, error: Exception) -> Decision:
+    """Return a decision as an error ended it; raise the error if it ends the whole run.
 
-    Parameters
-    ----------
-    error
-        What was raised where a decision was made or judged.
-    seconds
-        How long the decision took until then.
+    Everything from before stays: evidence, events and usage.
     """
     if isinstance(error, _STOPS):
         raise error
     ending, problem, outage = ending_of(error)
-    trace: tuple[EndingEvent, ...] = ()
+    event = EndingEvent.of(ending, decision.steps, problem)
     if ending is Ending.CRASHED:
         lines = "".join(traceback.format_exception(error))
-        trace = (EndingEvent(kind="crashed", problem=problem, traceback=lines),)
-    return Decision(ending, seconds=seconds, error=problem, outage=outage, trace=trace)
+        event = EndingEvent(kind="crashed", problem=problem, traceback=lines)
+    trace = (*decision.trace, event)
+    return replace(decision, ending=ending, error=problem, outage=outage, trace=trace)
+
+
+def decide_or_end(
+    decide: Callable[[], Decision], where: str = "", *, debug: bool = False
+) -> Decision:
+    """Return a decision; if an error ends it, with everything that was recorded until then.
+
+    Parameters
+    ----------
+    decide
+        Makes the decision.
+    where
+        The decision, for the note of a traceback.
+    debug
+        Whether a bug raises its own error.
+    """
+    began = time.perf_counter()
+    with collect_recorders() as recorders:
+        try:
+            return decide()
+        except Exception as error:
+            if debug and not isinstance(error, StoppedError):
+                raise
+            if where:
+                error.add_note(f"It was raised at {where}.")
+            parts = [recorder.decision(Ending.CRASHED) for recorder in recorders]
+            seconds = time.perf_counter() - began
+            return end_decision(Decision.join(parts, Ending.CRASHED, seconds=seconds), error)
 
 
 class Crashes:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import UnknownNameError
+from dqa.core.errors import GameTakenError, UnknownNameError
 from dqa.core.question import Candidate
-from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.crashes import decide_or_end, end_decision
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import GOAL
-from dqa.worlds.world import Episode, Move, World
+from dqa.worlds.world import Move, World
 
 UNDECIDED = frozenset({Ending.UNPARSABLE, Ending.STEP_LIMIT, Ending.NO_DECISION})
 """Endings of a decision after which the position's fallback counts."""
@@ -68,12 +69,15 @@ class Played:
         The other facts of the world; see `dqa.worlds.world.Episode.facts`.
     goal
         The goal in the target of the first question, or else the text of that question.
+    failure
+        How an error of the world ended the episode; None for another end.
     """
 
     moves: tuple[PlayedMove, ...]
     returns: Mapping[str, float] | None
     facts: Mapping[str, Candidate | float | bool | None] = field(default_factory=dict)
     goal: str = ""
+    failure: Decision | None = None
 
     @property
     def decisions(self) -> tuple[tuple[str, Decision], ...]:
@@ -120,6 +124,8 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
     ------
     UnknownNameError
         A player has no decider.
+    GameTakenError
+        Another process plays the game now.
     """
     for player in world.players:
         if player not in deciders:
@@ -135,34 +141,36 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
             # Two moves may have the same question: a recording separates them by their number.
             with attempt_by(*named, number, move.player, decider.name):
                 expected = None if reference is None else reference(move)
-                try:
-                    if isinstance(decider, PolicyDecider):  # it knows the position
-                        asked = (move.question, move.position, (*named, number), move.reveal)
-                        decision = decider.decide_at(*asked)
-                    else:
-                        decision = decider.decide(move.question, move.database)
-                except Exception as error:  # noqa: BLE001  (one bug ends one decision)
-                    error.add_note(f"It was raised at move {int(number) + 1} of {' '.join(named)}.")
-                    decision = ended_by(error)
-            moves.append(_carry_out(episode, move, decision, expected))
-            if moves[-1].choice is None:
+                where = f"move {len(moves) + 1} of {' '.join(named)}"
+                decision = decide_or_end(partial(_decide, decider, move, (*named, number)), where)
+            moves.append(_played(move, decision, expected))
+            choice = moves[-1].choice
+            if choice is None:
                 return Played(tuple(moves), None, goal=goal)
+            episode.choose(choice)
         return Played(tuple(moves), episode.returns(), episode.facts(), goal)
+    except GameTakenError:
+        raise
+    except Exception as error:  # noqa: BLE001  (a bug of a world ends one episode)
+        failure = end_decision(Decision(Ending.CRASHED), error)
+        return Played(tuple(moves), None, goal=goal, failure=failure)
     finally:
         episode.close()
 
 
-def _carry_out(
-    episode: Episode, move: Move, decision: Decision, expected: Candidate | None
-) -> PlayedMove:
-    """Carry a decision out, or the fallback if it names no legal action."""
+def _decide(decider: Decider, move: Move, drawn_from: tuple[str, ...]) -> Decision:
+    if isinstance(decider, PolicyDecider):  # it knows the position
+        return decider.decide_at(move.question, move.position, drawn_from, move.reveal)
+    return decider.decide(move.question, move.database)
+
+
+def _played(move: Move, decision: Decision, expected: Candidate | None) -> PlayedMove:
+    """Return a move by its decision, or by the fallback if that names no legal action."""
     choice = decision.choice if decision.ending is Ending.ANSWERED else None
     is_fallback = choice is None or not move.position.accepts(choice)
     if is_fallback:
         is_move = decision.ending in {Ending.ANSWERED, *UNDECIDED}
         choice = move.position.fallback if is_move else None
-    if choice is not None:
-        episode.choose(choice)
     return PlayedMove(
         *(move.player, move.position.actions, decision, choice),
         fallback=is_fallback and choice is not None,

@@ -9,6 +9,7 @@ judged (`Outcome.judged`), nor is a decision where nothing tells what is right.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -170,7 +171,7 @@ def _outcome_of(decision: Decision) -> Outcome:
 
 
 class Judge:
-    """Judges the decisions on one question set.
+    """Judges the decisions on one question set; threads share it.
 
     Parameters
     ----------
@@ -212,8 +213,9 @@ class Judge:
             )
         self._outcomes: dict[str, Outcomes] = {}
         self._simulations = {
-            question.key: one
+            question.key: (one, lock)
             for one in simulations(questions, rule_set)
+            for lock in (threading.Lock(),)
             for question in one.questions
         }
 
@@ -304,6 +306,8 @@ class Judge:
         simulation = self._simulations.get(question.key)
         if simulation is None:
             return recorded_outcomes(question, self._set.truth_of(question))
-        if question.key not in self._outcomes:
-            self._outcomes |= simulation.outcomes()
+        one, lock = simulation
+        with lock:
+            if question.key not in self._outcomes:
+                self._outcomes.update(one.outcomes())
         return self._outcomes[question.key]

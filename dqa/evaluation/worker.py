@@ -12,8 +12,9 @@ from typing import NamedTuple, Protocol
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Usage
+from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.provenance import utc_now
-from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.crashes import decide_or_end, end_decision
 from dqa.evaluation.decision_spans import decision_span, describe_decision
 from dqa.evaluation.plan import Group, Setup, Task
 from dqa.evaluation.results import Result
@@ -78,16 +79,33 @@ class Worker:
         self._databases = OpenDatabases(setup.open, most_open)
         self._patience: dict[str, Patience] = {}
         self._new_patience: Callable[[], Patience] = lambda: Patience(patience, self._stopped)
-        self._judging = threading.Lock()
+        self._lock = threading.Lock()
 
     def decide(self, task: Task) -> Made:
         """Make and judge one decision."""
+        return decide_task(task, lambda: self.make(task), lambda made: self._assess(task, made))
 
-        def judge(decision: Decision) -> Assessment:
-            with self._judging:
-                return self._judge.judge(task.question, decision)
+    def _assess(self, task: Task, decision: Decision) -> Assessment:
+        """Judge a decision; wait for the database of its statements if that went away."""
+        found: list[Assessment] = []
+        failed: list[DatabaseUnavailableError] = []
 
-        return decide_task(task, lambda: self.make(task), judge)
+        def attempt() -> bool:
+            try:
+                found.append(self._judge.judge(task.question, decision))
+            except DatabaseUnavailableError as error:
+                failed.append(error)
+            return bool(found)
+
+        # A decision that an outage ended is judged without the database: it did not answer.
+        self._patience_of(f"judging on {task.database}").repeat(attempt)
+        if not found:
+            raise failed[-1]
+        return found[0]
+
+    def _patience_of(self, database: str) -> Patience:
+        with self._lock:
+            return self._patience.setdefault(database, self._new_patience())
 
     def stop(self) -> None:
         """Stop waiting for databases."""
@@ -102,21 +120,17 @@ class Worker:
         attempts: list[Decision] = []
         replayed: list[bool] = []
 
+        def ask() -> Decision:
+            with self._databases.of(task) as database:
+                return _ask(self._setup.decider_of(task), task, database)
+
         def attempt() -> bool:
-            started = time.perf_counter()
             with attempt_by(*task.key.requester) as models:
-                try:
-                    with self._databases.of(task) as database:
-                        attempts.append(_ask(self._setup.decider_of(task), task, database))
-                except Exception as error:  # noqa: BLE001  (one bug ends one decision)
-                    error.add_note(f"It was raised at {task.key}.")
-                    attempts.append(ended_by(error, time.perf_counter() - started))
+                attempts.append(decide_or_end(ask, str(task.key)))
             replayed.append(bool(models.played))
             return attempts[-1].outage != "database"
 
-        with self._judging:
-            patience = self._patience.setdefault(task.database, self._new_patience())
-        patience.repeat(attempt)
+        self._patience_of(task.database).repeat(attempt)
         lost = sum((one.lost for one in attempts), Usage())
         for earlier, is_replayed in zip(attempts, replayed[1:], strict=False):
             lost += Usage() if is_replayed else earlier.usage
@@ -145,7 +159,7 @@ def decide_task(
         try:
             assessment = judge(decision)
         except Exception as error:  # noqa: BLE001  (a simulator's bug ends one decision)
-            decision = ended_by(error, decision.seconds)
+            decision = end_decision(decision, error)
             assessment = Assessment.of_ending(decision)
         result = Result.of(task, decision, assessment)
         provenance = Provenance.of(decision, task.key.id, time_asked)

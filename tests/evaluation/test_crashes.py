@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 
 import dqa
 from dqa import plugins
+from dqa.core.decision import Ending, Usage
 from dqa.core.errors import (
     DatabaseUnavailableError,
     StatementError,
@@ -20,6 +22,9 @@ from dqa.core.question_set import QuestionSet
 from dqa.evaluation.build import BuiltRun
 from dqa.evaluation.crashes import MOST_IN_A_ROW
 from dqa.evaluation.results import Outcome
+from dqa.models.scripted import GivenReplies, Request
+from dqa.models.scripted.steps import Step
+from dqa.testing import query
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import ONE, Answer
 
@@ -112,6 +117,61 @@ def test_a_bug_of_a_simulator_ends_the_decisions_that_it_judges(
     monkeypatch.setattr(type(plugins.simulator("building")), "outcomes", broken)
     found = outcomes(official)
     assert (found.count(Outcome.CORRECT), found.count(Outcome.CRASHED)) == (3, 3)
+
+
+def test_a_failure_after_paid_replies_loses_none_of_them(
+    questions: QuestionSet, official: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Usage, evidence and events stay, whether the model or the judge failed; an outage may end."""
+
+    def reply(request: Request) -> Step:
+        if request.number % 2 == 0:
+            return query("SELECT 1")
+        raise ZeroDivisionError("a bug of the model's own class")
+
+    asked = dqa.evaluate(
+        questions,
+        "planrag",
+        model=GivenReplies(reply),
+        databases="sqlite",
+        options=ONE,
+        out=tmp_path / "run",
+    )
+    for trace in asked.traces:
+        assert (trace.ending, trace.steps, trace.usage.calls) == (Ending.CRASHED, 1, 1)
+        assert [one.statement for one in trace.evidence] == ["SELECT 1"]
+        assert [event.kind for event in trace.events][-2:] == ["retrieval", "crashed"]
+    simulator, left = type(plugins.simulator("building")), iter([True])
+    simulate = simulator.outcomes
+
+    def fail(*arguments: Any) -> Any:
+        if next(left, is_away):
+            raise DatabaseUnavailableError("The judge's database went away.")
+        return simulate(*arguments)
+
+    monkeypatch.setattr(simulator, "outcomes", fail)
+    for is_away, outcome in ((False, Outcome.CORRECT), (True, Outcome.INFRASTRUCTURE)):
+        options = dqa.RunOptions(patience=0.0 if is_away else 60.0)
+        rule = Rule("one", official)
+        run = dqa.evaluate(questions, rule, databases="sqlite", options=options)
+        judged = [result for result in run.results if result.scenario == "building"]
+        assert {result.outcome for result in judged} == {outcome}
+        assert {(result.usage, result.statements) for result in judged} == {(Usage(10, 5, 1), 1)}
+
+
+def test_decisions_are_judged_at_the_same_time(
+    outcomes: Callable[..., list[Outcome]], official: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The simulation of one situation waits for that of another one here."""
+    simulator, both = type(plugins.simulator("building")), Barrier(2, timeout=30.0)
+    simulate = simulator.outcomes
+
+    def wait(*arguments: Any) -> Any:
+        both.wait()
+        return simulate(*arguments)
+
+    monkeypatch.setattr(simulator, "outcomes", wait)
+    assert set(outcomes(official, options=dqa.RunOptions(workers=4))) == {Outcome.CORRECT}
 
 
 @pytest.mark.parametrize(("where", "crashes"), [("open", 6), ("close", 0)])

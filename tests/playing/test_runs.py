@@ -19,7 +19,7 @@ import dqa
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
-from dqa.core.decision import Decision, Ending
+from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.evaluation.options import RunOptions
@@ -238,6 +238,25 @@ def test_an_outage_is_no_game_and_is_played_again(tmp_path: Path) -> None:
     whole = again()
     assert whole.made == 1
     assert whole.counts.complete
+
+
+def test_a_failure_of_the_history_loses_no_paid_move(tmp_path: Path) -> None:
+    """The game is not scored, and its moves and their usage are stored."""
+    history = tmp_path / "history.db"
+
+    def decide(question: Question) -> Decision:
+        with closing(sqlite3.connect(history)) as connection:
+            connection.execute("DROP TABLE events")
+        choice = (question.candidates or ())[0]
+        usage = Usage(10, 5, 1)
+        return Decision(Ending.ANSWERED, answer=str(choice), choice=choice, usage=usage)
+
+    run = dqa.play("kuhn", Plays(decide), "eager", games=1, history=history, options=HERE)
+    (result,) = run.results
+    assert result.outcome in {Outcome.INFRASTRUCTURE, Outcome.CRASHED}
+    assert result.usage == Usage(10, 5, 1)
+    assert result.game is not None
+    assert result.game.moves["player"] == 1
 
 
 def test_a_game_that_another_process_began_again_is_played_again(duel: WorldFactory) -> None:

@@ -14,13 +14,13 @@ import pytest
 
 from dqa import plugins
 from dqa.core.decision import Ending
+from dqa.core.endings import ending_of
 from dqa.core.errors import (
     DataError,
     UsageError,
     WorldUnavailableError,
 )
 from dqa.core.question import Question
-from dqa.evaluation.crashes import ended_by
 from dqa.evaluation.play import play_episode
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import AGENT, BEGINNING, ObservedPosition, read_events
@@ -228,7 +228,7 @@ def test_a_failure_of_the_engine_is_no_wrong_answer(episode: HouseholdEpisode) -
     own.engine.process.kill()
     with pytest.raises(WorldUnavailableError, match="has no result") as ended:
         episode.choose("look")
-    assert ended_by(ended.value).ending is Ending.INFRASTRUCTURE
+    assert ending_of(ended.value)[0] is Ending.INFRASTRUCTURE
 
 
 def test_ctrl_c_during_a_reply_ends_the_process_and_not_later_games(

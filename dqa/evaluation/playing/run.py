@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dqa.core.database import Limits
@@ -19,7 +20,7 @@ from dqa.core.question import Candidate
 from dqa.core.recorder import DecisionWatcher, current_watcher, watched_by
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.by_scenario import ByScenario
-from dqa.evaluation.crashes import ended_by
+from dqa.evaluation.crashes import decide_or_end, end_decision
 from dqa.evaluation.plan import Task
 from dqa.evaluation.play import UNDECIDED, Played, Reference, play_episode
 from dqa.evaluation.playing.records import PlayedGame
@@ -114,7 +115,7 @@ class GameWorker:
             else:
                 deciders = {seat: own.attempt(()) or own}
         played = failed = None
-        started = time.perf_counter()
+        began = time.perf_counter()
         try:
             if attempts is None:
                 played = play(deciders)
@@ -123,7 +124,9 @@ class GameWorker:
         except GameTakenError:
             raise
         except Exception as error:  # noqa: BLE001  (a bug of a world ends one game)
-            failed = ended_by(error)
+            failed = end_decision(Decision(Ending.CRASHED), error)
+        if played is not None:
+            failed = played.failure
         log = GameLog(called)
         if attempts is None:
             log.add_moves(played)
@@ -131,7 +134,7 @@ class GameWorker:
             attempts.record(log)
         count = 1 if attempts is None else attempts.count
         kept = _record(game, setup, played, count)
-        return _join(kept, log, failed, time.perf_counter() - started)
+        return _join(kept, log, failed, time.perf_counter() - began)
 
     def _judge(self, decision: Decision) -> Assessment:
         """Return a game with its value for the player."""
@@ -203,18 +206,14 @@ def _join(game: PlayedGame, log: GameLog, failed: Decision | None, seconds: floa
         got = [f"{log.called[seat]} ({seat}) {value:+g}" for seat, value in game.returns.items()]
         got += [f"{name}: {value}" for name, value in game.facts.items() if value is not None]
         answer = ", ".join(got)
-    return _GameDecision(
+    return _GameDecision.join(
+        decisions,
         Ending.ANSWERED if ended is None else ended.ending,
         answer=answer,
-        evidence=tuple(one for decision in decisions for one in decision.evidence),
-        plans=tuple(plan for decision in decisions for plan in decision.plans),
-        usage=sum((decision.usage for decision in decisions), Usage()),
-        steps=sum(decision.steps for decision in decisions),
         seconds=seconds,
         error=None if ended is None else ended.error,
         outage=None if ended is None else ended.outage,
         trace=tuple(events),
-        lost=sum((decision.lost for decision in decisions), Usage()),
         game=game,
     )
 
@@ -354,8 +353,12 @@ class Attempts:
         while len(self._attempts) < self._decider.attempts:
             number, between = len(self._attempts) + 1, _Between()
             asked = attempt_by(*self._names, f"before attempt {number}", self._decider.name)
-            with asked, watched_by(between):
-                player = self._decider.attempt(self._trajectories)
+            try:
+                with asked, watched_by(between):
+                    player = self._decider.attempt(self._trajectories)
+            except Exception:
+                self._others.append(between.decision())
+                raise
             if player is None:
                 self._others.append(between.decision())
                 break
@@ -417,7 +420,8 @@ class Attempts:
             return 1
         name = self._decider.name
         with attempt_by(*self._names, "which attempt counts", name):
-            decision = self._decider.choose_attempt(self._trajectories)
+            choose = partial(self._decider.choose_attempt, self._trajectories)
+            decision = decide_or_end(choose, f"the choice of an attempt by {name}")
         self._others.append(decision)
         if decision.ending in UNDECIDED:
             return len(self._attempts)

@@ -36,8 +36,6 @@ from dqa.loaders.sources import QuestionSource, Source
 SPEC_VERSION = 2
 _FIRST_DISPLAY = {"digits": 0, "fold": False}
 """The display of version 1, which named none: every digit, and a row for each candidate."""
-_NO_LISTS = frozenset({"schema", "schema_scope", "protection"})
-"""The fields of a policy that are set when a database is opened."""
 PARAMETERS = ("top_p", "reasoning_effort", "extra_body")
 """The fields of a `ModelSpec` that its provider's chat model takes."""
 ProtocolName: TypeAlias = Literal["react", "tools"]
@@ -71,7 +69,7 @@ def _policy_lists(value: object) -> object:
         return None
     from dqa.guard import DEFAULT, Policy
 
-    known = [item.name for item in fields(Policy) if item.name not in _NO_LISTS]
+    known = [item.name for item in fields(Policy) if item.repr]
     try:
         if isinstance(value, Path | str):
             value = Policy.read(Path(value))

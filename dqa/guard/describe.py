@@ -140,12 +140,15 @@ def answer(form: Form, schema: DatabaseSchema, namespace: str) -> Rows:
 
 def _refuse_other_schema(found: Mapping[str, str | None], dialect: str, policy: Policy) -> None:
     owners = [found.get("schema"), found.get("of"), *_names(found.get("table") or "")[:-1]]
-    scope = policy.schema_scope
+    scope = policy.schema_scope.first if policy.schema_scope is not None else None
     for owner in filter(None, owners):
         name, is_quoted = owner.strip("\"`[]'"), not re.fullmatch(r"[\w$]+", owner)
         is_own = scope is None or scope.holds(name, dialect, quoted=is_quoted)
         if not is_own or name.lower() in lists(dialect)["system schemas"]:
-            raise Refusal(f"only the own schema is described, and {owner} is another one")
+            raise Refusal(
+                f"a description shows what the name alone means, and {owner} may be another "
+                "schema; leave it out"
+            )
 
 
 def _names(written: str) -> list[str]:

@@ -67,6 +67,12 @@ class SchemaScope:
         """Whether a table of another schema may be found by its name alone."""
         return not self.schemas.issuperset(self.search_path)
 
+    @property
+    def first(self) -> SchemaScope:
+        """The scope of the schema whose tables are found first."""
+        own = [name for name in self.search_path if name in self.schemas]
+        return SchemaScope.of(own[:1] or self.schemas)
+
     def holds(self, name: str, dialect: str, *, quoted: bool) -> bool:
         """Whether a statement that names a schema so can mean only one of the own ones."""
         folds = dialect in {"postgres", "duckdb", "ansi"}
@@ -77,22 +83,6 @@ class SchemaScope:
             return not quoted and lower in self.schemas
         is_folded = dialect == "duckdb" or (dialect == "ansi" and not quoted)
         return is_folded and lower in set(map(fold, self.schemas))
-
-
-@dataclass(frozen=True)
-class Protection:
-    """Facts about an opened database that a policy needs.
-
-    Attributes
-    ----------
-    revealing_views
-        The views, in lower case, that would show hidden data.
-    namespace
-        The schema whose tables are known; None where statements have no name for it.
-    """
-
-    revealing_views: frozenset[str] = frozenset()
-    namespace: str | None = None
 
 
 @dataclass(frozen=True)
@@ -144,8 +134,8 @@ class Policy:
         The tables and columns of the database; a policy that hides a part of a table needs it.
     schema_scope
         Which schemas are the database's own, where statements can name others.
-    protection
-        Facts about an opened database that the policy needs.
+    revealing_views
+        The views, in lower case, that would show hidden data.
     inside
         The label that every node of a graph has to have that may be read.
     database
@@ -178,17 +168,18 @@ class Policy:
     unmasked: frozenset[str] = frozenset()
     schema: DatabaseSchema | None = field(default=None, repr=False)
     schema_scope: SchemaScope | None = field(default=None, repr=False)
-    protection: Protection | None = field(default=None, repr=False)
+    revealing_views: frozenset[str] = field(default=frozenset(), repr=False)
     inside: str | None = field(default=None, repr=False)
     database: str | None = field(default=None, repr=False)
     holds_store: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in (*_LISTS, *_MAPPINGS):
-            given = getattr(self, name)
-            if given is not None:
-                object.__setattr__(self, name, _by_names(name, given))
-            for entry in given if given is not None and name in _OWNED else ():
+            entries = getattr(self, name)
+            if entries is not None:
+                entries = _by_names(name, entries)
+                object.__setattr__(self, name, entries)
+            for entry in entries or () if name in _OWNED else ():
                 if "." not in entry.strip("."):
                     raise UsageError(f"The policy's {name} has '{entry}': write 'owner.{entry}'.")
         for name, mask in self.masks.items():
@@ -314,8 +305,11 @@ class Policy:
 
     def shows_table(self, name: str) -> bool:
         """Whether a table or view of the database's own may be read."""
-        views = self.protection.revealing_views if self.protection is not None else frozenset()
-        return self.allows_table(name) and name.casefold() not in views - self.unmasked
+        return self.allows_table(name) and not self.reveals(name)
+
+    def reveals(self, name: str) -> bool:
+        """Whether a name is of a view that would show hidden data."""
+        return name.casefold() in self.revealing_views - self.unmasked
 
     def allows_column(self, table: str, column: str) -> bool:
         """Whether a column of a table (by its name without the schema) may be read."""
@@ -327,10 +321,13 @@ class Policy:
 
     def restricts_columns_of(self, table: str) -> bool:
         """Whether some of a table may not, or perhaps may not, be read."""
-        name = table.casefold()
+        return bool(self.restricted_names & {"", table.casefold()})
+
+    @cached_property
+    def restricted_names(self) -> frozenset[str]:
+        """The tables that a restriction names; an empty name stands for all."""
         entries = (*self.masks, *(self.columns or ()), *self.denied_columns)
-        is_named = any(entry.rpartition(".")[0] in {"", name} for entry in entries)
-        return is_named or name in self.row_filters
+        return frozenset((*self.row_filters, *(entry.rpartition(".")[0] for entry in entries)))
 
     def only(
         self,
@@ -484,7 +481,7 @@ def _parts(entry: str) -> tuple[str, str, str]:
     return entry.rpartition(".")
 
 
-_LISTS = tuple(item.name for item in fields(Policy) if "frozenset" in str(item.type))
+_LISTS = tuple(f.name for f in fields(Policy) if f.repr and "frozenset" in str(f.type))
 _MAPPINGS = ("masks", "row_filters")
 _OWNED = frozenset({"columns", "properties", "masks"})
 """Lists whose entries name a table, a label or a type before the dot."""

@@ -77,7 +77,7 @@ def judge(statement: str, dialect: str, policy: Policy = DEFAULT) -> str:
     if prefix is None:
         return text
     # The plan of a view names the tables and columns that it reads.
-    if text != query.text or policy.tables is not None:
+    if policy.restricts:
         raise Refusal("the plan may show what the policy hides; run the query without EXPLAIN")
     return read.text
 

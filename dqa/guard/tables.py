@@ -8,7 +8,7 @@ or a whole row read only the visible part.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from dqa.guard.check import Refusal
 from dqa.guard.hints import closest
 from dqa.guard.lists import lists
 from dqa.guard.parsing import MARK, Parsed, parse
-from dqa.guard.policy import Mask, Policy, Protection
+from dqa.guard.policy import Mask, Policy
 
 _MYSQL_FENCE = "LIMIT 18446744073709551615"
 _FENCES: Mapping[str, str] = {
@@ -44,7 +44,7 @@ _ALL = Limits(rows=1_000_000, bytes=1 << 30, seconds=60.0, cell=1 << 24)
 _VIEWS: Mapping[str, str] = {
     # Views by what they depend on; a partition by its parent, and the reverse.
     "postgres": """
-        SELECT v.relname, t.relname
+        SELECT v.relname, t.relname, false AS is_partition
           FROM pg_catalog.pg_depend AS d
           JOIN pg_catalog.pg_rewrite AS r
             ON r.oid = d.objid AND d.classid = 'pg_catalog.pg_rewrite'::regclass
@@ -55,7 +55,7 @@ _VIEWS: Mapping[str, str] = {
           JOIN pg_catalog.pg_namespace AS n ON n.oid = v.relnamespace
          WHERE n.nspname NOT IN ('pg_catalog', 'information_schema')
         UNION ALL
-        SELECT x.one, x.other
+        SELECT x.one, x.other, true
           FROM pg_catalog.pg_inherits AS i
           JOIN pg_catalog.pg_class AS c ON c.oid = i.inhrelid
           JOIN pg_catalog.pg_class AS p ON p.oid = i.inhparent,
@@ -163,17 +163,19 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> TableInfo |
     names = {name, f"{node.db}.{name}".casefold().strip(".")}
     full = f"{node.db}.{name}".casefold()
     table = policy.columns_of(name)
-    if node.db and full in (policy.unmasked if policy.tables is None else policy.tables):
+    is_listed = policy.tables is None or full in policy.tables
+    if node.db and full in policy.unmasked and is_listed:
         return None
-    is_listed = bool(names & known) or f"pg_catalog.{name}" in known
-    if is_listed and table is None and not names & (policy.tables or frozenset()):
+    is_catalogue = bool(names & known) or f"pg_catalog.{name}" in known
+    if is_catalogue and table is None and not names & (policy.tables or frozenset()):
         raise Refusal(f"the catalogue {node.name} may not be read; SHOW TABLES and DESCRIBE work")
     if policy.tables is None and policy.holds_store and is_store_table(name):
         raise Refusal(f"{node.name} is of a store of runs; the policy's tables may name it")
-    own = policy.protection.namespace if policy.protection is not None else None
-    is_elsewhere = bool(node.db) and own is not None and node.db.casefold() != own.casefold()
+    own = policy.schema_scope.first if node.db and policy.schema_scope is not None else None
+    is_quoted = own is not None and bool(node.args["db"].args.get("quoted"))
+    is_elsewhere = own is not None and not own.holds(node.db, dialect, quoted=is_quoted)
     if is_elsewhere and policy.allows_table(node.name, node.db):
-        if policy.hides:
+        if policy.hides or policy.restricts_columns_of(name) or policy.reveals(name):
             raise Refusal(f"{full} is of another schema, and could show hidden data")
         return None
     is_unknown = policy.schema is not None and (table is None or not policy.shows_table(name))
@@ -233,7 +235,7 @@ def protected(policy: Policy, session: Session) -> Policy:
         if policy.hides:
             raise UsageError(f"Masks and row filters are not known to hold in {session.language}.")
         return policy
-    hiding: set[str] = set()
+    hiding = set(policy.restricted_names)
     tables = policy.schema.tables if policy.schema is not None else ()
     for table in tables:
         shown = _shown(table, policy)
@@ -241,12 +243,12 @@ def protected(policy: Policy, session: Session) -> Policy:
             raise UsageError(
                 f"Two tables are called {table.name}, and the policy hides a part of one."
             )
-        if shown is not None and policy.shows_table(table.name):
+        if shown is not None:
             hiding.add(table.name.casefold())
     require_conditions(policy, dialect)
     views = _views(session) if hiding else []
-    revealing = revealing_views(views, dialect, hiding)
-    return replace(policy, protection=Protection(revealing, session.namespace))
+    revealing = revealing_views(views, dialect, hiding) - policy.restricted_names
+    return replace(policy, revealing_views=revealing)
 
 
 def require_conditions(policy: Policy, dialect: str) -> None:
@@ -292,7 +294,7 @@ def _refuse_unless_plain(table: TableInfo, condition: str, dialect: str, quote: 
             raise Refusal("IN needs a list of values")
 
 
-def _views(session: Session) -> list[tuple[object, object]]:
+def _views(session: Session) -> Sequence[Sequence[object]]:
     """Return each view with a table that it reads, or with its definition."""
     try:
         found = session.run(" ".join(_VIEWS[session.dialect].split()), _ALL)
@@ -302,18 +304,23 @@ def _views(session: Session) -> list[tuple[object, object]]:
         ) from error
     if found.cut is not None:
         raise UsageError(f"Database '{session.name}' has too many views for this policy.")
-    return [(row[0], row[1]) for row in found.rows]
+    return found.rows
 
 
 def revealing_views(
-    rows: Iterable[tuple[object, object]], dialect: str, hiding: Iterable[str]
+    rows: Iterable[Sequence[object]], dialect: str, hiding: Collection[str]
 ) -> frozenset[str]:
     """Return the views, in lower case, that read what hides something, directly or by others.
 
     A definition reads every word in it, so one view too many is found rather than one too few; one
-    whose definition the role may not see could read anything.
+    whose definition the role may not see could read anything. A partition that hides the same
+    columns itself reveals nothing.
     """
-    views = [(str(view).casefold(), str(text or "").casefold()) for view, text in rows]
+    views = [
+        (name, str(text or "").casefold())
+        for name, text, *is_partition in ((str(row[0]).casefold(), *row[1:]) for row in rows)
+        if not (any(is_partition) and name in hiding)
+    ]
     found: set[str] = set()
     names = list(hiding)
     while names:
@@ -323,8 +330,9 @@ def revealing_views(
         new = {
             view
             for view, text in views
-            if (text == name if dialect == "postgres" else not text or word.search(text))
+            if view != name  # a definition has its own name
+            and (text == name if dialect == "postgres" else not text or word.search(text))
         }
         names += new - found
         found |= new
-    return frozenset(found - set(hiding))
+    return frozenset(found)

@@ -42,6 +42,7 @@ def tables(secret: str, number: int, hidden: str) -> str:
         INSERT INTO orders VALUES (1, 1, 10), (2, 1, 20), (3, 2, 30), (4, 9, 5);
         CREATE VIEW contacts AS SELECT name, email FROM customer;
         CREATE VIEW deep AS SELECT * FROM contacts;
+        CREATE VIEW renamed AS SELECT salary, salary AS wage, email AS contact FROM customer;
         CREATE VIEW totals AS SELECT customer_id, sum(total) AS total FROM orders
                               GROUP BY customer_id;
     """
@@ -61,14 +62,19 @@ TWIN = """
 """What may be read of the tables, as it would be if there were no more."""
 
 _WITHOUT = """
-    DROP VIEW deep; DROP VIEW contacts;
+    DROP VIEW renamed; DROP VIEW deep; DROP VIEW contacts;
     ALTER TABLE customer DROP COLUMN email; ALTER TABLE customer DROP COLUMN salary;
 """
 _DENIED = frozenset({"customer.email", "salary"})
+_BY_SCHEMA = frozenset({"main.customer", "main.renamed", "customer", "renamed", "orders", "totals"})
 _LISTED = frozenset({"customer.id", "customer.name", "customer.note", "customer.region"})
 KINDS: Mapping[str, tuple[Policy, tuple[str, str, str]]] = {
     "masks and rows": (
         Policy(masks=MASKS, row_filters=FILTERS),
+        (tables("kq7", 77001, "zz8"), tables("qk9", 88002, "hh6"), TWIN),
+    ),
+    "tables by their schema": (
+        Policy(tables=_BY_SCHEMA, masks=MASKS, row_filters=FILTERS),
         (tables("kq7", 77001, "zz8"), tables("qk9", 88002, "hh6"), TWIN),
     ),
     "denied columns": (

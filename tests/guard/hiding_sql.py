@@ -172,7 +172,7 @@ class SqlAttacks(Attacks):
     def _viewed(self) -> str:
         return (
             f"SELECT {self._pick('*', 'email', 'count(*) AS n')} FROM "
-            f"{self._pick('contacts', 'deep', 'totals', 'contacts c', 'deep AS d')}"
+            f"{self._pick('contacts', 'deep', 'totals', 'contacts c', 'deep AS d', 'renamed')}"
             f"{self._pick('', ' LIMIT 2', ' ORDER BY 1')}"
         )
 

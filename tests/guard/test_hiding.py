@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import dqa
@@ -82,6 +83,52 @@ def test_a_policy_may_let_a_view_be_read(backend: str) -> None:
             ("kq7ann@x",),
         )
         assert database.query("SELECT DISTINCT email FROM deep").rows == (("?",),)
+
+
+_SEVERAL = """
+    CREATE TABLE person (id INTEGER, name TEXT, ssn TEXT);
+    INSERT INTO person VALUES (1, 'ann', 'kq7');
+    CREATE VIEW taxed AS SELECT ssn, ssn AS tax FROM person;
+    CREATE VIEW older AS SELECT name FROM person WHERE ssn > 'kq';
+    CREATE SCHEMA other;
+    CREATE TABLE other.staff (id INTEGER, ssn TEXT);
+    INSERT INTO other.staff VALUES (1, 'kq7');
+    CREATE TABLE other.person (ssn TEXT, note TEXT);
+    INSERT INTO other.person VALUES ('kq7', 'kq7');
+    CREATE VIEW other.outside AS SELECT ssn AS tax FROM main.person;
+    CREATE VIEW other.crew AS SELECT ssn AS tax FROM other.staff;
+"""
+_READING = (
+    *("SELECT ssn FROM other.staff", "SELECT * FROM other.staff", "SELECT ssn FROM staff"),
+    *("SELECT ssn FROM OTHER.Person", "SELECT tax FROM other.outside", "SELECT tax FROM outside"),
+    *('SELECT ssn FROM "main"."person"', "SELECT tax FROM main.taxed"),
+    *("SELECT tax FROM taxed", "SELECT tax FROM other.crew", "SELECT ssn FROM several.person"),
+    *("EXPLAIN SELECT * FROM older", "DESCRIBE other.person"),
+)
+
+
+@pytest.mark.parametrize("denied", [{"ssn"}, {"person.ssn", "staff.ssn"}])
+@pytest.mark.parametrize("tables", [None, {"main.person", "main.taxed", "older", "other.crew"}])
+@pytest.mark.parametrize("query", ["", "?schema=main,other"])
+def test_no_schema_before_a_name_reveals_a_denied_column(
+    query: str, tables: set[str] | None, denied: set[str], tmp_path: Path
+) -> None:
+    """Neither of its own table, nor of another schema's, nor through a view or a plan of one."""
+    with closing(duckdb.connect(str(tmp_path / "several.duckdb"))) as connection:
+        connection.execute(_SEVERAL)
+    policy = Policy(
+        schemas=frozenset({"other"}),
+        tables=None if tables is None else frozenset(tables),
+        denied_columns=frozenset(denied),
+        unmasked=frozenset({"older"}),
+    )
+    location = f"duckdb:///{tmp_path / 'several.duckdb'}{query}"
+    with closing(dqa.open_database(location, policy=policy, isolation="none")) as database:
+        for statement in _READING:
+            with pytest.raises(QueryError) as raised:
+                database.query(statement)
+            assert "kq" not in str(raised.value)
+        assert database.query("SELECT name FROM older").rows == (("ann",),)
 
 
 def test_samples_and_hints_hold_what_may_be_read(hiding: Database) -> None:

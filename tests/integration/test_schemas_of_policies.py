@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 import dqa
-from dqa.core.errors import RefusedStatementError
+from dqa.core.errors import QueryError, RefusedStatementError
 from dqa.guard import Policy
 
 SALES = Policy(schemas=frozenset({"sales"}))
@@ -73,6 +73,11 @@ def test_schemas_of_a_policy_are_described_and_joined(
                 assert database.query(joined.format(written)).rows == (("north", 7),)
             with pytest.raises(RefusedStatementError):
                 database.query("SELECT * FROM salaries.salary")
+        hiding = Policy(schemas=SALES.schemas, denied_columns=frozenset({"sale.price"}))
+        with closing(dqa.open_database(location, policy=hiding)) as database:
+            for statement in ("price FROM sales.sale", "price FROM sale", "* FROM sales.SALE"):
+                with pytest.raises(QueryError):
+                    database.query(f"SELECT {statement}")
         with closing(dqa.open_database(location)) as database:
             assert {table.name for table in database.schema().tables} == {"shop"}
             with pytest.raises(RefusedStatementError):

@@ -255,7 +255,7 @@ def _exact(
     readers: dict[int, _Reader] = {}
     for number, (_, kind, *_) in enumerate(described):
         cell = f"#{number + 1}"
-        exact = _TEMPORAL.sub("VARCHAR", kind)
+        exact = _TEMPORAL.sub(lambda found: "VARCHAR" if found[1] else found[0], kind)
         if exact != kind:
             cell = f"CAST({cell} AS {exact})"
         if exact != kind and "(" not in kind:
@@ -277,9 +277,10 @@ def _iso(value: Any) -> Any:  # noqa: ANN401
 
 
 _TEMPORAL = re.compile(
-    r"\b(?:DATE|TIMESTAMP(?:_\w+)?(?: WITH TIME ZONE)?|TIME_NS|INTERVAL)(?=[,)\[]|$)"
+    r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'"
+    r"|\b(DATE|TIMESTAMP(?:_\w+)?(?: WITH TIME ZONE)?|TIME_NS|INTERVAL)(?=[,)\[]|$)"
 )
-"""Types of times within any type; a name in a STRUCT is followed by a space."""
+"""Quoted names and texts, or types of times; a name in a STRUCT is followed by a space."""
 
 
 def _is_reading(parsed: duckdb.Statement) -> bool:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,6 +153,7 @@ class Sqlite(EngineSettings):
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
+        self._text: Callable[[bytes], str] = str  # much faster, but only for UTF-8
 
     def connect(self) -> sqlite3.Connection:
         """Connect without the right to write."""
@@ -178,26 +179,14 @@ class Sqlite(EngineSettings):
 
     @contextmanager
     def execute(self, connection: Connection, statement: str) -> Iterator[Result]:
-        """Run a statement; run it again if it returns text that is not UTF-8, to keep the bytes."""
+        """Run a statement."""
         driver: sqlite3.Connection = connection.driver
         cursor = driver.cursor()
-
-        def rows() -> Iterator[Sequence[Any]]:
-            count = 0
-            try:
-                for count, row in enumerate(cursor, 1):  # noqa: B007  (read after an error)
-                    yield row
-            except sqlite3.OperationalError as error:
-                if not str(error).startswith("Could not decode"):
-                    raise
-                driver.text_factory = _TEXT
-                yield from islice(cursor.execute(statement), count, None)
-
-        driver.text_factory = str
+        driver.text_factory = self._text
         try:
             with driver_reads():
                 cursor.execute(statement)
-            yield columns_of(cursor), rows()
+            yield columns_of(cursor), cursor
         finally:
             cursor.close()
 
@@ -216,6 +205,9 @@ class Sqlite(EngineSettings):
     def failure(self, error: Exception, driver: Any) -> Failure:  # noqa: ANN401, ARG002
         """Explain an error by its code."""
         problem = str(error).rstrip(".")
+        if problem.startswith("Could not decode"):
+            self._text = _TEXT
+            return Failure(Fault.PASSING, problem)
         fault = fault_of(getattr(error, "sqlite_errorcode", 0))
         if fault is Fault.REFUSED or problem.startswith("not authorized"):
             return Failure(Fault.REFUSED, f"{problem}; this database can only be read")

@@ -235,7 +235,7 @@ def protected(policy: Policy, session: Session) -> Policy:
         if policy.hides:
             raise UsageError(f"Masks and row filters are not known to hold in {session.language}.")
         return policy
-    hiding = set(policy.restricted_names)
+    hiding = set(policy.restricted_names - {""})
     tables = policy.schema.tables if policy.schema is not None else ()
     for table in tables:
         shown = _shown(table, policy)

@@ -40,6 +40,7 @@ def test_no_attack_reveals_what_is_hidden(backend: str, kind: str, most: int) ->
     count = most if kind == "masks and rows" else most // 3
     statements = [*SqlAttacks(backend, 15).statements(count), *SHAPES["shadows"]]
     with attacks.opened(backend, contents, policy) as (one, two, twin, entries):
+        assert [table.name for table in one.schema().tables][-2:] == ["orders", "totals"]
         outcome = attacks.attack(
             one, two, twin, entries, statements, secrets=attacks.hidden_by(kind)
         )

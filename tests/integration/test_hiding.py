@@ -66,6 +66,12 @@ def test_a_part_of_a_table_is_hidden_with_it(postgres_url: str) -> None:
         for part in ("sale_2024", "sale_2025", "kept"):
             with pytest.raises(RefusedStatementError):
                 database.query(f"SELECT email FROM {part}")
+    denied = dqa.Policy(denied_columns=frozenset({"email"}))
+    with dqa.temporary_database(script, "postgres", postgres_url, policy=denied) as database:
+        assert database.query("SELECT id FROM sale ORDER BY 1").rows == ((1,), (2,))
+        for read in ("email FROM sale", "id FROM sale_2024", "id FROM kept"):
+            with pytest.raises(dqa.QueryError):
+                database.query(f"SELECT {read}")
     one = dqa.Policy(masks={"sale_2024.email": "*"})
     with (
         pytest.raises(dqa.UsageError, match="sale_2024"),

@@ -36,7 +36,6 @@ from dqa.api.looking import QueriedRows as QueriedRows
 from dqa.api.looking import ShownSchema as ShownSchema
 from dqa.api.looking import StatementVerdict as StatementVerdict
 from dqa.api.looking import check_files as check_files
-from dqa.api.looking import check_lines as check_lines
 from dqa.api.looking import check_script as check_script
 from dqa.api.looking import check_statement as check_statement
 from dqa.api.looking import describe_table as describe_table
@@ -59,7 +58,6 @@ from dqa.api.questions import read_questions as read_questions
 from dqa.api.questions import read_release as read_release
 from dqa.api.questions import read_set as read_set
 from dqa.api.questions import show as show
-from dqa.api.reporting import ReportServer as ReportServer
 from dqa.api.reporting import read_report as read_report
 from dqa.api.reporting import write_report as write_report
 from dqa.api.running import evaluate as evaluate
@@ -70,13 +68,11 @@ from dqa.api.runs import RunCounts as RunCounts
 from dqa.api.scenarios import ProposedScenario as ProposedScenario
 from dqa.api.scenarios import ScenarioCheck as ScenarioCheck
 from dqa.api.scenarios import check_scenario as check_scenario
-from dqa.api.scenarios import list_target_values as list_target_values
 from dqa.api.scenarios import propose_scenario as propose_scenario
 from dqa.api.stored import StoredRun as StoredRun
 from dqa.api.stored import copy_run as copy_run
 from dqa.api.stored import find_runs as find_runs
 from dqa.api.stored import read_run as read_run
-from dqa.api.telemetry import export_spans as export_spans
 from dqa.api.watching import Watcher as Watcher
 from dqa.core.budgets import DecisionBudget as DecisionBudget
 from dqa.core.database import Database as Database

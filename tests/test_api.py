@@ -22,8 +22,8 @@ from tests.programs import run_python
 
 PUBLIC = tuple(
     """
-    ExportedDecision export_rows export_run export_spans
-    Finding ProposedScenario ScenarioCheck check_scenario list_target_values propose_scenario
+    ExportedDecision export_rows export_run
+    Finding ProposedScenario ScenarioCheck check_scenario propose_scenario
     DecisionWatcher QueriedRows ShownSchema query read_candidates read_schema
     Deciding Difficulty Mix NamedSet Recorder Conversation choice_of EXPECTED_FAILURES
     Advice Analysis Annotation AskedQuestion CheckedStatement HealthState
@@ -36,7 +36,7 @@ PUBLIC = tuple(
     PluginError Policy QueryError Question QuestionSet ReleaseAudit ReleaseFolder Result Rows
     Run RunCounts RunOptions RunSpec Settings Shortcut ShownQuestion Simulator Situation StoredRun
     Summary Trace TrainedPlayer Truth UpperBound Usage
-    UsageError Watcher World analyse annotate ask audit check check_files check_lines
+    UsageError Watcher World analyse annotate ask audit check check_files
     check_script copy_run evaluate examine
     find_runs format_names generate generate_like_release installed json_schema list_deciders load
     loaded measure_shortcuts observe_decisions open_database play_episode read_generated
@@ -47,7 +47,7 @@ PUBLIC = tuple(
     Review ReviewAnswer Reviewer check_statement decision_node describe_table find_columns
     langchain_tools mcp_server sample_rows serve_mcp
     Comparison EpochStatistics Estimate compare view_paper
-    Report ReportServer read_report write_report
+    Report read_report write_report
     GameFigures PlayFigures PlaySpec Tournament play play_tournament
     """.split()  # noqa: SIM905  (a page of names reads better than a column)
 )
@@ -304,10 +304,6 @@ def test_what_commands_do_is_one_call(tmp_path: Path, release_dir: Path) -> None
     states = {health.location: health.state for health in dqa.examine([file])}
     assert states[str(file)] is dqa.HealthState.WORKS
     assert [gone.name for gone in dqa.unload(file, [held.namespace])] == [there.name]
-    assert [v.allowed for v in dqa.check_lines([b"SELECT 1", b"DROP TABLE t"], "sqlite")] == [
-        True,
-        False,
-    ]
     (tmp_path / "s.sql").write_text("SELECT 1;\nDROP TABLE t", "utf-8")
     checked = dqa.check_files([tmp_path / "s.sql"], "sqlite")
     assert [(one.line, one.allowed) for one in checked] == [(1, True), (2, False)]

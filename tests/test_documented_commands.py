@@ -39,7 +39,6 @@ NEEDS = {
     "most-named": "a package of the page, which tests/test_extending.py makes",
     "runs/first": "a run of a language model",
     "head:6379": "a cluster of the reader's",
-    "dqa view": "a reader who ends it",
     "dqa tournament": "players that are trained",
     "memory.db": "a memory that models or the reader's Python forms",
     "runs/far": "a run of the reader's cluster",

@@ -12,7 +12,7 @@ from dqa.api.databases import Access, opened
 from dqa.core.database import DEFAULT_LIMITS, Cut, Database, Kind, Limits, Rows
 from dqa.core.display import MOST_TOKENS, Display
 from dqa.core.errors import QueryError, UnknownNameError, UsageError
-from dqa.core.files import parse_json, problem_of_path, read_bytes
+from dqa.core.files import problem_of_path, read_bytes
 from dqa.core.fitting import rank_fields
 from dqa.core.records import Record
 from dqa.core.schema import (
@@ -455,12 +455,8 @@ def check_script(
     ------
     UnknownNameError
         There is no such dialect.
-    UsageError
-        These are lines of JSON, which `check_lines` reads.
     """
     text = (script if isinstance(script, str) else _decoded(script)).removeprefix("\ufeff")
-    if text.lstrip().startswith("{"):  # no statement begins like that
-        raise UsageError(f"{file} begins with a brace: JSON, a statement a line, needs --lines.")
     verdicts = [(one, guard.check(one.text, dialect, policy)) for one in guard.split(text, dialect)]
     return tuple(
         CheckedStatement(
@@ -497,36 +493,6 @@ def check_files(
     return tuple(
         one for name, text in texts.items() for one in check_script(text, dialect, policy, name)
     )
-
-
-def check_lines(
-    lines: Iterable[bytes], dialect: str, policy: guard.Policy = guard.DEFAULT
-) -> Iterator[guard.GuardVerdict]:
-    """Yield the verdict on every line, in order and as soon as it is there.
-
-    If the first line that is not blank begins with a brace, lines are JSON objects with a
-    ``statement``; otherwise each is a statement.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such dialect.
-    """
-    guard.require_dialect(dialect)
-    is_json: bool | None = None
-    for line in lines:
-        text = _decoded(line).rstrip("\r\n")
-        if is_json is None and text.strip():
-            is_json = text.lstrip().startswith("{")  # no statement begins like that
-        try:
-            statement = parse_json(text)["statement"] if is_json and text.strip() else text
-        except (ValueError, TypeError, KeyError):
-            statement = None
-        if isinstance(statement, str):
-            yield guard.check(statement, dialect, policy)
-        else:
-            problem = "the line is not a JSON object with a text 'statement'"
-            yield guard.GuardVerdict(False, problem)
 
 
 def _decoded(text: bytes) -> str:

@@ -1,15 +1,10 @@
-"""Report runs: as typed figures, as one page, and as a page that follows a run under way."""
+"""Report runs: as typed figures, and as one page."""
 
 from __future__ import annotations
 
-import sys
-import threading
-import time
 from collections.abc import Mapping, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Self, TypeAlias
-from urllib.parse import parse_qs, urlsplit
+from typing import TypeAlias
 
 from dqa import plugins
 from dqa.api.measuring import analyse, find_questions
@@ -35,9 +30,6 @@ from dqa.report.pages import write_page
 from dqa.report.run_report.figures import ReportedRun, group_by_question, make_report
 from dqa.report.run_report.page import (
     QuestionDetails,
-    live_details,
-    live_report,
-    render_live_page,
     render_report,
     trace_details,
     truth_of,
@@ -145,10 +137,6 @@ class ReportedRuns:
         At least one run, or its location.
     title, questions, analysis, details
         As in `write_report`.
-    live
-        Whether runs may lack decisions.
-    asked
-        The questions of the runs, if they were read before.
 
     Attributes
     ----------
@@ -158,7 +146,7 @@ class ReportedRuns:
         The figures.
     """
 
-    def __init__(  # noqa: PLR0913  (as above)
+    def __init__(
         self,
         runs: Sequence[AnyRun],
         *,
@@ -166,8 +154,6 @@ class ReportedRuns:
         questions: QuestionSet | Path | str | None = None,
         analysis: bool = False,
         details: bool | None = None,
-        live: bool = False,
-        asked: Sequence[Found] | None = None,
     ) -> None:
         if not runs:
             raise UsageError("Name at least one run to report.")
@@ -177,28 +163,26 @@ class ReportedRuns:
             names = [f"{number}-{name}" for number, name in enumerate(names, 1)]
         for run, name in zip(self.runs, names, strict=True):
             require_questions(run.spec, str(run.location or "The run"), _NO_REPORT)
-            if not run.results and not live:
+            if not run.results:
                 raise UsageError(
                     f"{name} holds no finished decision yet, so there is nothing to report."
                 )
         made = sum(len(run.results) for run in self.runs)
         self._is_detailed = made <= MOST_DETAILS if details is None else details
-        if asked is None:
-            unread: list[Found] = [(None, None)] * len(names)
-            asked = read_asked(self.runs, questions) if self._is_detailed else unread
-        self._asked = asked
+        unread: list[Found] = [(None, None)] * len(names)
+        self._asked = read_asked(self.runs, questions) if self._is_detailed else unread
         self._reported = [
             _report_run(run, name, found, analysis=analysis)
-            for run, name, (found, _) in zip(self.runs, names, asked, strict=True)
+            for run, name, (found, _) in zip(self.runs, names, self._asked, strict=True)
         ]
         pictures = traces = None
-        lacking = [why or "" for found, why in asked if found is None]
+        lacking = [why or "" for found, why in self._asked if found is None]
         if not self._is_detailed:
             places = ["RUN" if run.location is None else str(run.location) for run in self.runs]
-            views = " or ".join(f"'{command('view', place)}'" for place in places)
+            shown = " or ".join(f"'{command('trace', place)}'" for place in places)
             traces = (
-                f"Of {counted(made, 'decision')} this page holds the figures alone; {views} shows "
-                "every trace, and 'dqa report --details' writes them all into the page."
+                f"Of {counted(made, 'decision')} this page has the figures alone; {shown} shows "
+                "the traces, and 'dqa report --details' writes them all into the page."
             )
         elif lacking:
             pictures = (
@@ -217,18 +201,6 @@ class ReportedRuns:
                 id_: self._details(decided, traces) for id_, decided in self._questions().items()
             }
         return render_report(self.report, details)
-
-    def details_of(self, id_: str) -> QuestionDetails | None:
-        """Return the details of one question; None if no question has this id."""
-        decided = self._questions().get(id_)
-        if decided is None:
-            return None
-        names = {place: result.question for place, result in decided}
-        traces = [
-            _traces(run, names[place]) if place in names else {}
-            for place, run in enumerate(self.runs)
-        ]
-        return self._details(decided, traces)
 
     def _questions(self) -> Mapping[str, _Decided]:
         """Return the results of each question, by its id in the report."""
@@ -341,159 +313,3 @@ def _facts(run: Run) -> list[tuple[str, str]]:
         if record.content_hash:
             found.append(("Data", record.content_hash[:16]))
     return found
-
-
-_LEAST = 1.0
-"""Seconds between two readings of a run."""
-_OFTEN = 4.0
-"""A reading that took a second is followed by the next after this many seconds."""
-
-
-class ReportServer(ThreadingHTTPServer):
-    """Serves the report of runs at the loopback address, and reads them again as they continue.
-
-    The figures need only the results and are there at once. The questions, which pictures need, are
-    read or generated in the meantime.
-
-    It answers only requests to this address or ``localhost``: the page of another site that is open
-    in a browser cannot read it under its own name (DNS rebinding).
-
-    Parameters
-    ----------
-    runs
-        At least one run, or its location.
-    title
-        The title of the report; by default the names of the runs.
-    port
-        The port; 0 for any free one.
-
-    Raises
-    ------
-    UsageError
-        There is no run, or the port is taken.
-    """
-
-    daemon_threads = True  # a browser keeps its connections open: the end does not wait for them
-
-    def __init__(self, runs: Sequence[AnyRun], title: str | None = None, port: int = 0) -> None:
-        self._runs, self._title = list(runs), title
-        self._reading = threading.Lock()
-        waiting = "They are being read or generated again, and come by themselves."
-        self._asked: list[Found] = [(None, waiting)] * len(self._runs)
-        self._known = self._read()
-        try:
-            super().__init__(("127.0.0.1", port), _Handler)
-        except OSError as error:
-            raise UsageError(
-                f"Port {port} of 127.0.0.1 cannot be listened at ({error.strerror}): name another."
-            ) from error
-        threading.Thread(target=self._read_asked, daemon=True).start()
-
-    @property
-    def port(self) -> int:
-        """The port."""
-        return int(self.server_address[1])
-
-    @property
-    def url(self) -> str:
-        """The address to open."""
-        return f"http://127.0.0.1:{self.port}/"
-
-    def serve(self) -> None:
-        """Answer until `close` is called, or Ctrl-C."""
-        try:
-            self.serve_forever(poll_interval=0.2)
-        finally:
-            self.server_close()
-
-    def close(self) -> None:
-        """Stop answering."""
-        self.shutdown()
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self.serve, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  (its own)
-        """Report errors, but not readers that disconnected before the answer was complete."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
-    def runs(self) -> ReportedRuns:
-        """Return the runs as they are, or were a moment ago if another thread reads them."""
-        if self._reading.acquire(blocking=False):
-            try:
-                if time.monotonic() > self._read_again or self._asked is not self._asked_before:
-                    self._known = self._read()
-            finally:
-                self._reading.release()
-        return self._known
-
-    def _read(self) -> ReportedRuns:
-        began = time.monotonic()
-        self._asked_before = self._asked
-        found = ReportedRuns(
-            self._runs, title=self._title, details=True, live=True, asked=self._asked_before
-        )
-        ended = time.monotonic()
-        self._read_again = ended + max(_LEAST, _OFTEN * (ended - began))
-        return found
-
-    def _read_asked(self) -> None:
-        try:
-            self._asked = read_asked(self._known.runs)
-        except DqaError as error:  # such as a run that was removed in the meantime
-            self._asked = [(None, str(error))] * len(self._runs)
-
-    def answer(self, path: str) -> bytes | None:
-        """Return what the page asks for; None if there is no such thing."""
-        asked = urlsplit(path)
-        if asked.path == "/":
-            return render_live_page(self.runs().report.title).encode()
-        if asked.path == "/report":
-            return live_report(self.runs().report)
-        if asked.path == "/question":
-            found = self.runs().details_of(parse_qs(asked.query).get("id", [""])[0])
-            return None if found is None else live_details(found)
-        return None
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: ReportServer
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self) -> None:
-        hosts = {f"{name}:{self.server.port}" for name in ("127.0.0.1", "localhost")}
-        if self.headers.get("Host") not in hosts:
-            self._send(403, b"Ask by the address that 'dqa view' printed.\n", "text/plain")
-            return
-        try:
-            found = self.server.answer(self.path)
-        except DqaError as error:  # such as a run that was removed in the meantime
-            self._send(503, f"{error}\n".encode(), "text/plain")
-            return
-        if found is None:
-            self._send(404, b"There is nothing here.\n", "text/plain")
-            return
-        is_page = urlsplit(self.path).path == "/"
-        self._send(200, found, "text/html" if is_page else "application/json")
-
-    def _send(self, status: int, body: bytes, kind: str) -> None:
-        headers = {
-            "Content-Type": f"{kind}; charset=utf-8",
-            "Content-Length": str(len(body)),
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-            "Cross-Origin-Resource-Policy": "same-origin",
-        }
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  (its own name)
-        """Print nothing about requests."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from shlex import quote
 from typing import Unpack
 
-from dqa import plugins
 from dqa.api.databases import Access, opened
 from dqa.api.listing import json_schema
 from dqa.core.database import Database
@@ -24,7 +23,6 @@ from dqa.loaders.inspection.findings import Finding, Findings, Level
 from dqa.loaders.inspection.schema import SchemaCheck
 from dqa.loaders.inspection.statements import StatementTrial
 from dqa.loaders.inspection.texts import check_text
-from dqa.loaders.live_questions import list_values
 from dqa.loaders.proposal.choices import choose
 from dqa.loaders.proposal.documents import render_scenario
 from dqa.loaders.proposal.guesses import GUESS, guess_lines
@@ -32,7 +30,7 @@ from dqa.loaders.proposal.survey import Surveyor
 from dqa.scenarios import Scenario
 from dqa.scenarios.catalogue import scenario_names
 from dqa.scenarios.including import MergedDocument
-from dqa.scenarios.reading import DOCUMENT, read_folder, read_scenario
+from dqa.scenarios.reading import DOCUMENT, read_folder
 from dqa.scenarios.statements import SUFFIXES
 
 _SCHEMAS = {"scenario.schema.json": "scenario", "tables.schema.json": "scenario_tables"}
@@ -331,60 +329,3 @@ def _columns(scenario: Scenario, schema: DatabaseSchema) -> dict[str, set[str]]:
     for part in schema.parts:
         found.setdefault(part.name, set()).update(field.name for field in part.fields)
     return found
-
-
-def list_target_values(
-    scenario: str | Path,
-    database: str | Path | Database,
-    key: str,
-    target: Mapping[str, str] | None = None,
-    *,
-    most: int = 100,
-    **access: Unpack[Access],
-) -> tuple[str, ...]:
-    """Return values that a parameter of a scenario's question can have in a database.
-
-    Parameters
-    ----------
-    scenario
-        Its name or folder.
-    database
-        A URL, files, or an open database.
-    key
-        The parameter.
-    target
-        The other parameters, on which the values may depend.
-    most
-        Most values.
-    **access
-        ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location.
-
-    Returns
-    -------
-    tuple of str
-        As a target has them, in a fixed order; () if it can have any.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such scenario or parameter.
-    QueryError, DataError, InfrastructureError
-        The values cannot be listed.
-    """
-    found = _scenario(scenario)
-    if key not in found.parameters:
-        raise UnknownNameError(f"parameter of '{found.name}' called", key, found.parameters)
-    with opened(database, **access) as there:
-        return list_values(found, there, key, dict(target or {}), most)
-
-
-def target_keys(scenario: str | Path) -> tuple[str, ...]:
-    """Return the parameters of a scenario's question, in their order."""
-    return tuple(dict.fromkeys(_scenario(scenario).template.get_identifiers()))
-
-
-def _scenario(scenario: str | Path) -> Scenario:
-    """Return a scenario without registering it in this process."""
-    folder = Path(scenario)
-    is_folder = (folder / DOCUMENT).is_file()
-    return read_scenario(folder) if is_folder else plugins.scenario(str(scenario))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dqa.cli import options
-from dqa.cli.completion import by_name, by_target, one_of
+from dqa.cli.completion import by_name, one_of
 from dqa.cli.fields import DECIDING, RuleSet, with_options
 from dqa.cli.help import MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import names_in, option
@@ -207,9 +207,7 @@ class AskedOptions:
     scenario: Annotated[
         str | None, option("--scenario NAME|DIR", QUESTIONS, complete=by_name("scenario"))
     ] = None
-    target: Annotated[
-        list[str] | None, option("--target KEY=VALUE", QUESTIONS, complete=by_target)
-    ] = None
+    target: Annotated[list[str] | None, option("--target KEY=VALUE", QUESTIONS)] = None
     rules: Annotated[Path | None, option("--rules FILE", QUESTIONS)] = None
     rules_text: Annotated[str | None, option("--rules-text TEXT", QUESTIONS)] = None
     candidate: Annotated[list[str] | None, option("--candidate NAME", QUESTIONS)] = None

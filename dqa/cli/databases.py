@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from dqa.cli import options
-from dqa.cli.completion import by_dialect, by_format, by_model, by_name, by_target, one_of
+from dqa.cli.completion import by_dialect, by_format, by_model, by_name, one_of
 from dqa.cli.fields import DECIDING, with_options
 from dqa.cli.help import DATABASES, LIMITS, MODELS, OUTPUT, QUESTIONS
 from dqa.cli.options import argument, descriptions, option
@@ -22,7 +22,6 @@ from dqa.cli.output import echo, echo_exactly, echo_json, show
 from dqa.core.database import DEFAULT_LIMITS, Limits
 from dqa.core.display import DEFAULT_DISPLAY, LEAST_TOKENS, Display
 from dqa.core.errors import UsageError
-from dqa.core.files import problem_of_path
 from dqa.core.text import counted, shortened, spelt_out, visible
 from dqa.evaluation.options import CallOptions
 from dqa.report.table import Table
@@ -30,7 +29,6 @@ from dqa.report.table import Table
 if TYPE_CHECKING:
     from dqa.api.databases import DatabaseHealth
     from dqa.api.looking import CheckedStatement, QueriedRows
-    from dqa.guard import Policy
 
 _LIMITS, _DISPLAY = (descriptions(owner, "Attributes") for owner in (Limits, Display))
 _SHOWN = 70
@@ -169,12 +167,11 @@ def schema(  # noqa: PLR0913  (one parameter per option)
         echo(f"warning: {shown.warning}", err=True)
 
 
-def check(  # noqa: PLR0913  (one parameter per option)
+def check(
     *,
     files: Annotated[list[Path] | None, argument("FILE...")] = None,
     dialect: Annotated[str, option("--dialect NAME", DATABASES, complete=by_dialect)],
     policy: options.Policy = None,
-    lines: Annotated[bool, option("--lines", QUESTIONS)] = False,
     exit_code: Annotated[bool, option("--exit-code", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -189,34 +186,23 @@ def check(  # noqa: PLR0913  (one parameter per option)
     dialect
         Dialect of the statements: mysql, mariadb, postgres, sqlite, duckdb, ansi (any other SQL),
         neo4j or ladybug.
-    lines
-        The input is one statement per line, or one JSON object with a 'statement'; each is answered
-        at once by one line of JSON.
     exit_code
         Exit code 1 if a statement is refused; 0 without it.
     """
     from dqa import guard
-
-    given = guard.DEFAULT if policy is None else guard.Policy.read(policy)
-    guard.require_dialect(dialect)
-    checked = _check_lines if lines else _check_files
-    if checked(files or (), dialect, given, as_json) and exit_code:
-        raise typer.Exit(1)
-
-
-def _check_files(files: Sequence[Path], dialect: str, policy: Policy, as_json: bool) -> int:
-    """Check whole files, and return how many statements are refused."""
     from dqa.api.looking import check_files, check_script
 
+    read = guard.DEFAULT if policy is None else guard.Policy.read(policy)
     if files:
-        checked = check_files(files, dialect, policy)
+        checked = check_files(files, dialect, read)
     else:
-        checked = check_script(sys.stdin.buffer.read(), dialect, policy)
+        checked = check_script(sys.stdin.buffer.read(), dialect, read)
     refused = sum(not one.allowed for one in checked)
     verdicts = f": {len(checked) - refused} allowed, {refused} refused" if checked else ""
     lines = [line for one in checked for line in _verdict(one)]
     show(checked, [*lines, f"{counted(len(checked), 'statement')}{verdicts}."], as_json=as_json)
-    return refused
+    if refused and exit_code:
+        raise typer.Exit(1)
 
 
 def _verdict(one: CheckedStatement) -> Iterator[str]:
@@ -226,33 +212,11 @@ def _verdict(one: CheckedStatement) -> Iterator[str]:
         yield f"    {one.reason}"
 
 
-def _check_lines(files: Sequence[Path], dialect: str, policy: Policy, as_json: bool) -> int:
-    """Answer every line at once, and return how many are refused."""
-    from dqa.api.looking import check_lines
-
-    if len(files) > 1 or as_json:
-        raise UsageError("--lines takes one FILE or standard input, and always prints JSON.")
-    try:
-        stream = files[0].open("rb") if files else sys.stdin.buffer
-    except OSError as error:
-        raise UsageError(f"{problem_of_path(files[0], error)}.") from error
-    refused = 0
-    with stream:
-        for verdict in check_lines(stream, dialect, policy):
-            refused += not verdict.allowed
-            answer = {"allowed": verdict.allowed, "reason": verdict.reason}
-            sys.stdout.write(json.dumps(answer) + "\n")
-            sys.stdout.flush()  # the next program of a pipeline may wait for it
-    return refused
-
-
 def doctor(
     *,
     database: Annotated[list[str] | None, option("--database URL|PATH", DATABASES)] = None,
     scenario: Annotated[Path | None, option("--scenario DIR", QUESTIONS)] = None,
-    target: Annotated[
-        list[str] | None, option("--target KEY=VALUE", QUESTIONS, complete=by_target)
-    ] = None,
+    target: Annotated[list[str] | None, option("--target KEY=VALUE", QUESTIONS)] = None,
     policy: options.Policy = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -9,7 +9,6 @@ import ast
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -22,18 +21,20 @@ from dqa import plugins
 from dqa.cli.help import OUTPUT, Command, Group
 from dqa.cli.options import documented
 from dqa.core.distribution import own_version
-from dqa.core.errors import DqaError
+from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import describe_file_error
 
 _MODULES: Mapping[str, str] = {
     "evaluate": "eval play tournament train",
     "datasets": "generate show annotate audit load unload",
-    "runs": "runs copy results trace export compare analyse report view",
+    "runs": "runs copy results trace export compare analyse report",
     "ask": "ask",
     "databases": "query schema check mcp init doctor list formats",
 }
 """The commands of each module, in the order of the help."""
 _COMMANDS = {name: module for module, names in _MODULES.items() for name in names.split()}
+_REMOVED = {"view": "report"}
+"""The commands that replace removed ones."""
 _FUNCTIONS = {"eval": "evaluate", "list": "list_known", "runs": "list_runs"}
 """Functions of commands with another name."""
 
@@ -47,6 +48,8 @@ _SETTINGS: dict[str, Any] = {
 
 @cache
 def _command(name: str) -> Any:  # noqa: ANN401  (Typer's class of commands)
+    if name in _REMOVED:
+        raise UsageError(f"'dqa {name}' was removed: use 'dqa {_REMOVED[name]}'.")
     if name not in _COMMANDS:
         if name not in plugins.names("command"):
             raise KeyError(name)
@@ -135,8 +138,7 @@ def run() -> None:
         # A terminal without Unicode must not turn an answer into a crash.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        with _telemetry():
-            _run_app()
+        _run_app()
     except DqaError as error:
         _exit_with(" ".join([str(error), *getattr(error, "__notes__", ())]), error.exit_code)
     except OSError as error:
@@ -156,15 +158,6 @@ def _run_app() -> None:
             raise KeyboardInterrupt from None  # Typer turns it into a silent exit
         sys.stdout.flush()
         raise
-
-
-def _telemetry() -> AbstractContextManager[object]:
-    """Return the exporter of spans, if OpenTelemetry's settings ask for one."""
-    if not any(name.startswith("OTEL_") for name in os.environ):
-        return nullcontext()  # and nothing is imported
-    from dqa.api.telemetry import export_spans
-
-    return export_spans()
 
 
 def _drop_unwritable_output() -> None:

@@ -1,4 +1,4 @@
-"""Commands on stored runs: list, copy, print, trace, export, compare, analyse, report, view."""
+"""Commands on stored runs: list, copy, print, trace, export, compare, analyse, report."""
 
 from __future__ import annotations
 
@@ -325,11 +325,6 @@ def export(
         echo_exactly(text)
 
 
-Title = Annotated[
-    str | None, option("--title TEXT", OUTPUT, "The report's title; by default the runs' names.")
-]
-
-
 def compare(  # noqa: PLR0913  (one parameter per option)
     *,
     runs: options.Runs,
@@ -423,7 +418,7 @@ def report(  # noqa: PLR0913  (one parameter per option)
     *,
     runs: options.Runs,
     out: Annotated[Path | None, option("--out FILE", OUTPUT)] = None,
-    title: Title = None,
+    title: Annotated[str | None, option("--title TEXT", OUTPUT)] = None,
     questions: options.QuestionsFolder = None,
     analysis: Annotated[bool, option("--analysis", OUTPUT)] = False,
     details: Annotated[bool | None, option("--details/--no-details", OUTPUT)] = None,
@@ -438,6 +433,8 @@ def report(  # noqa: PLR0913  (one parameter per option)
     ----------
     out
         New page; optional with --json.
+    title
+        Title of the report; by default the names of the runs.
     analysis
         Also assign failures to the paper's classes, as 'dqa analyse' does.
     details
@@ -456,25 +453,3 @@ def report(  # noqa: PLR0913  (one parameter per option)
     size = out.stat().st_size / 1e6
     said = f"The report on {counted(len(found.questions), 'question')} is {out} ({size:.1f} MB)."
     show(found, filter(None, (found.pictures, found.traces, said)), as_json=as_json)
-
-
-def view(
-    *,
-    runs: options.Runs,
-    title: Title = None,
-    port: Annotated[int, option("--port N", OUTPUT, least=0, most=65535)] = 0,
-) -> None:
-    """Serve the report of runs to this machine, live, until Ctrl-C.
-
-    The page is that of 'dqa report', and is updated as decisions are made; open parts stay open.
-
-    Parameters
-    ----------
-    port
-        Port; 0 for any free one.
-    """
-    from dqa.api.reporting import ReportServer
-
-    server = ReportServer(runs, title, port)
-    echo(f"The report is at {server.url} until Ctrl-C.")
-    server.serve()

@@ -1,9 +1,8 @@
 """OpenTelemetry spans of runs, decisions, model calls and statements.
 
-OpenTelemetry is imported only if this process has a provider: that of `dqa.api.telemetry`, which
-OpenTelemetry's settings control, or the program's own. Names follow the conventions for generative
-AI and for databases. Prompts, replies and statements are recorded only where the settings ask for
-content.
+They go to the provider that the program or ``opentelemetry-instrument`` has set; without one,
+OpenTelemetry is not imported. Names follow the conventions for generative AI and for databases.
+Prompts, replies and statements are recorded only where the settings ask for content.
 """
 
 from __future__ import annotations
@@ -26,9 +25,6 @@ Content: TypeAlias = Callable[[], object]
 
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _IN_SPANS = frozenset({"true", "span_only", "span_and_event"})
-
-_providers: list[TracerProvider] = []
-"""The providers of `export_to`; the last one counts."""
 
 
 class Span(NamedTuple):
@@ -114,22 +110,12 @@ def is_exporting() -> bool:
     return _tracer() is not None
 
 
-@contextmanager
-def export_to(provider: TracerProvider) -> Iterator[None]:
-    """Send the spans of this process to a provider until the block ends."""
-    _providers.append(provider)
-    try:
-        yield
-    finally:
-        _providers.remove(provider)
-
-
 def _tracer() -> Tracer | None:
-    # A program that has set a provider has imported the API.
+    # The program that sets a provider imports the API.
     api = sys.modules.get("opentelemetry.trace")
     if api is None:
         return None
-    provider: TracerProvider = _providers[-1] if _providers else api.get_tracer_provider()
+    provider: TracerProvider = api.get_tracer_provider()
     is_none = isinstance(provider, api.ProxyTracerProvider | api.NoOpTracerProvider)
     return None if is_none else provider.get_tracer("dqa")
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -30,10 +27,6 @@ RETURN s.`a;b`, ';' ;
 /* not; this */ MATCH (s) DELETE s;
 RETURN 1
 """
-
-
-def _verdicts(out: str) -> list[bool]:
-    return [json.loads(line)["allowed"] for line in out.splitlines()]
 
 
 @pytest.mark.parametrize("dialect", ["mysql", "mariadb", "postgres", "sqlite", "duckdb", "ansi"])
@@ -74,7 +67,6 @@ def test_the_exit_code_tells_of_refusals_where_it_is_asked_to(dqa: Command, tmp_
     assert [dqa(*check, file).code for file in (good, bad)] == [0, 0]
     assert [dqa(*check, "--exit-code", file).code for file in (good, bad)] == [0, 1]
     assert dqa(*check, "--exit-code", "--json", bad).code == 1
-    assert dqa(*check, "--exit-code", "--lines", bad).code == 1
 
 
 @pytest.mark.parametrize(
@@ -118,42 +110,6 @@ def test_what_a_server_runs_in_a_comment_is_a_statement() -> None:
     """A comment that is none is never left out."""
     for script in ("/*!50000 DROP TABLE t */;", "SELECT 1; /*! DROP TABLE t; */ ;", "/*M! x */"):
         assert not all(one.allowed for one in check_script(script, "mysql"))
-
-
-def test_lines_are_one_statement_each(dqa: Command, tmp_path: Path) -> None:
-    """Every line gets a line, an empty one too."""
-    file = tmp_path / "statements.sql"
-    file.write_bytes(b"SELECT 1\n\nDROP TABLE t\r\nSELECT '\xff'")
-    ran = dqa("check", "--dialect", "postgres", "--lines", file)
-    assert ran.code == 0
-    assert _verdicts(ran.out) == [True, False, False, False]
-    assert all(json.loads(line)["reason"] for line in ran.out.splitlines()[1:])
-
-
-def test_json_lines_have_a_statement_each(
-    dqa: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is no such line is answered too, and in its place."""
-    lines = [
-        "",
-        json.dumps({"statement": "SELECT 1\nFROM t", "class": "x"}),
-        json.dumps({"statement": "DELETE FROM t"}),
-        "{",
-        json.dumps({"query": "SELECT 1"}),
-        json.dumps(["SELECT 1"]),
-        json.dumps({"statement": 5}),
-        json.dumps({"statement": "SELECT '\ud800'"}),
-        "[" * 100_000,
-    ]
-    file = tmp_path / "statements.jsonl"
-    file.write_text("\n".join(lines), "utf-8")
-    ran = dqa("check", "--dialect", "sqlite", "--lines", file)
-    assert ran.code == 0
-    assert _verdicts(ran.out) == [False, True, *[False] * 7]
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(file.read_bytes())))
-    assert dqa("check", "--dialect", "sqlite", "--lines").out == ran.out
-    without = dqa("check", "--dialect", "sqlite", file)
-    assert (without.code, "needs --lines" in without.err) == (2, True)
 
 
 def test_a_policy_can_be_named(dqa: Command, tmp_path: Path) -> None:

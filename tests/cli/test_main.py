@@ -70,6 +70,7 @@ def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:
 
 WRONG = {
     "evl": "eval",
+    "view runs/x": "use 'dqa report'",
     "eval --nothing": "--nothing",
     "eval --generate 0": "--generate",
     "eval": "--release DIR",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 import dqa
-from dqa.core.spans import export_to
 from tests.models.model_server import ModelServer, Request, Trouble
 from tests.programs import run_python
 
@@ -34,13 +32,14 @@ def shop(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def taken() -> Iterator[InMemorySpanExporter]:
+def taken(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     """What is taken of the spans of a test."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    with export_to(provider):
-        yield exporter
+    # A process can set only one provider.
+    monkeypatch.setattr("opentelemetry.trace.get_tracer_provider", lambda: provider)
+    return exporter
 
 
 def _by_operation(spans: InMemorySpanExporter) -> dict[str, list[ReadableSpan]]:

@@ -2,7 +2,7 @@
 const PAGE = 60;
 const state = {
   sort: "", down: false, scenario: "", database: "", decider: "", outcome: "", wrong: false, words: "", shown: PAGE,
-  open: new Set(), traces: new Set(),
+  open: new Set(),
 };
 
 const isWrong = (decision) => decision.outcome !== "correct" && !UNJUDGED.has(decision.outcome);
@@ -214,11 +214,9 @@ async function unfold(report, question, box) {
 
 function decision(report, question, one, trace) {
   const who = report.contestants[one.contestant].name;
-  const id = `${question.id}\n${who}\n${one.database}\n${one.epoch}`;
   const worth = one.value === null ? "" : `${question.unit} ${figure(one.value, 5)}${one.rank === 1 ? "" : `, rank ${one.rank}`}`;
   const body = el("div", { class: "trace" });
   const fold = el("details", { class: "decision", ontoggle: () => {
-    if (fold.open) state.traces.add(id); else state.traces.delete(id);
     if (!fold.open || body.childElementCount) return;
     if (!trace) {
       body.replaceChildren(el("p", { class: "muted" }, report.traces || "This decision left no trace."));
@@ -232,6 +230,5 @@ function decision(report, question, one, trace) {
     el("span", { class: "choice" }, one.choice === null ? OUTCOMES[one.outcome] : el("bdi", {}, shortened(one.choice, 60))),
     el("span", { class: "muted worth" }, worth),
     el("span", { class: "muted took" }, `${counted(one.steps, "reply", "replies")}, ${counted(one.statements, "statement")}${one.tokens ? `, ${figure(one.tokens)} tokens` : ""}`)), body);
-  if (state.traces.has(id)) fold.open = true;
   return fold;
 }

@@ -1,20 +1,8 @@
-const LIVE = document.body.hasAttribute("data-live");
 const root = document.querySelector("main");
 let list = null;
 let details = null;
 
-async function fetched(path) {
-  const answer = await fetch(path, { cache: "no-cache" });
-  if (!answer.ok) throw new Error(await answer.text());
-  return answer.json();
-}
-
-async function readReport() {
-  return LIVE ? (await fetched("report")).report : unpack("report");
-}
-
 async function readDetails(question) {
-  if (LIVE) return fetched(`question?id=${encodeURIComponent(question.id)}`);
   details = details || unpack("details");
   const { texts, items } = await details;
   return question.id in items ? resolved(items[question.id], texts) : { truth: null, traces: {} };
@@ -87,8 +75,6 @@ function unfinished(report) {
 }
 
 function draw(report) {
-  const top = window.scrollY;
-  const typing = document.activeElement && document.activeElement.name === "words";
   document.getElementById("subtitle").textContent = subtitle(report);
   list = questionList(report);
   const section = (id, title, ...children) => el("section", { id }, el("h2", {}, title), children);
@@ -104,8 +90,6 @@ function draw(report) {
     section("runs", report.runs.length > 1 ? "Runs" : "The run", report.runs.map(runFacts)),
   ].filter(Boolean));
   document.querySelector("nav a[href='#compared']").hidden = !report.pairs.length;
-  if (typing) list.search.focus();
-  window.scrollTo(0, top);
 }
 
 document.addEventListener("keydown", (event) => {
@@ -119,30 +103,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-async function follow(stamp) {
-  const live = document.getElementById("live");
-  let last = stamp;
-  for (;;) {
-    await new Promise((done) => { setTimeout(done, 2000); });
-    try {
-      const report = await readReport();
-      live.textContent = "live";
-      live.className = "on";
-      if (report.stamp !== last) {
-        last = report.stamp;
-        draw(report);
-      }
-    } catch (error) {
-      live.textContent = "the server has ended";
-      live.className = "off";
-    }
-  }
-}
-
 drawPage(async () => {
-  document.getElementById("subtitle").textContent = "";
-  const report = await readReport();
-  draw(report);
+  draw(await unpack("report"));
   document.getElementById("sections").hidden = false;
-  if (LIVE) follow(report.stamp);
 });

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -119,7 +118,7 @@ def make_report(
     intervals = runs[0].intervals
     if len({run.intervals for run in runs}) > 1:
         intervals = tuple(f"{run.name}: {line}" for run in runs for line in run.intervals)
-    report = Report(
+    return Report(
         title=title,
         headline=headline_of(contestants, totals, pairs),
         runs=tuple(map(_facts, runs)),
@@ -146,8 +145,6 @@ def make_report(
         pictures=pictures,
         traces=traces,
     )
-    digest = hashlib.sha256(report.model_dump_json().encode(errors="replace")).hexdigest()
-    return report.model_copy(update={"stamp": digest[:16]})
 
 
 def group_by_question(runs: Sequence[ReportedRun]) -> list[list[tuple[int, Result]]]:

@@ -16,7 +16,7 @@ from dqa.core.situation import Situation
 from dqa.core.text import counted
 from dqa.evaluation.results import Result
 from dqa.evaluation.traces import Trace
-from dqa.report.pages import drawn_page, page_json, stored_once
+from dqa.report.pages import drawn_page, stored_once
 from dqa.report.passages import Passage
 from dqa.report.reading import read
 from dqa.report.run_report.records import CandidateOutcome, QuestionTruth, Report
@@ -58,27 +58,8 @@ def render_report(report: Report, details: Mapping[str, QuestionDetails]) -> str
     texts: dict[str, int] = {}
     items = {name: stored_once(one.to_json(), texts) for name, one in details.items()}
     blocks = {"report": report.to_json(), "details": {"texts": list(texts), "items": items}}
-    return _page(report.title, blocks, live=False)
-
-
-def render_live_page(title: str) -> str:
-    """Return the page that asks the server it came from for the report, again and again."""
-    return _page(title, {}, live=True)
-
-
-def live_report(report: Report) -> bytes:
-    """Return the figures as a live page asks for them."""
-    return page_json({"report": report.to_json()}).encode(errors="replace")
-
-
-def live_details(details: QuestionDetails) -> bytes:
-    """Return the details of a question for a live page."""
-    return page_json(details.to_json()).encode(errors="replace")
-
-
-def _page(title: str, blocks: Mapping[str, Any], *, live: bool) -> str:
     scripts = [f"{name}.js" for name in _SCRIPTS]
-    return drawn_page("page/report.html", scripts, blocks, title=title, live=live)
+    return drawn_page("page/report.html", scripts, blocks, title=report.title)
 
 
 _ROWS, _COLUMNS, _CELL, _TEXT = 20, 24, 120, 6_000

@@ -250,8 +250,6 @@ class Report(Record):
         Why there is no picture of the ground truth, where there is none.
     traces
         Why some traces are left out of the page, where some are.
-    stamp
-        Changes whenever the report does.
     """
 
     version: Literal[1] = 1
@@ -272,7 +270,6 @@ class Report(Record):
     questions: tuple[QuestionRow, ...]
     pictures: str | None = None
     traces: str | None = None
-    stamp: str = ""
 
 
 class CandidateOutcome(Record):

@@ -15,7 +15,7 @@ from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from dqa.core.errors import DqaError, ParseError, PluginError, UnknownNameError, UsageError
 from dqa.core.secrets import redact
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from dqa.core.database import Database
     from dqa.core.events import Event
-    from dqa.core.pictures import Picture, QuestionPictures
     from dqa.core.question import Question
     from dqa.core.records import Record
     from dqa.core.simulator import Simulator
@@ -36,23 +35,17 @@ if TYPE_CHECKING:
     from dqa.deciders.base import DeciderFactory, Settings
     from dqa.evaluation.findings import Analyse
     from dqa.evaluation.papers import Publication
-    from dqa.evaluation.traces import Trace
     from dqa.loaders.base import QuestionReader
     from dqa.models.scripted import Responder
     from dqa.scenarios.base import Scenario
     from dqa.scenarios.generation import Generator
     from dqa.worlds.base import WorldFactory
 
-TracePicture: TypeAlias = "Callable[[Trace], Picture | None]"
-"""Draws a method's own trace; None for one that it does not know."""
-
 _CONTRACTS: Mapping[str, str] = {
     "decider": "dqa.deciders.base:DeciderFactory",
     "database": "dqa.databases.base:Backend",
     "reader": "dqa.loaders.base:QuestionReader",
     "event": "dqa.core.events:Event",
-    "picture": "collections.abc:Callable",
-    "trace_picture": "collections.abc:Callable",
     "command": "typer:Typer",
     "format": "dqa.core.records:Record",
     "publication": "dqa.evaluation.papers:Publication",
@@ -366,17 +359,6 @@ def events() -> tuple[type[Event], ...]:
     from dqa.core.events import CORE_EVENTS
 
     return CORE_EVENTS + tuple(event for listed in _loadable("event") for event in listed)
-
-
-def question_pictures(scenario: str) -> QuestionPictures | None:
-    """Return the pictures of a scenario's questions; None without any."""
-    return _load("picture", scenario) if scenario in names("picture") else None
-
-
-@cache
-def trace_pictures() -> tuple[TracePicture, ...]:
-    """Return what draws the methods' own traces, as far as it can be loaded."""
-    return tuple(_loadable("trace_picture"))
 
 
 def backend_for(location: str) -> Backend:

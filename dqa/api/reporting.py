@@ -175,7 +175,7 @@ class ReportedRuns:
             _report_run(run, name, found, analysis=analysis)
             for run, name, (found, _) in zip(self.runs, names, self._asked, strict=True)
         ]
-        pictures = traces = None
+        outcomes = traces = None
         lacking = [why or "" for found, why in self._asked if found is None]
         if not self._is_detailed:
             places = ["RUN" if run.location is None else str(run.location) for run in self.runs]
@@ -185,12 +185,12 @@ class ReportedRuns:
                 "the traces, and 'dqa report --details' writes them all into the page."
             )
         elif lacking:
-            pictures = (
+            outcomes = (
                 "What every candidate leads to is not shown: the questions are not at hand. "
                 f"{lacking[0]}"
             )
         title = title or f"Report of {', '.join(names)}"
-        self.report = make_report(title, self._reported, pictures=pictures, traces=traces)
+        self.report = make_report(title, self._reported, outcomes=outcomes, traces=traces)
 
     def page(self) -> str:
         """Return the page."""
@@ -228,7 +228,7 @@ class ReportedRuns:
         situation = asked.situations.get(question.situation)
         rules = (None if spec is None else spec.rule_set) or asked.rule_set
         chosen = [result.choice for _, result in decided if result.choice is not None]
-        return truth_of(question, _outcomes(asked, question, situation, rules), situation, chosen)
+        return truth_of(question, _outcomes(asked, question, situation, rules), chosen)
 
 
 def _outcomes(

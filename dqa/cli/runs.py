@@ -452,4 +452,4 @@ def report(  # noqa: PLR0913  (one parameter per option)
     )
     size = out.stat().st_size / 1e6
     said = f"The report on {counted(len(found.questions), 'question')} is {out} ({size:.1f} MB)."
-    show(found, filter(None, (found.pictures, found.traces, said)), as_json=as_json)
+    show(found, filter(None, (found.outcomes, found.traces, said)), as_json=as_json)

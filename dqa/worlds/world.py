@@ -1,9 +1,9 @@
 """Worlds: sequences of decisions, every one of which is a question about a database.
 
-A hand of poker, a negotiation, a household: a *world*
-starts *episodes*, and every move of an episode is an ordinary `Question` (its rules, and the legal
-moves as its candidates) about a database that holds the history so far, as far as the player to
-move may know it. So any decider plays any world.
+A hand of poker, a negotiation, a household: a *world* starts *episodes*, and every move of an
+episode is an ordinary `Question` (its rules, and the legal moves as its candidates) about a
+database that holds the history so far, as far as the player to move may know it. So any
+decider plays any world.
 
 A method that looks ahead is given a `Position` as well: the same state as that player knows it,
 with what the rules let follow from each action. It holds nothing that the database would not tell.

@@ -27,7 +27,6 @@ from dqa.core.question import Candidate
 from dqa.core.recorder import Recorder
 from dqa.deciders.actions import Chosen
 from dqa.deciders.method import Asking, find_step
-from dqa.evaluation.traces import Trace
 from dqa.models.scripted import GivenReplies, Request, scripted_model
 from dqa.worlds.world import HiddenVariable, Position
 from dqa_bidder.exploration import ExploredTree, Node, Tree
@@ -35,7 +34,6 @@ from dqa_bidder.replies import Unknown
 from dqa_bidder.returns import Returns, aggregate
 from dqa_bidder.scripted.responder import RESPONDER
 from dqa_bidder.settings import BidderSettings
-from dqa_bidder.tree.picture import picture
 from dqa_simulators.games.betting import begin
 from dqa_simulators.holdem.position import RULES, HoldemPosition
 from dqa_simulators.negotiation.position import NegotiationPosition
@@ -311,19 +309,3 @@ def test_every_event_is_read_back_as_it_was_told() -> None:
     for event in own:
         assert event_from_json(json.loads(json.dumps(event.to_json()))) == event
         assert event.lines
-
-
-def test_traces_of_earlier_versions_have_the_same_picture() -> None:
-    """They have an event of its own kind for each step."""
-    _, recorder = decided(scripted_model("random"), NIM)
-    kinds = {"exploration": "explored_tree", "returns": "returns"}
-    earlier = [
-        event_from_json({**event.result, "kind": kinds[event.purpose], "step": event.step})
-        for event in of_kind(recorder, StepEvent)
-        if event.purpose in kinds
-    ]
-    drawn = [
-        picture(cast("Trace", SimpleNamespace(events=events)))
-        for events in (recorder.events, earlier)
-    ]
-    assert drawn[0] == drawn[1] is not None

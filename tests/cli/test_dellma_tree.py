@@ -43,7 +43,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("attitude", ["mean", "cvar"])
 def test_a_real_run_says_what_decided(dqa: Command, tmp_path: Path, attitude: str) -> None:
-    """Sentence, tree, picture and JSON show the value that decided."""
+    """Sentence, tree and JSON show the value that decided."""
     settings = ("samples=8", "batch=8", f"attitude={attitude}")
     dqa(
         *("eval", "--scenarios", "agriculture", "--generate", "1", "--databases", "sqlite"),

@@ -197,7 +197,6 @@ async function unfold(report, question, box) {
   const truth = found.truth || { outcomes: [], values: [] };
   const chosenBy = choosers(report, question);
   const best = new Set(question.ties.map(String));
-  const picture = truth.picture ? graph(truth.picture, question.unit, question.goal, best, chosenBy) : null;
   const table_ = outcomes(truth, question, chosenBy);
   const others = question.tied > best.size ? ` and ${question.tied - best.size} more` : "";
   const official = question.official !== null && !(best.size === 1 && best.has(String(question.official))) ? ` (official answer: ${question.official})` : "";
@@ -208,7 +207,7 @@ async function unfold(report, question, box) {
     truth.rules ? el("details", { class: "rules" }, el("summary", {}, "Rules"), el("p", { class: "words", dir: "auto" }, truth.rules)) : null,
     best.size ? el("p", {}, el("strong", {}, "Best: "), el("bdi", {}, question.ties.join(", ")), others, official) : null,
     el("h4", {}, "Decisions"), ...decisions,
-    picture || table_ ? el("div", { class: "truth" }, table_, picture) : null].filter(Boolean));
+    table_ ? el("div", { class: "truth" }, table_) : null].filter(Boolean));
   return decisions;
 }
 
@@ -222,9 +221,7 @@ function decision(report, question, one, trace) {
       body.replaceChildren(el("p", { class: "muted" }, report.traces || "This decision left no trace."));
       return;
     }
-    const chosen = new Map(one.choice === null ? [] : [[String(one.choice), new Map([[who, 1]])]]);
-    const picture = trace.picture ? [graph(trace.picture, "value", null, new Set(question.ties.map(String)), chosen)] : [];
-    body.replaceChildren(...picture, ...passages(trace.passages));
+    body.replaceChildren(...passages(trace.passages));
   } }, el("summary", {}, mark(one.outcome), el("span", { class: "who" }, who),
     el("span", { class: "muted" }, one.database, isRepeated(report, one) ? `, epoch ${one.epoch}` : ""),
     el("span", { class: "choice" }, one.choice === null ? OUTCOMES[one.outcome] : el("bdi", {}, shortened(one.choice, 60))),

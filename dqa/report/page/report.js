@@ -82,7 +82,7 @@ function draw(report) {
     unfinished(report),
     report.headline ? el("p", { class: "headline" }, report.headline) : null,
     section("questions", "Questions", report.traces ? el("p", { class: "notice" }, report.traces) : null,
-      report.pictures ? el("p", { class: "muted small" }, report.pictures) : null, list.node),
+      report.outcomes ? el("p", { class: "muted small" }, report.outcomes) : null, list.node),
     section("summary", "Summary", summaryTable(report),
       el("p", { class: "muted small" }, ["Accuracy is the share of right answers among the judged decisions, with its 95 % interval below.", ...report.intervals].join(" "))),
     report.pairs.length ? section("compared", "Compared", comparison(report)) : null,

@@ -88,7 +88,7 @@ def make_report(
     title: str,
     runs: Sequence[ReportedRun],
     *,
-    pictures: str | None = None,
+    outcomes: str | None = None,
     traces: str | None = None,
 ) -> Report:
     """Return the figures of runs; a question that several asked is listed once.
@@ -99,7 +99,7 @@ def make_report(
         The title of the report.
     runs
         The runs.
-    pictures, traces
+    outcomes, traces
         Why they are not shown, as in `Report`.
     """
     contestants = _contestants(runs)
@@ -142,7 +142,7 @@ def make_report(
             for share in shares_of(place, found, runs[contestants[place].run].classes)
         ),
         questions=tuple(_questions(runs, number)),
-        pictures=pictures,
+        outcomes=outcomes,
         traces=traces,
     )
 

@@ -6,13 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dqa import plugins
-from dqa.core.errors import DqaError
-from dqa.core.events import CORE_EVENTS
-from dqa.core.pictures import Picture, PictureNode
 from dqa.core.question import Candidate, Question
 from dqa.core.simulator import Outcomes
-from dqa.core.situation import Situation
 from dqa.core.text import counted
 from dqa.evaluation.results import Result
 from dqa.evaluation.traces import Trace
@@ -21,7 +16,7 @@ from dqa.report.passages import Passage
 from dqa.report.reading import read
 from dqa.report.run_report.records import CandidateOutcome, QuestionTruth, Report
 
-_SCRIPTS = ("shell", "dom", "format", "passages", "charts", "pictures", "questions", "report")
+_SCRIPTS = ("shell", "dom", "format", "passages", "charts", "outcomes", "questions", "report")
 
 
 @dataclass(frozen=True)
@@ -69,11 +64,9 @@ _BEST, _WORST, _VALUES = 24, 3, 160
 
 
 def trace_details(trace: Trace, result: Result | None, unit: str) -> dict[str, Any]:
-    """Return a trace as a page shows it: `passages`, and a `picture` of its own method."""
+    """Return the `passages` of a trace as a page shows them."""
     passages = [passage for passage in read(trace, result, unit) if passage.kind != "heading"]
-    found: dict[str, Any] = {"passages": [_shortened(passage) for passage in passages]}
-    picture = _trace_picture(trace)
-    return found if picture is None else found | {"picture": picture.to_json()}
+    return {"passages": [_shortened(passage) for passage in passages]}
 
 
 def _shortened(passage: Passage) -> dict[str, Any]:
@@ -107,23 +100,9 @@ def _cut(text: str) -> str:
     return f"{text[:_TEXT]}… ({len(text) - _TEXT:,} more characters in the trace)"
 
 
-def _trace_picture(trace: Trace) -> Picture | None:
-    if all(type(event) in CORE_EVENTS for event in trace.events):
-        return None  # no method draws it, so none is imported
-    for draws in plugins.trace_pictures():
-        try:
-            picture = draws(trace)
-        except DqaError:  # the passages describe what cannot be drawn
-            continue
-        if picture is not None:
-            return laid_out(picture)
-    return None
-
-
 def truth_of(
     question: Question,
     outcomes: Outcomes | None,
-    situation: Situation | None,
     chosen: Collection[Candidate] = (),
 ) -> QuestionTruth:
     """Return the ground truth of a question for a report.
@@ -134,8 +113,6 @@ def truth_of(
         The question.
     outcomes
         The outcomes of its candidates; None where they are not known.
-    situation
-        Its situation; None where that is in a database alone.
     chosen
         What deciders chose.
     """
@@ -155,7 +132,6 @@ def truth_of(
         outcomes=tuple(sorted(rows, key=lambda row: row.rank)),
         total=len(outcomes.candidates),
         values=_spread(outcomes),
-        picture=_question_picture(question, outcomes, situation, picked),
     )
 
 
@@ -166,57 +142,3 @@ def _spread(outcomes: Outcomes) -> tuple[float, ...]:
         step = (len(values) - 1) / (_VALUES - 1)
         values = [values[round(place * step)] for place in range(_VALUES)]
     return tuple(values)
-
-
-def _question_picture(
-    question: Question,
-    outcomes: Outcomes,
-    situation: Situation | None,
-    chosen: tuple[Candidate, ...],
-) -> Picture | None:
-    if situation is None:
-        return None
-    try:
-        draws = plugins.question_pictures(question.scenario)
-        found = None if draws is None else draws(situation, question, outcomes, chosen)
-    except DqaError:  # the figures describe what cannot be drawn
-        return None
-    return None if found is None else laid_out(found)
-
-
-_SWEEPS = 8
-"""Sweeps over the layers; more change little (Sugiyama, Tagawa and Toda 1981)."""
-
-
-def laid_out(picture: Picture) -> Picture:
-    """Return the picture with its nodes in the order in which each layer shows them.
-
-    Nodes move to the mean place of their neighbours (the barycentre), sweep by sweep, forth and
-    back. Equal nodes keep their order, so the same picture is always drawn alike.
-    """
-    layers: dict[int, list[PictureNode]] = {}
-    for node in picture.nodes:
-        layers.setdefault(node.layer, []).append(node)
-    neighbours: dict[str, list[str]] = {node.id: [] for node in picture.nodes}
-    for edge in picture.edges:
-        if edge.source != edge.target:
-            neighbours[edge.source].append(edge.target)
-            neighbours[edge.target].append(edge.source)
-    places: dict[str, float] = {}
-
-    def number(layer: list[PictureNode]) -> None:
-        """Note where each node stands in its layer, from 0 to 1."""
-        places.update((node.id, (n + 0.5) / len(layer)) for n, node in enumerate(layer))
-
-    def barycentre(node: PictureNode) -> float:
-        around = [places[other] for other in neighbours[node.id]] or [places[node.id]]
-        return sum(around) / len(around)
-
-    for layer in layers.values():
-        number(layer)
-    for sweep in range(_SWEEPS):
-        for depth in sorted(layers, reverse=bool(sweep % 2)):
-            layers[depth].sort(key=barycentre)
-            number(layers[depth])
-    nodes = tuple(node for depth in sorted(layers) for node in layers[depth])
-    return picture.model_copy(update={"nodes": nodes})

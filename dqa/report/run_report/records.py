@@ -7,7 +7,6 @@ from typing import Literal
 from pydantic import Field
 
 from dqa.core.database import Kind
-from dqa.core.pictures import Picture
 from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.evaluation.results import Goal, Outcome
@@ -246,8 +245,8 @@ class Report(Record):
         The contestant that is right most often among those of `pairs`; None where there is none.
     epochs
         By contestant, scenario and database; empty of a single epoch.
-    pictures
-        Why there is no picture of the ground truth, where there is none.
+    outcomes
+        Why the outcomes of candidates are missing, where they are.
     traces
         Why some traces are left out of the page, where some are.
     """
@@ -268,7 +267,7 @@ class Report(Record):
     epochs: tuple[Epochs, ...]
     shares: tuple[Share, ...]
     questions: tuple[QuestionRow, ...]
-    pictures: str | None = None
+    outcomes: str | None = None
     traces: str | None = None
 
 
@@ -281,7 +280,7 @@ class CandidateOutcome(Record):
 
 
 class QuestionTruth(Record):
-    """The outcome of every candidate of a question, and a picture if a plug-in draws one.
+    """The outcome of every candidate of a question.
 
     Attributes
     ----------
@@ -300,4 +299,3 @@ class QuestionTruth(Record):
     outcomes: tuple[CandidateOutcome, ...] = ()
     total: int | None = None
     values: tuple[float, ...] = ()
-    picture: Picture | None = None

@@ -375,7 +375,7 @@ def test_a_run_without_decisions_and_a_file_that_is_there_are_refused(
         dqa.write_report(empty, tmp_path / "new.html")
 
 
-def test_a_run_whose_questions_are_gone_says_why_there_is_no_picture(
+def test_a_run_whose_questions_are_gone_says_why_outcomes_are_missing(
     run_folder: Path, tmp_path: Path
 ) -> None:
     """Data that has changed since is never shown as what was asked."""
@@ -385,8 +385,8 @@ def test_a_run_whose_questions_are_gone_says_why_there_is_no_picture(
         (gone / file.name).write_bytes(file.read_bytes())
     change_record(gone, record_of(gone) | {"content_hash": "0" * 64})
     report = dqa.write_report(gone, tmp_path / "page.html")
-    assert report.pictures is not None
-    assert "are others than" in report.pictures
+    assert report.outcomes is not None
+    assert "are others than" in report.outcomes
 
 
 def test_a_question_has_the_answer_of_a_judged_decision(drawn_run: dqa.Run) -> None:

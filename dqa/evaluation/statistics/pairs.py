@@ -52,12 +52,13 @@ def sign_test(differences: Sequence[float]) -> SignTest:
         By question, how much more often the first was right, in -1..1. Over several databases or
         epochs a question counts once, by the sign of its difference.
     """
-    from statsmodels.stats.contingency_tables import mcnemar
+    from scipy.stats import binomtest
 
     better = sum(difference > 0.0 for difference in differences)
     worse = sum(difference < 0.0 for difference in differences)
     equal = len(differences) - better - worse
-    p_value = float(mcnemar([[equal, better], [worse, 0]], exact=True).pvalue)
+    differing = better + worse
+    p_value = float(binomtest(better, differing).pvalue) if differing else 1.0
     return SignTest(better=better, worse=worse, equal=equal, p_value=min(1.0, p_value))
 
 
@@ -269,11 +270,12 @@ def questions_needed(discordance: float, difference: float) -> float:
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """Return p-values corrected for their number (Holm, 1979), in the same order."""
-    from statsmodels.stats.multitest import multipletests
-
-    if not p_values:
-        return ()
-    return tuple(map(float, multipletests(p_values, method="holm")[1]))
+    corrected = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, p_values[place] * (len(p_values) - rank)))
+        corrected[place] = largest
+    return tuple(corrected)
 
 
 Content: TypeAlias = tuple[str | None, str | None]

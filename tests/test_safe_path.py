@@ -123,7 +123,11 @@ def test_commands_that_read_a_database(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "engine",
-    [(), *(pytest.param(x, marks=pytest.mark.slow) for x in (PROCESSES, RAY))],
+    [
+        (),
+        pytest.param(PROCESSES, marks=pytest.mark.slow),
+        pytest.param(RAY, marks=pytest.mark.deep),
+    ],
 )
 def test_an_evaluation(folder: Path, engine: tuple[str, ...]) -> None:
     """In threads, in processes and on a cluster, with a scripted model."""

@@ -319,7 +319,9 @@ class Neo4j(Engine):
         return f"bolt://neo4j:{site.password}@127.0.0.1:{site.port}"
 
     def _java(self) -> list[str]:
-        return [_java() or _required("java"), "-cp", f"{self.jars()}/*"]
+        # The compiler that optimises would cost a short-lived server more than it saves.
+        java = _java() or _required("java")
+        return [java, "-XX:TieredStopAtLevel=1", "-cp", f"{self.jars()}/*"]
 
     @staticmethod
     def jars() -> Path:

@@ -27,7 +27,7 @@ URLS = {
 PASSWORDS = ("DQA_MYSQL_PASSWORD", "DQA_POSTGRES_PASSWORD", "DQA_NEO4J_PASSWORD")
 SECONDS = 300.0
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow]
+pytestmark = [pytest.mark.integration, pytest.mark.deep]
 
 
 def free_port() -> int:

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.hostile.corpus import SERVERS
 from tests.hostile.fuzz.__main__ import fuzz
 from tests.hostile.supervising import broken_promises, measurer
 from tests.integration.conftest import OwnServer, started
 
+# Neo4j takes half a minute to start.
+NEO4J = pytest.param("neo4j", marks=pytest.mark.deep)
 
-@pytest.fixture(scope="module", params=SERVERS)
+
+@pytest.fixture(scope="module", params=["mariadb", "postgres", NEO4J])
 def own(request: pytest.FixtureRequest) -> Iterator[OwnServer]:
     """Give each server in turn, started for these tests: nobody else's is to suffer from them."""
     with started(request.param) as server:

@@ -7,7 +7,6 @@ from dqa_ldm2.explorable import Explorable as Explorable
 from dqa_ldm2.explorable import Explored as Explored
 from dqa_ldm2.explorable import WorldExplorable as WorldExplorable
 from dqa_ldm2.files import export_memory as export_memory
-from dqa_ldm2.files import import_memory as import_memory
 from dqa_ldm2.formation import FormationReport as FormationReport
 from dqa_ldm2.formation import Indexer as Indexer
 from dqa_ldm2.formation import ModelUse as ModelUse

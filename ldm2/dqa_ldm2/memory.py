@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from sqlalchemy import (
     ColumnElement,
@@ -35,7 +35,6 @@ from dqa.databases.servers import DRIVERS, has_scheme, parse_url
 from dqa.databases.store_locations import StoreLocation, open_store, translate_errors, write
 from dqa_ldm2.records import (
     OTHER,
-    Difference,
     Goal,
     Making,
     MemoryType,
@@ -45,7 +44,7 @@ from dqa_ldm2.records import (
     StateAction,
     Version,
 )
-from dqa_ldm2.search import DocumentIndex, VectorIndex, WordIndex
+from dqa_ldm2.search import WordIndex
 from dqa_ldm2.tables import (
     BOTH,
     FIELDS,
@@ -57,9 +56,6 @@ from dqa_ldm2.tables import (
     create_memory,
     require_memory,
 )
-
-if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
 
 _Value = TypeVar("_Value")
 
@@ -87,8 +83,6 @@ class Memory:
         Whether an empty database becomes a memory.
     may_write
         Whether anything can be added.
-    embeddings
-        Finds tuples by the embeddings of their texts; None for BM25 over their words.
 
     Attributes
     ----------
@@ -102,12 +96,10 @@ class Memory:
         *,
         create: bool = False,
         may_write: bool = True,
-        embeddings: Embeddings | None = None,
     ) -> None:
         self.location = place.shown
         self._place = place
         self._may_write = may_write
-        self._embeddings = embeddings
         self._revision: tuple[int, int] | None = None
         self._cache: dict[Any, Any] = {}
         with translate_errors(place):
@@ -239,12 +231,6 @@ class Memory:
         with self._reading() as connection:
             return _versions(connection)
 
-    def diff(self, before: int, after: int) -> Difference:
-        """Return how the states after two versions differ; version 0 is the empty memory."""
-        was, now = ({_key(one): one for one in self.tuples(version=n)} for n in (before, after))
-        added = tuple(one for key, one in now.items() if key not in was)
-        return Difference(added, tuple(one for key, one in was.items() if key not in now))
-
     # Write
 
     def add(
@@ -264,11 +250,24 @@ class Memory:
         """
         if batch is not None:
             self._require_batch(batch)
-        return self._add([(batch, tuples)], origin)
-
-    def add_batches(self, batches: Sequence[Sequence[StateAction]], origin: Origin) -> Version:
-        """Add each sequence of tuples as a new batch, all as one version."""
-        return self._add([(None, tuples) for tuples in batches], origin)
+        rows = [_stored(one) for one in tuples]
+        with self._writing() as connection:
+            number = len(_versions(connection)) + 1
+            if batch is None and origin.making == "formation":
+                taken = _sources(connection, "formation")
+                rows = [row for row in rows if row["source"] not in taken]
+            if batch is None:
+                newest = connection.execute(select(func.max(TUPLES.c.batch))).scalar()
+                batch = 1 + (newest or 0)
+            added, batches = 0, [batch] if rows else []
+            if rows:
+                added = _count_new(connection, batch, rows)
+                of_batch = {"batch": batch, "version": number}
+                connection.execute(insert(TUPLES), [row | of_batch for row in rows])
+            texts = {name: _stored_text(text) for name, text in asdict(origin).items()}
+            row = {"number": number, "added": added, "batches": json.dumps(batches)}
+            connection.execute(insert(VERSIONS).values(**row, **texts))
+        return Version(number, origin, added, tuple(batches))
 
     def undo(self, version: int) -> Version:
         """Undo an addition: its tuples are not found any more.
@@ -375,7 +374,7 @@ class Memory:
         # What was undone in the meantime is not among them.
         return tuple(replace(found[one], likeness=like) for one, like in best if one in found)
 
-    def _read_index(self, scope: Scope) -> DocumentIndex:
+    def _read_index(self, scope: Scope) -> WordIndex:
         names = ("id", "source", "digest", "batch", "goal", "history", "observation")
         found = select(*(TUPLES.c[name] for name in names)).select_from(BOTH)
         found = found.where(LIVE, _within(scope)).order_by(TUPLES.c.id)
@@ -384,9 +383,7 @@ class Memory:
                 (int(row.id), row.source, (row.batch, row.digest), document(*row[4:]))
                 for row in connection.execute(found)
             ]
-        return (
-            VectorIndex(documents, self._embeddings) if self._embeddings else WordIndex(documents)
-        )
+        return WordIndex(documents)
 
     def _each(self, which: ColumnElement[bool], *, once: bool) -> Iterator[Remembered]:
         """Yield tuples page by page, so that no transaction waits for the caller."""
@@ -418,33 +415,6 @@ class Memory:
             )
         return newest
 
-    def _add(
-        self, parts: Sequence[tuple[int | None, Sequence[StateAction]]], origin: Origin
-    ) -> Version:
-        prepared = [(batch, [_stored(one) for one in tuples]) for batch, tuples in parts]
-        with self._writing() as connection:
-            number = len(_versions(connection)) + 1
-            next_batch = 1 + (connection.execute(select(func.max(TUPLES.c.batch))).scalar() or 0)
-            added, batches = 0, list[int]()
-            for batch, tuples in prepared:
-                rows = tuples
-                if batch is None and origin.making == "formation":
-                    taken = _sources(connection, "formation")
-                    rows = [row for row in tuples if row["source"] not in taken]
-                if not rows:
-                    continue
-                if batch is None:
-                    batch, next_batch = next_batch, next_batch + 1  # noqa: PLW2901
-                added += _count_new(connection, batch, rows)
-                batches.append(batch)
-                of_batch = {"batch": batch, "version": number}
-                connection.execute(insert(TUPLES), [row | of_batch for row in rows])
-            made = Version(number, origin, added, tuple(batches))
-            texts = {name: _stored_text(text) for name, text in asdict(origin).items()}
-            row = {"number": number, "added": added, "batches": json.dumps(batches)}
-            connection.execute(insert(VERSIONS).values(**row, **texts))
-        return made
-
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         with translate_errors(self._place), self._engine.connect() as connection:
@@ -463,9 +433,7 @@ class Memory:
             yield connection
 
 
-def open_memory(
-    location: str | Path, *, create: bool = False, embeddings: Embeddings | None = None
-) -> Memory:
+def open_memory(location: str | Path, *, create: bool = False) -> Memory:
     """Open a memory.
 
     Parameters
@@ -474,8 +442,6 @@ def open_memory(
         A SQLite file, or the URL of a database for which SQLAlchemy has a dialect.
     create
         Whether a missing file, or an empty database, becomes a memory.
-    embeddings
-        Finds tuples by the embeddings of their texts; None for BM25 over their words.
 
     Raises
     ------
@@ -491,13 +457,13 @@ def open_memory(
     place = os.fspath(location)
     file = _file_of(place)
     if file is not None:
-        return _open_file(file, create=create, embeddings=embeddings)
+        return _open_file(file, create=create)
     url = parse_url(place)
     if "+" not in url.drivername:
         url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
     server = url.render_as_string(hide_password=False)
     store = StoreLocation(server, None, "memory", _HINT, _STAYS)
-    return Memory(store, create=create, embeddings=embeddings)
+    return Memory(store, create=create)
 
 
 def require_place(location: str | Path) -> None:
@@ -522,10 +488,7 @@ def stored_name(name: str) -> str:
 def _file_of(place: str) -> Path | None:
     """Return the file of a location; None for a server."""
     if has_scheme(place, ("bolt", "neo4j")):
-        raise UsageError(
-            "A memory is stored in a SQL database: name a file or the URL of one. Export a memory "
-            "in Neo4j with the dqa that wrote it, and import it ('dqa memory import')."
-        )
+        raise UsageError("A memory is stored in a SQL database: name a file or the URL of one.")
     if "://" not in place:
         return Path(place)
     url = parse_url(place)
@@ -536,7 +499,7 @@ def _file_of(place: str) -> Path | None:
     return Path(url.database)
 
 
-def _open_file(file: Path, *, create: bool, embeddings: Embeddings | None) -> Memory:
+def _open_file(file: Path, *, create: bool) -> Memory:
     if file.is_dir():
         raise UsageError(f"{file} is a folder: name a file in it, e.g. {file / 'memory.db'}.")
     may_write = True
@@ -550,7 +513,7 @@ def _open_file(file: Path, *, create: bool, embeddings: Embeddings | None) -> Me
             "makes one, or name another (--set ldm2.memory=FILE)."
         )
     place = StoreLocation(f"sqlite:///{file.absolute()}", file, "memory", _HINT, _STAYS)
-    return Memory(place, create=create, may_write=may_write or create, embeddings=embeddings)
+    return Memory(place, create=create, may_write=may_write or create)
 
 
 def _versions(connection: Connection) -> tuple[Version, ...]:

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 OTHER: Final = "other"
 """The type of a text that belongs to no named type."""
 
-Making: TypeAlias = Literal["formation", "refinement", "import"]
+Making: TypeAlias = Literal["formation", "refinement"]
 """How an addition came about."""
 
 
@@ -103,14 +103,6 @@ class Version:
     added: int
     batches: tuple[int, ...]
     is_undone: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """The tuples that only one of two states of a memory has."""
-
-    added: tuple[Remembered, ...] = ()
-    removed: tuple[Remembered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

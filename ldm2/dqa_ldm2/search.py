@@ -1,19 +1,15 @@
-"""Find the documents that are most like a text: by their words (BM25) or by embeddings."""
+"""Find the documents that are most like a text, by their words (BM25)."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from dqa.core.relevance import LENGTH, SATURATION, words_in
-
-if TYPE_CHECKING:
-    from langchain_core.embeddings import Embeddings
 
 Document: TypeAlias = tuple[int, str, Hashable, str]
 """Id, source, a key that equal documents share, and text."""
@@ -21,8 +17,8 @@ _Scores: TypeAlias = npt.NDArray[np.float64]
 _LEFT_OUT: Final = -2.0
 
 
-class DocumentIndex(ABC):
-    """Documents in the order of their ids."""
+class WordIndex:
+    """Documents in the order of their ids, by the words and constants of `dqa.core.relevance`."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._ids = [document[0] for document in documents]
@@ -30,6 +26,19 @@ class DocumentIndex(ABC):
         self._sources: dict[str, list[int]] = {}
         for place, document in enumerate(documents):
             self._sources.setdefault(document[1], []).append(place)
+        counts = [Counter(words_in(document[3])) for document in documents]
+        lengths = np.array([found.total() for found in counts], dtype=np.float64)
+        mean = lengths.mean() if lengths.any() else 1.0
+        places: dict[str, list[tuple[int, int]]] = {}
+        for place, found in enumerate(counts):
+            for word, times in found.items():
+                places.setdefault(word, []).append((place, times))
+        self._worth: dict[str, tuple[npt.NDArray[np.intp], _Scores]] = {}
+        for word, held in places.items():
+            at, times_at = (np.array(part) for part in zip(*held, strict=True))
+            rarity = np.log(1.0 + (len(counts) - len(held) + 0.5) / (len(held) + 0.5))
+            norm = SATURATION * (1.0 - LENGTH + LENGTH * lengths[at] / mean)
+            self._worth[word] = at, rarity * times_at / (norm + times_at)
 
     def best(self, about: str, most: int, excluded: Collection[str]) -> list[tuple[int, float]]:
         """Return the ids of the documents that are most like a text, with their likeness.
@@ -53,56 +62,11 @@ class DocumentIndex(ABC):
             found.setdefault(self._keys[place], (self._ids[place], float(scores[place])))
         return list(found.values())
 
-    @abstractmethod
     def _score(self, about: str) -> _Scores:
         """Return the likeness of every document to a text."""
-
-
-class WordIndex(DocumentIndex):
-    """Documents by their words, with the words and constants of `dqa.core.relevance`."""
-
-    def __init__(self, documents: Sequence[Document]) -> None:
-        super().__init__(documents)
-        counts = [Counter(words_in(document[3])) for document in documents]
-        lengths = np.array([found.total() for found in counts], dtype=np.float64)
-        mean = lengths.mean() if lengths.any() else 1.0
-        places: dict[str, list[tuple[int, int]]] = {}
-        for place, found in enumerate(counts):
-            for word, times in found.items():
-                places.setdefault(word, []).append((place, times))
-        self._worth: dict[str, tuple[npt.NDArray[np.intp], _Scores]] = {}
-        for word, held in places.items():
-            at, times_at = (np.array(part) for part in zip(*held, strict=True))
-            rarity = np.log(1.0 + (len(counts) - len(held) + 0.5) / (len(held) + 0.5))
-            norm = SATURATION * (1.0 - LENGTH + LENGTH * lengths[at] / mean)
-            self._worth[word] = at, rarity * times_at / (norm + times_at)
-
-    def _score(self, about: str) -> _Scores:
         scores = np.zeros(len(self._ids))
         for word in dict.fromkeys(words_in(about)):
             if word in self._worth:
                 places, worth = self._worth[word]
                 scores[places] += worth
         return scores
-
-
-class VectorIndex(DocumentIndex):
-    """Documents by the embeddings of their texts: the likeness is the cosine."""
-
-    def __init__(self, documents: Sequence[Document], embeddings: Embeddings) -> None:
-        super().__init__(documents)
-        self._embeddings = embeddings
-        vectors = embeddings.embed_documents([document[3] for document in documents])
-        self._vectors = _normalised(np.array(vectors, dtype=np.float64))
-
-    def _score(self, about: str) -> _Scores:
-        if not self._ids:
-            return np.zeros(0)
-        vector = np.array([self._embeddings.embed_query(about)], dtype=np.float64)
-        scores: _Scores = np.clip(self._vectors @ _normalised(vector)[0], -1.0, 1.0)
-        return scores
-
-
-def _normalised(vectors: _Scores) -> _Scores:
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return vectors / np.where(lengths == 0.0, 1.0, lengths)

@@ -113,11 +113,11 @@ def require_memory(connection: Connection, place: StoreLocation) -> None:
         raise UsageError(
             f"{place.shown} is a memory of version {row.schema_version}, written by dqa "
             f"{row.written_by}; this dqa {own_version()} reads version {SCHEMA_VERSION}: build it "
-            "again, or use 'dqa memory export' of that one and 'dqa memory import' here."
+            "again."
         )
     missing = [table.name for table in METADATA.sorted_tables if table.name not in names]
     if row is None or missing:
         raise DataError(
             f"The memory {place.shown} is damaged: it lacks {', '.join(missing) or 'its version'}. "
-            "Restore a copy, or import an export of it into a new one ('dqa memory import')."
+            "Restore a copy, or build it again."
         )

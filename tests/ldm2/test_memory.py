@@ -5,22 +5,19 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from langchain_core.embeddings import Embeddings
 
 from dqa import plugins
 from dqa.core.errors import (
     DataError,
     MissingKeyError,
-    ParseError,
     RefusedStatementError,
     UsageError,
 )
-from dqa_ldm2 import export_memory, import_memory, memory, open_memory
+from dqa_ldm2 import memory, open_memory
 from tests.ldm2.memory_contract import FORMED, REFINED, MemoryContract, placed, state
 
 
@@ -130,53 +127,3 @@ def test_agents_are_not_shown_a_memory_in_their_database(kept: Path) -> None:
     with pytest.raises(RefusedStatementError):
         opened.query("SELECT action FROM dqa_memory_tuples")
     opened.close()
-
-
-class Colours(Embeddings):
-    """Embeds texts by the colours that they name: red and crimson are alike."""
-
-    def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Return a vector for each text."""
-        return [self.embed_query(text) for text in texts]
-
-    def embed_query(self, text: str) -> list[float]:
-        """Return the vector of a text."""
-        return [float("red" in text or "crimson" in text), float("blue" in text), 0.01]
-
-
-def test_embeddings_find_what_shares_no_word(tmp_path: Path) -> None:
-    """The likeness is the cosine; what is excluded is never found."""
-    location = tmp_path / "memory.db"
-    with open_memory(location, create=True, embeddings=Colours()) as opened:
-        opened.add([placed("blue"), placed("red"), placed("crimson", source="own")], FORMED)
-        found = opened.find(1, "put", "see", state("a crimson sky", "own"), 1)
-        assert [one.observation for one in found] == ["red"]
-        assert found[0].likeness == pytest.approx(1.0)
-        assert [one.observation for one in opened.search("blue", 1)] == ["blue"]
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda lines: lines[:-1], "holds 1 tuples where its first line says 2"),
-        (lambda lines: [*lines[:2], lines[2][:20]], ":3: the line: Invalid JSON"),
-        (lambda lines: [lines[0].replace("dqa-memory", "else"), *lines[1:]], "dqa-memory"),
-        (lambda lines: [lines[0].replace('"version": 1', '"version": 9')], "version 9"),
-        (lambda lines: [], "holds no tuples"),
-    ],
-)
-def test_a_file_that_is_not_an_export_is_refused(
-    kept: Path, tmp_path: Path, change: Callable[[list[str]], list[str]], says: str
-) -> None:
-    """By line, and nothing of it is imported."""
-    file = tmp_path / "out.jsonl"
-    with open_memory(kept) as opened:
-        export_memory(opened, file)
-        with pytest.raises(UsageError, match="exists already"):
-            export_memory(opened, file)
-        file.write_text("\n".join(change(file.read_text().splitlines())))
-        with pytest.raises((ParseError, UsageError), match=says):
-            import_memory(opened, file)
-        with pytest.raises(UsageError, match="does not exist"):
-            import_memory(opened, tmp_path / "none.jsonl")
-        assert len(opened.versions()) == 1

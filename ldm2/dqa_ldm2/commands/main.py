@@ -19,9 +19,7 @@ for name, command in (
     ("refine", building.refine),
     ("show", reading.show_memory),
     ("search", reading.search),
-    ("diff", reading.diff),
     ("undo", reading.undo),
     ("export", reading.export),
-    ("import", reading.import_),
 ):
     app.command(name, cls=Command)(documented(command))

@@ -1,8 +1,8 @@
-"""``dqa memory show|search|diff|undo|export|import``: read a memory, and correct it."""
+"""``dqa memory show|search|undo|export``: read a memory, and correct it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -74,34 +74,6 @@ def search(
     show([_json(one) | {"likeness": one.likeness} for one in found], lines, as_json=as_json)
 
 
-def diff(
-    *,
-    memory: Location,
-    before: Annotated[int, argument("BEFORE", "A version; 0 is the empty memory.")],
-    after: Annotated[int | None, argument("AFTER", "Another; the newest by default.")] = None,
-    most: Most = _SHOWN,
-    as_json: options.AsJson = False,
-) -> None:
-    """Show the tuples that a memory had after one version and not after another."""
-    with _open(memory) as opened:
-        newest = len(opened.versions()) if after is None else after
-        found = opened.diff(before, newest)
-    parts = {"added": found.added, "removed": found.removed}
-
-    def lines() -> Iterator[str | Table]:
-        for what, tuples in parts.items():
-            yield (
-                f"{counted(len(tuples), 'tuple')} {what} from version {before} to version {newest}."
-            )
-            if tuples:
-                yield _tuples(tuples[:most])
-            if len(tuples) > most:
-                yield f"and {len(tuples) - most:,} more: --most shows them."
-
-    listed = {name: [_json(one) for one in tuples] for name, tuples in parts.items()}
-    show({"before": before, "after": newest, **listed}, lines(), as_json=as_json)
-
-
 def undo(
     *,
     memory: Location,
@@ -128,7 +100,7 @@ def export(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a memory's tuples as JSON lines, which 'dqa memory import' reads."""
+    """Write a memory's tuples as JSON lines."""
     from dqa_ldm2.files import export_memory
 
     with _open(memory) as opened:
@@ -137,29 +109,10 @@ def export(
     show(value, [f"{counted(count, 'tuple')} in {file}."], as_json=as_json)
 
 
-def import_(
-    *,
-    memory: Annotated[
-        str, argument("MEMORY", "A file, or the URL of a database; created if it is missing.")
-    ],
-    file: Annotated[Path, argument("FILE", "A file of 'dqa memory export'.")],
-    as_json: options.AsJson = False,
-) -> None:
-    """Add the tuples of a file: each of its batches as a new one, all as one version."""
-    from dqa_ldm2.files import import_memory, read_export
-
-    read = read_export(file)  # before a memory is created for it
-    with _open(memory, create=True) as opened:
-        version = import_memory(opened, read)
-    batches = counted(len(version.batches), "new batch", "new batches")
-    line = f"{counted(version.added, 'tuple')} in {batches}, as version {version.number}."
-    show(_version(version), [line], as_json=as_json)
-
-
-def _open(location: str, *, create: bool = False) -> Memory:
+def _open(location: str) -> Memory:
     from dqa_ldm2.memory import open_memory
 
-    return open_memory(location, create=create)
+    return open_memory(location)
 
 
 def _whole(memory: Memory) -> tuple[dict[str, Any], list[str | Table]]:

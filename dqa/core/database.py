@@ -75,83 +75,6 @@ DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnSummary:
-    """The summary of a column.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    distinct, nulls
-        Numbers of distinct values and of NULL cells.
-    least, most, mean
-        For numbers, or for dates and times as texts; None for other columns.
-    often
-        For other columns the most frequent values with their counts.
-    """
-
-    name: str
-    distinct: int
-    nulls: int = 0
-    least: float | str | None = None
-    most: float | str | None = None
-    mean: float | str | None = None
-    often: tuple[tuple[str, int], ...] = ()
-
-    def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
-        """Return it with rounded numbers; see `round_rows`."""
-        cells = {"least": self.least, "most": self.most, "mean": self.mean}
-        rounded = {name: round_rows([(c,)], digits, kept)[0][0] for name, c in cells.items()}
-        return replace(self, **rounded)  # type: ignore[arg-type]
-
-    def to_text(self) -> str:
-        """Return a line: ``price: 812 distinct, 3 NULL; 0.5 to 99, mean 12.25``."""
-        name = self.name if self.name.isprintable() else _plain(self.name)[1:-1]
-        if not self.distinct:
-            return f"{name}: NULL in every row"
-        nulls = f", {self.nulls:,} NULL" if self.nulls else ""
-        said = f"{name}: {self.distinct:,} distinct{nulls}"
-        if self.least is not None:
-            return f"{said}; {_bare(self.least)} to {_bare(self.most)}, mean {_bare(self.mean)}"
-        named = ", ".join(f"{_plain(value)} ({count:,})" for value, count in self.often)
-        return f"{said}; most often {named}" if named else said
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """The summary of a result that a limit cut.
-
-    Attributes
-    ----------
-    rows
-        How many rows it covers, the first ones of the result.
-    whole
-        Whether these are all rows.
-    columns
-        The first columns.
-    others
-        The number of other columns.
-    """
-
-    rows: int
-    whole: bool
-    columns: tuple[ColumnSummary, ...]
-    others: int = 0
-
-    def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
-        """Return it with rounded numbers."""
-        columns = tuple(column.rounded(digits, kept) for column in self.columns)
-        return replace(self, columns=columns)
-
-    def to_text(self) -> str:
-        """Return a line about the rows, and one for each column."""
-        which = f"all {self.rows:,} rows" if self.whole else f"the first {self.rows:,} rows"
-        lines: Sequence[str] = [f"- {column.to_text()}" for column in self.columns]
-        more = [f"- and {self.others:,} columns more"] if self.others else []
-        return "\n".join([f"(what {which} hold, by column:", *lines, *more]) + ")"
-
-
-@dataclass(frozen=True, slots=True)
 class Rows:
     """A bounded result.
 
@@ -176,8 +99,6 @@ class Rows:
         How to see the rows that a limit on rows or bytes cut, for readers of the text.
     warning
         A warning of the database, such as an unknown label.
-    summary
-        The summary of a cut result, column by column; None if it was not counted.
     scanned
         The rows that the database scanned; None if it does not report them.
     """
@@ -191,25 +112,20 @@ class Rows:
     counted: int = 0
     advice: str = "aggregate, filter or use LIMIT"
     warning: str = ""
-    summary: Summary | None = None
     scanned: int | None = None
 
     def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
         """Return the result with numbers as a model is shown them; see `round_rows`."""
-        summary = None if self.summary is None else self.summary.rounded(digits, kept)
-        return replace(self, rows=round_rows(self.rows, digits, kept), summary=summary)
+        return replace(self, rows=round_rows(self.rows, digits, kept))
 
     def to_text(self, digits: int = DEFAULT_DISPLAY.digits) -> str:
         """Return the text that a model reads: one JSON array a line, the header first.
 
         The same rows give the same text everywhere. JSON escapes keep the text of a cell inside
-        it. Numbers have `digits` significant digits, 0 for all. A cut result ends with its summary.
+        it. Numbers have `digits` significant digits, 0 for all.
         """
         shown = round_rows(self.rows, digits)
-        lines = [dump_row(self.columns), *map(dump_row, shown), self._closing()]
-        if self.summary is not None:
-            lines.append(self.summary.rounded(digits).to_text())
-        return "\n".join(lines)
+        return "\n".join([dump_row(self.columns), *map(dump_row, shown), self._closing()])
 
     def _closing(self) -> str:
         shown = len(self.rows)
@@ -225,15 +141,6 @@ class Rows:
         )
 
 
-def _plain(value: float | str | None) -> str:
-    return dump_row([value])[1:-1]
-
-
-def _bare(value: float | str | None) -> str:
-    """Return a number, or a day without quotes."""
-    return value if isinstance(value, str) else _plain(value)
-
-
 def decode_rows(values: Sequence[Any]) -> Rows:
     """Return the result whose `dataclasses.astuple` JSON has held.
 
@@ -242,12 +149,8 @@ def decode_rows(values: Sequence[Any]) -> Rows:
     TypeError, ValueError
         The values are not of a result.
     """
-    columns, rows, *others, summary, scanned = values
-    if summary is not None:
-        count, whole, described, more = summary
-        parts = ((*part, tuple(map(tuple, often))) for *part, often in described)
-        summary = Summary(count, whole, tuple(ColumnSummary(*part) for part in parts), more)
-    return Rows(*(tuple(columns), tuple(map(tuple, rows)), *others, summary, scanned))
+    columns, rows, *others = values
+    return Rows(tuple(columns), tuple(map(tuple, rows)), *others)
 
 
 @runtime_checkable

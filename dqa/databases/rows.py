@@ -1,101 +1,21 @@
-"""Bounded results from the rows of a driver; the cells of a result that is cut are counted."""
+"""Bounded results from the rows of a driver; the rows of a result that is cut are counted."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import date
-from hashlib import blake2b
-from itertools import chain, islice
-from math import fsum, isfinite
+from itertools import islice
 from threading import Lock, Timer
 from time import perf_counter
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeVar
 
-from dqa.core.database import ColumnSummary, Cut, Limits, Rows, Summary
+from dqa.core.database import Cut, Limits, Rows
 from dqa.core.display import Value, dump_row
 from dqa.core.errors import StatementError
 from dqa.databases.errors import UnreadableError, driver_reads
 from dqa.databases.values import CELLS, plain, readable
-
-_SHORT = 60
-"""Characters of the longest text that is named as a frequent value."""
-_OFTEN = 3
-"""Most frequent values that are named."""
-_DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d.*)?", re.DOTALL)
-
-_Key: TypeAlias = float | str | bytes | None
-_Counts: TypeAlias = list[Counter[_Key]]
-"""How often each cell of each column occurs; long cells are stored as digests."""
-
-
-def _add(counts: _Counts, rows: Iterable[Sequence[Value]]) -> None:
-    for counter, cells in zip(counts, zip(*rows, strict=True), strict=False):
-        counter.update(map(_key_of, cells))
-
-
-def _key_of(cell: Value) -> _Key:
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    if cell is None or isinstance(cell, int | float):
-        return cell
-    if isinstance(cell, str) and len(cell) <= _SHORT:
-        return cell
-    text = cell if isinstance(cell, str) else dump_row([cell])
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _summarize(
-    names: Sequence[str], counts: _Counts, rows: int, most: int, *, whole: bool
-) -> Summary:
-    """Return the summary of counted rows in at most so many bytes of text.
-
-    Columns without room are only counted.
-    """
-    columns = tuple(map(_summed, names, counts))
-    summary = Summary(rows, whole, columns)
-    while summary.columns and len(summary.to_text().encode()) > most:
-        summary = Summary(rows, whole, summary.columns[:-1], summary.others + 1)
-    return summary
-
-
-def _summed(name: str, counts: Counter[_Key]) -> ColumnSummary:
-    nulls, cells = counts.pop(None, 0), counts.total()
-    numbers = {k: n for k, n in counts.items() if isinstance(k, int | float) and _has_mean(k)}
-    if numbers and len(numbers) == len(counts):
-        mean = fsum(float(value) / cells * count for value, count in numbers.items())
-        return ColumnSummary(name, len(counts), nulls, min(numbers), max(numbers), mean)
-    texts = {key: count for key, count in counts.items() if isinstance(key, str)}
-    days = _days(texts) if texts and len(texts) == len(counts) else None
-    if days is not None:
-        mean_day = date.fromordinal(round(sum(days[t] * n for t, n in texts.items()) / cells))
-        first, last = min(texts), max(texts)
-        return ColumnSummary(name, len(counts), nulls, first, last, mean_day.isoformat())
-    often = sorted(texts, key=lambda text: (-texts[text], text))[:_OFTEN]
-    frequent = tuple((text, texts[text]) for text in often if texts[text] > 1)
-    return ColumnSummary(name, len(counts), nulls, often=frequent)
-
-
-def _has_mean(number: float) -> bool:
-    """Whether a number fits a float."""
-    try:
-        return isfinite(number)
-    except OverflowError:
-        return False
-
-
-def _days(texts: Iterable[str]) -> dict[str, int] | None:
-    """Return the day number of each text; None if a text is not a day."""
-    try:
-        return {
-            text: date.fromisoformat(text[:10] if _DAY.fullmatch(text) else "").toordinal()
-            for text in texts
-        }
-    except ValueError:
-        return None
 
 
 class Deadline:
@@ -138,8 +58,6 @@ MOST_COUNTED = 10_000
 """Most rows that are counted of a result that was cut."""
 _COUNTING, _MOST_SECONDS = 0.5, 1.0
 """Share of a statement's time for counting, and the most seconds that it adds."""
-_SUMMARY_SHARE = 8
-"""A summary takes at most one byte in so many of a result."""
 _VECTOR = 32
 """Numbers beyond which a list within a cell is shortened first."""
 _LEAST_PART = 40
@@ -192,8 +110,8 @@ def collect(  # noqa: PLR0913
 ) -> Rows:
     """Return rows of a driver, until they end or a limit does.
 
-    If a limit on rows or bytes cuts them, the others are counted and summed up: up to a fixed
-    number, for a second at most, and within half the statement's time.
+    If a limit on rows or bytes cuts them, the others are counted: up to a fixed number, for a
+    second at most, and within half the statement's time.
 
     Parameters
     ----------
@@ -220,9 +138,8 @@ def collect(  # noqa: PLR0913
     shown: list[tuple[Value, ...]] = []
     cut: Cut | None = None
     shortened = False
-    over: tuple[Value, ...] = ()
+    unread = 0
     left = _driven(rows)
-    rest: Iterator[Sequence[Any]] = iter(())
     while cut is None and (chunk := _next_chunk(left, limits.rows + 1 - len(shown), len(shown))):
         whole, may_cut = _plain_rows(chunk, convert, limits.cell)
         size = None if may_cut else _size_of(whole)
@@ -235,7 +152,7 @@ def collect(  # noqa: PLR0913
             shortened = shortened or (is_cut and len(shown) < limits.rows)
             if len(shown) >= limits.rows or size > room:
                 cut = "rows" if len(shown) >= limits.rows else "bytes"
-                over, rest = row, chain(whole[number + 1 :], left)
+                unread = len(whole) - number
                 break
             room -= size
             shown.append(cells)
@@ -243,28 +160,11 @@ def collect(  # noqa: PLR0913
     if cut is None:
         return Rows(names, tuple(shown), "cells" if shortened else None, seconds)
     counted = 0
-    summary: Summary | None = None
-    counts: _Counts | None = None
-    if not shortened and len(shown) < MOST_COUNTED:
-        counts = [Counter() for _ in names]
-        _add(counts, [*shown, over])
-
-    def add(chunk: Sequence[Sequence[Any]]) -> None:
-        if counts is not None:
-            _add(counts, _plain_rows(chunk, convert, limits.cell)[0])
-
-    if stop is not None and (total is None or counts is not None):
+    if stop is not None and total is None:
         until = min(started + limits.seconds * _COUNTING, perf_counter() + _MOST_SECONDS)
-        found, seen = _count(rest, len(shown) + 1, until, failures, stop, add)
-        if total is None:
-            total, counted = found, seen
-        if counts is not None and seen:
-            most = limits.bytes // _SUMMARY_SHARE
-            summary = _summarize(names, counts, seen, most, whole=found is not None)
-            shown, fits = _with_room_for(summary, shown, room)
-            cut = cut if fits else "bytes"
+        total, counted = _count(left, len(shown) + unread, until, failures, stop)
     seconds = perf_counter() - started
-    return Rows(names, tuple(shown), cut, seconds, total=total, counted=counted, summary=summary)
+    return Rows(names, tuple(shown), cut, seconds, total=total, counted=counted)
 
 
 def _next_chunk(rows: Iterator[Sequence[Any]], most: int, before: int) -> list[Sequence[Any]]:
@@ -314,18 +214,6 @@ _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
-def _with_room_for(
-    summary: Summary, rows: list[tuple[Value, ...]], room: int
-) -> tuple[list[tuple[Value, ...]], bool]:
-    """Return the first rows that fit with a summary, and whether all of them do."""
-    room -= len(summary.to_text().encode()) + 1
-    last = len(rows)
-    while room < 0 and last > 1:
-        last -= 1
-        room += len(dump_row(rows[last]).encode()) + 1
-    return rows[:last], last == len(rows)
-
-
 def _driven(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
     """Yield a driver's rows; an unreadable one is the statement's error."""
     with driver_reads():
@@ -344,15 +232,14 @@ def _fitted(cells: tuple[Value, ...], most: int) -> tuple[tuple[Value, ...], boo
         return _fitted(tuple(map(plain, cells)), most)
 
 
-def _count(  # noqa: PLR0913, PLR0917
+def _count(
     left: Iterator[Sequence[Any]],
     seen: int,
     until: float,
     failures: tuple[type[Exception], ...],
     stop: Callable[[], object],
-    add: Callable[[Sequence[Sequence[Any]]], None],
 ) -> tuple[int | None, int]:
-    """Return the number of rows, or None and the least number; `add` gets those that are counted.
+    """Return the number of rows, or None and the least number.
 
     The least number does not depend on the speed of a database: it is the bound, or nothing.
     """
@@ -360,7 +247,6 @@ def _count(  # noqa: PLR0913, PLR0917
         return None, 0
     with suppress(UnreadableError, *failures), Deadline(until - perf_counter(), stop):
         while chunk := list(islice(left, max(1, min(_CHUNK, MOST_COUNTED + 1 - seen)))):
-            add(chunk[: max(0, MOST_COUNTED - seen)])
             seen += len(chunk)
             if seen > MOST_COUNTED:
                 return None, MOST_COUNTED

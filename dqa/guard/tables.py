@@ -316,11 +316,8 @@ def revealing_views(
     whose definition the role may not see could read anything. A partition that hides the same
     columns itself reveals nothing.
     """
-    views = [
-        (name, str(text or "").casefold())
-        for name, text, *is_partition in ((str(row[0]).casefold(), *row[1:]) for row in rows)
-        if not (any(is_partition) and name in hiding)
-    ]
+    parts = [(str(row[0]).casefold(), str(row[1] or "").casefold(), any(row[2:])) for row in rows]
+    views = [(view, text) for view, text, is_part in parts if not (is_part and view in hiding)]
     found: set[str] = set()
     names = list(hiding)
     while names:

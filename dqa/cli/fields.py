@@ -39,10 +39,7 @@ _PARTS: Mapping[str, Mapping[str, str]] = {
     "planner": {"planner": "name", "planner_base_url": "base_url"},
     "limits": {"row_limit": "rows", "seconds": "seconds"},
     "display": {name: name for name in ("digits", "samples", "schema_tokens")},
-    "budget": {
-        f"max_{name}": name
-        for name in ("seconds", "statements", "rows", "scanned", "tokens", "cost")
-    },
+    "budget": {f"max_{name}": name for name in ("seconds", "statements", "rows", "tokens", "cost")},
 }
 """By field of the spec, the options of its parts."""
 _PATHS = {name: (field, part) for field, parts in _PARTS.items() for name, part in parts.items()}

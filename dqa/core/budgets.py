@@ -27,9 +27,6 @@ class DecisionBudget:
         Most calls of tools: statements, simulations and look-ups.
     rows
         Most rows that these return together.
-    scanned
-        Most rows that the database scans for them. MySQL and MariaDB report this for complete
-        results; for other results the returned rows count.
     tokens
         Most tokens, of requests and replies together.
     cost
@@ -49,7 +46,6 @@ class DecisionBudget:
     seconds: float | None = None
     statements: int | None = None
     rows: int | None = None
-    scanned: int | None = None
     tokens: int | None = None
     cost: float | None = None
     price_input: float | None = None
@@ -59,7 +55,7 @@ class DecisionBudget:
 
     def __post_init__(self) -> None:
         """Check that every bound is more than 0."""
-        for name in ("seconds", "statements", "rows", "scanned", "tokens", "cost"):
+        for name in ("seconds", "statements", "rows", "tokens", "cost"):
             bound = getattr(self, name)
             if bound is not None and not bound > 0:  # NaN is refused too
                 raise UsageError(f"budget: {name} (--max-{name}) must be more than 0, not {bound}.")
@@ -83,7 +79,7 @@ Spent: TypeAlias = Mapping[str, float]
 
 _PER_STEP = {"seconds": "{:g} seconds", "tokens": "{:,} tokens", "cost": "a cost of {:g}"}
 """Bounds that every step uses up, and their texts."""
-_OF_READING = {"statements": "statement", "rows": "row", "scanned": "scanned row"}
+_OF_READING = {"statements": "statement", "rows": "row"}
 """Bounds of what tools return, and their nouns."""
 
 

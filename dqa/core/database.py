@@ -39,8 +39,6 @@ class Limits:
     cell
         Most characters of one cell's text. A longer cell is cut, with a note of its length, so
         that one huge cell hides neither its row nor the others.
-    scans
-        Whether to ask how many rows the database scanned; it takes two more round trips.
 
     Raises
     ------
@@ -52,7 +50,6 @@ class Limits:
     bytes: int = 32_000
     seconds: float = 10.0
     cell: int = 4_000
-    scans: bool = False
 
     def __post_init__(self) -> None:
         """Refuse limits under which nothing could be returned."""
@@ -99,8 +96,6 @@ class Rows:
         How to see the rows that a limit on rows or bytes cut, for readers of the text.
     warning
         A warning of the database, such as an unknown label.
-    scanned
-        The rows that the database scanned; None if it does not report them.
     """
 
     columns: tuple[str, ...]
@@ -112,7 +107,6 @@ class Rows:
     counted: int = 0
     advice: str = "aggregate, filter or use LIMIT"
     warning: str = ""
-    scanned: int | None = None
 
     def rounded(self, digits: int, kept: Collection[float] = frozenset()) -> Self:
         """Return the result with numbers as a model is shown them; see `round_rows`."""

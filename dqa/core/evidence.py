@@ -48,8 +48,6 @@ class Evidence:
         The tool: `QUERY`, one of `SIMULATING` or `LOOKING_UP`, or a plug-in's.
     total
         The number of all rows, where a limit cut them and they were counted.
-    scanned
-        Rows that the database read, where it reports that.
     exact
         The full values of rounded numbers: pairs of a column's number, from 0, and its values by
         row, None where the shown value is exact. `rows` uses them.
@@ -64,7 +62,6 @@ class Evidence:
     translated: str | None = None
     tool: str = QUERY
     total: int | None = None
-    scanned: int | None = None
     exact: tuple[tuple[int, tuple[Any, ...]], ...] = ()
 
     @classmethod
@@ -106,7 +103,6 @@ class Evidence:
             translated=rows.translated,
             tool=tool,
             total=rows.total,
-            scanned=rows.scanned,
             exact=tuple(_exact(rows, shown)),
         )
 

@@ -172,14 +172,12 @@ class Recorder:
 
     def _spent(self) -> Spent:
         usage = self.usage + self.lost + self.uncounted
-        scanned = [e.row_count if e.scanned is None else e.scanned for e in self.evidence]
         return {
             "seconds": self._clock() - self._waited() - self._budgeted_from,
             "tokens": usage.input_tokens + usage.output_tokens,
             "cost": self._budget.cost_of(usage),
             "statements": len(self.evidence),
             "rows": sum(evidence.row_count for evidence in self.evidence),
-            "scanned": sum(scanned),
         }
 
     def answered(self, answer: str, choice: Candidate | None) -> Decision:

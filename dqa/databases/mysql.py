@@ -27,7 +27,7 @@ from dqa.core.database import Limits, Rows
 from dqa.core.errors import UsageError
 from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
-from dqa.databases.catalogue import CatalogueQueries, rows_of
+from dqa.databases.catalogue import CatalogueQueries
 from dqa.databases.doctor import asker, examine_mysql
 from dqa.databases.errors import Failure, Fault, driver_reads, one_line, read_faults
 from dqa.databases.rows import MOST_COUNTED, columns_of, rows_from
@@ -121,7 +121,6 @@ _READING = conversions | {FIELD_TYPE.TIME: str}
 _UNKNOWN = re.compile(r"(?:Unknown column|Table) '([^']+)'")
 _VERSION = re.compile(r"(?<!\d)(?!5\.5\.5-)\d+\.\d+\.\d+")
 """A version; MariaDB writes 5.5.5 before its own for old clients."""
-_READS = "SHOW SESSION STATUS LIKE 'Handler\\_read%'"
 _MEMORY_OPTION = re.compile("max-(?:session|thread)-mem-used")
 
 _NUMBERS: dict[Fault, str] = {
@@ -231,11 +230,6 @@ class Mysql(EngineSettings):
         """Kill a connection."""
         with suppress(MySQLError), connect(self._url) as other, other.cursor() as cursor:
             cursor.execute(f"KILL CONNECTION {int(mark):d}")
-
-    def count_reads(self, driver: Any) -> int:  # noqa: ANN401
-        """Return the number of rows that the session has read."""
-        with driver.cursor() as cursor:
-            return sum(int(count) for _, count in rows_of(cursor, _READS))
 
     def examine(self, run: Callable[[str, Limits], Rows]) -> Examination:
         """Describe the server, the user and the limits."""

@@ -7,7 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import wait
 from threading import Lock
 from time import perf_counter
@@ -128,10 +128,6 @@ class EngineSettings(ABC):
     def end(self, mark: str) -> None:  # noqa: B027
         """End the named connection from a new one, as far as the role may."""
 
-    def count_reads(self, driver: Any) -> int | None:  # noqa: ANN401, ARG002
-        """Return how many rows the session has read so far, if the engine counts them."""
-        return None
-
     def examine(self, run: Callable[[str, Limits], Rows]) -> Examination:
         """Describe a server, the role and its limits by running statements."""
         raise NotImplementedError
@@ -232,10 +228,8 @@ class SqlSession(Session):
                 raise error_of(failure, self.name, self.kind, limits) from error
 
     def _rows(self, connection: Connection, statement: str, limits: Limits, started: float) -> Rows:
-        count, driver = self._settings.count_reads, connection.driver
-        before = count(driver) if limits.scans else None
         with self._settings.execute(connection, statement) as (columns, result):
-            rows = collect(
+            return collect(
                 columns,
                 result,
                 limits,
@@ -243,11 +237,6 @@ class SqlSession(Session):
                 failures=self._settings.errors,
                 stop=self._settings.interrupt(connection),
             )
-        if before is None or connection.is_used_up:
-            return rows
-        after = count(driver) or 0
-        own = (count(driver) or 0) - after
-        return replace(rows, scanned=max(after - before - own, 0))
 
     @contextmanager
     def _limited(self, connection: Connection, limits: Limits) -> Iterator[None]:

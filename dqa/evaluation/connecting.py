@@ -173,7 +173,7 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     settings = Settings(
         max_steps=deciding.max_steps,
         max_parse_failures=deciding.max_parse_failures,
-        limits=replace(deciding.limits, scans=deciding.budget.scanned is not None),
+        limits=deciding.limits,
         display=deciding.display,
         calls=calls.policy(deciding.seed, resumed or Usage),
         protocol=deciding.protocol,

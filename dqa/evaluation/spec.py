@@ -36,6 +36,8 @@ from dqa.loaders.sources import QuestionSource, Source
 SPEC_VERSION = 2
 _FIRST_DISPLAY = {"digits": 0, "fold": False}
 """The display of version 1, which named none: every digit, and a row for each candidate."""
+_FORMER = {"limits": "scans", "budget": "scanned"}
+"""By part of a spec, the field that it had in earlier releases."""
 PARAMETERS = ("top_p", "reasoning_effort", "extra_body")
 """The fields of a `ModelSpec` that its provider's chat model takes."""
 ProtocolName: TypeAlias = Literal["react", "tools"]
@@ -343,9 +345,14 @@ def of_version(
     newest: int,
     earlier: Mapping[int, Mapping[str, Any]],
 ) -> Any:  # noqa: ANN401
-    """Return a spec in its newest version, by the fields that earlier ones lack."""
+    """Return a spec in its newest version, by the fields that earlier ones lack or had unset."""
     if not isinstance(given, Mapping):
         return given
+    given = dict(given)
+    for name, former in _FORMER.items():
+        part = given.get(name)
+        if isinstance(part, Mapping) and former in part and not part[former]:
+            given[name] = {key: value for key, value in part.items() if key != former}
     version = given.get("version", newest)
     if version in earlier:
         return {**earlier[version], **given, "version": newest}

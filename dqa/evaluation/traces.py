@@ -188,6 +188,19 @@ class Trace(Record):
         validation_alias=AliasChoices("trace", "events"), serialization_alias="trace"
     )
 
+    @field_validator("evidence", mode="before")
+    @classmethod
+    def _without_former(cls, evidence: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
+        """Leave out the scanned rows, which earlier releases recorded."""
+        if not isinstance(evidence, list):
+            return evidence
+        return [
+            {name: value for name, value in one.items() if name != "scanned"}
+            if isinstance(one, dict)
+            else one
+            for one in evidence
+        ]
+
     @field_validator("events", mode="before")
     @classmethod
     def _typed(cls, given: object) -> object:

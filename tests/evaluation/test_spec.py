@@ -178,8 +178,12 @@ def test_a_spec_writes_of_its_limits_what_one_can_set() -> None:
         "bytes": 32_000,
         "seconds": 10.0,
         "cell": 4_000,
-        "scans": False,
     }
+    budget = {"scanned": None, "rows": 5}
+    earlier = RunSpec.from_json({**given, "limits": {**written, "scans": False}, "budget": budget})
+    assert earlier == RunSpec.from_json({**given, "budget": {"rows": 5}})
+    with pytest.raises(UsageError, match="scanned"):
+        RunSpec.from_json({**given, "budget": {"scanned": 5}})
     with pytest.raises(UsageError, match="whole"):
         RunSpec.from_json({**given, "limits": {"seconds": 2, "whole": 3}})
 

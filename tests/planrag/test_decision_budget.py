@@ -92,7 +92,6 @@ def test_without_anything_stated_there_is_no_decision(plants: str) -> None:
     ("budget", "ended_by"),
     [
         (DecisionBudget(rows=2), "budget: 2 rows"),
-        (DecisionBudget(scanned=2), "budget: 2 scanned rows"),
         (DecisionBudget(tokens=1_400), "budget: 1,400 tokens"),
         (
             DecisionBudget(cost=0.0014, price_input=1.0, price_output=1.0),

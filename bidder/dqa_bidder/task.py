@@ -16,11 +16,12 @@ from dqa.deciders.context import Context, goal_of, list_actions
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
 from dqa.worlds.event_table import events_statement
+from dqa.worlds.observed import EVENTS_STATEMENT, game_filter, game_number
 from dqa.worlds.world import Position
 
 METHOD = "BIDDER"
 _HISTORY = {
-    "events": "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number",
+    "events": EVENTS_STATEMENT,
     "outcomes": "SELECT player, payoff FROM outcomes{where} ORDER BY player",
     "hidden": "SELECT player, name, value FROM hidden{where} ORDER BY player, name",
 }
@@ -165,8 +166,7 @@ def _statements(question: Question, database: Database) -> list[tuple[str, str]]
     if question.scenario in plugins.names("world"):
         there = {table.name for table in database.schema().tables} & {*_HISTORY}
         if there:
-            game = question.target.get("game", "")
-            where = f" WHERE game = {int(game)}" if game.isdecimal() and game.isascii() else ""
+            where = game_filter(game_number(question))
             return [
                 (name, text.format(where=where)) for name, text in _HISTORY.items() if name in there
             ]

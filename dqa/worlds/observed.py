@@ -29,7 +29,10 @@ world needs it where several begin alike with the same goal; else goal and begin
 LEFT: Final = "actions left"
 """The part of a target that says how many actions may still follow, in a world that counts them."""
 
-_EVENTS: Final = "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
+EVENTS_STATEMENT: Final = (
+    "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
+)
+"""Reads the events of a history; `where` is of `game_filter`."""
 _WHOLE: Final = Limits(rows=100_000, bytes=100_000_000, seconds=60.0, cell=10_000_000)
 """What a history is read with: an observation that was cut would be another one."""
 
@@ -131,9 +134,9 @@ def read_observed(question: Question, database: Database) -> ObservedPosition:
     DataError
         The history does not begin with what was seen first, or has a gap.
     """
-    game = question.target.get("game", "")
-    number = int(game) if game.isdecimal() and game.isascii() else None
-    events = read_events(database, question.key, number, before=_number_of(question, game))
+    events = read_events(
+        database, question.key, game_number(question), before=move_number(question)
+    )
     return ObservedPosition(
         question.scenario,
         question.target.get(GOAL, question.text),
@@ -143,17 +146,57 @@ def read_observed(question: Question, database: Database) -> ObservedPosition:
     )
 
 
+def game_number(question: Question) -> int | None:
+    """Return the number of the game that a question is about; None if it names none."""
+    return _number(question.target.get("game", ""))
+
+
+def move_number(question: Question) -> int | None:
+    """Return the number of the event that a question asks for; None if its id does not say."""
+    game, _, number = question.id.rpartition("-")
+    is_ours = bool(game) and _number(game) == game_number(question)
+    return _number(number) if is_ours else None
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and text.isascii() else None
+
+
+def game_filter(game: int | None) -> str:
+    """Return the WHERE clause for the rows of one game; empty for None."""
+    return "" if game is None else f" WHERE game = {game:d}"
+
+
 def read_events(
     database: Database, whose: str, game: int | None = None, *, before: int | None = None
 ) -> tuple[GameEvent, ...]:
-    """Read what was done and seen from a history.
+    """Read what was done and seen from a history; see `events_of`.
+
+    Raises
+    ------
+    DataError
+        The errors of `events_of`, or it does not begin with what was seen first.
+    """
+    events = events_of(database, whose, game, before=before)
+    if not events or events[0].action != BEGINNING:
+        raise DataError(
+            f"The history of {whose} does not begin with '{BEGINNING}', the event with the first "
+            "observation."
+        )
+    return events
+
+
+def events_of(
+    database: Database, whose: str, game: int | None = None, *, before: int | None = None
+) -> tuple[GameEvent, ...]:
+    """Read the events of a history.
 
     Parameters
     ----------
     database
         The history, as its player may read it.
     whose
-        What errors call the episode.
+        The name of the game in errors.
     game
         Its number; None where the database holds no other.
     before
@@ -162,34 +205,29 @@ def read_events(
     Raises
     ------
     DataError
-        It does not begin with what was seen first, has a gap, or is longer than can be read.
+        An event is missing, or there are more than can be read.
     """
-    where = "" if game is None else f" WHERE game = {game:d}"
-    found = database.query(_EVENTS.format(where=where), _WHOLE)
-    events = tuple(
-        GameEvent(int(str(number)), str(stage), str(actor), str(action), str(detail or ""))
-        for number, stage, actor, action, detail in found.rows
-    )
-    problem = ""
+    found = database.query(EVENTS_STATEMENT.format(where=game_filter(game)), _WHOLE)
+    problem, rows = "", found.rows if before is None else found.rows[: before - 1]
+    gaps = [place for place, row in enumerate(rows, 1) if str(row[0]) != str(place)]
     if found.cut is not None:
-        problem = f"is longer than the limit on {found.cut}, which ends it after {len(events)}"
-    elif not events or events[0].action != BEGINNING:
-        problem = f"does not begin with '{BEGINNING}', the event with the first observation"
-    elif gaps := [n for n, event in enumerate(events, 1) if event.number != n]:
-        number = events[gaps[0] - 1].number
-        problem = f"has event {number} where event {gaps[0]} was expected (numbered from 1)"
-    elif before is not None and len(events) < before - 1:
-        problem = f"ends with event {len(events)}, and the wanted move follows event {before - 1}"
+        problem = f"it has more events than can be read (limit on {found.cut})"
+    elif gaps:
+        problem = (
+            f"event {gaps[0]} is missing; the next one that is there has the number "
+            f"{rows[gaps[0] - 1][0]}. Events are numbered from 1, without a gap"
+        )
+    elif before is not None and len(rows) < before - 1:
+        problem = (
+            f"event {len(rows) + 1} is missing; the move that is asked for comes after event "
+            f"{before - 1}"
+        )
     if problem:
-        raise DataError(f"The history of {whose} {problem}.")
-    return events if before is None else events[: before - 1]
-
-
-def _number_of(question: Question, game: str) -> int | None:
-    """Return the number of the event that a question asks for, if its id tells it."""
-    named, _, number = question.id.rpartition("-")
-    is_ours = bool(game) and named == game and number.isdecimal() and number.isascii()
-    return int(number) if is_ours else None
+        raise DataError(f"The history of {whose}: {problem}.")
+    return tuple(
+        GameEvent(place, str(stage), str(actor), str(action), str(detail or ""))
+        for place, (_, stage, actor, action, detail) in enumerate(rows, 1)
+    )
 
 
 def trajectory_of(

@@ -247,11 +247,6 @@ def hash_weights(weights: Weights) -> str:
     return digest.hexdigest()
 
 
-def read_about(file: Path) -> Mapping[str, Any]:
-    """Return the description of a stored player; raises the errors of `read_weights`."""
-    return _read(file)[1]
-
-
 def _read(file: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     content = BytesIO(read_bytes(file))
     try:

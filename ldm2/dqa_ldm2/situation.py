@@ -16,12 +16,20 @@ from dqa.deciders.method import Options
 from dqa.deciders.prompting import fold
 from dqa.deciders.tools import observe
 from dqa.worlds.base import find_position, is_move
-from dqa.worlds.observed import EPISODE, GOAL, LEFT, read_observed, trajectory_of
+from dqa.worlds.observed import (
+    EPISODE,
+    EVENTS_STATEMENT,
+    GOAL,
+    LEFT,
+    game_filter,
+    game_number,
+    read_observed,
+    trajectory_of,
+)
 from dqa.worlds.world import GameEvent
 from dqa_ldm2.identity import QuestionIdentity
 
 METHOD = "LDM2"
-_EVENTS = "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
 
 
 class _Rows(Context):
@@ -151,9 +159,7 @@ def check_situation(question: Question) -> None:
 def _read_observed(
     question: Question, database: Database, recorder: Recorder, settings: Settings
 ) -> Situation:
-    game = question.target.get("game", "")
-    where = f" WHERE game = {int(game)}" if game.isdecimal() and game.isascii() else ""
-    statement = _EVENTS.format(where=where)
+    statement = EVENTS_STATEMENT.format(where=game_filter(game_number(question)))
     recorder.add_evidence(observe(database, statement, settings.limits, settings.display))
     read = read_observed(question, database)
     beginning, name = read.events[0].detail, question.target.get(EPISODE, "")

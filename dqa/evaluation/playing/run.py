@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from dqa.core.database import Limits
 from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import GameTakenError
@@ -32,8 +31,8 @@ from dqa.evaluation.worker import Made, decide_task
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.history import History
-from dqa.worlds.observed import trajectory_of
-from dqa.worlds.world import GameEvent, Move, World
+from dqa.worlds.observed import events_of, trajectory_of
+from dqa.worlds.world import Move, World
 
 if TYPE_CHECKING:
     from dqa.evaluation.playing.spec import Game
@@ -218,9 +217,6 @@ def _join(game: PlayedGame, log: GameLog, failed: Decision | None, seconds: floa
     )
 
 
-_EVENTS: Final = "SELECT number, stage, actor, action, detail FROM events ORDER BY number"
-_WHOLE: Final = Limits(rows=1_000_000, bytes=1_000_000_000, seconds=60.0, cell=100_000_000)
-"""The limits of reading a trajectory: nothing of it may be cut."""
 _SHOWN_ACTIONS: Final = 12
 """Legal actions of a move in a trace; their number is always there."""
 
@@ -403,11 +399,7 @@ class Attempts:
         reward = (played.returns or {}).get(self._seat)
         game = history.number_of(self._game.seed, mirrored=False)
         with closing(history.open_for(game, self._seat)) as database:
-            found = database.query(_EVENTS, _WHOLE)
-        events = tuple(
-            GameEvent(int(str(place)), str(stage), str(actor), str(action), str(detail or ""))
-            for place, stage, actor, action, detail in found.rows
-        )
+            events = events_of(database, source)
         if events:
             return trajectory_of(played.goal, events, source, reward)
         # A world that writes no history is described by its positions.

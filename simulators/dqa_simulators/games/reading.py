@@ -11,14 +11,12 @@ from pydantic import TypeAdapter
 from dqa.core.database import Database, Limits
 from dqa.core.errors import DataError, UsageError
 from dqa.core.question import Question
+from dqa.worlds.observed import events_of, move_number
 from dqa.worlds.world import CHANCE, GameEvent, Position
 from dqa_simulators.games.betting import PLAYERS
 
 _LIMITS: Final = Limits(rows=20_000, bytes=20_000_000)
 _SETTINGS: Final = "SELECT world, settings FROM games WHERE game = {game}"
-_EVENTS: Final = (
-    "SELECT number, stage, actor, action, detail FROM events WHERE game = {game} ORDER BY number"
-)
 _HIDDEN: Final = "SELECT name, value FROM hidden WHERE game = {game} AND player = '{player}'"
 
 
@@ -148,29 +146,6 @@ def read_record(
         settings = TypeAdapter(dict[str, Any]).validate_json(str(text))
     except ValueError as error:
         raise DataError(f"Game {game}: its settings are not a JSON object: {text!r}.") from error
-    named, _, number = question.id.rpartition("-")
-    is_ours = named == str(int(game)) and number.isdecimal() and number.isascii()
-    events = _without_gaps(int(game), rows(_EVENTS), int(number) - 1 if is_ours else None)
+    events = events_of(database, f"game {game}", int(game), before=move_number(question))
     own = {str(name): str(value) for name, value in rows(_HIDDEN)}
     return Record(int(game), player, settings, events, own)
-
-
-def _without_gaps(
-    game: int, rows: Sequence[Sequence[Any]], last: int | None
-) -> tuple[GameEvent, ...]:
-    events = []
-    for place, (number, stage, actor, action, detail) in enumerate(rows, 1):
-        if last is not None and place > last:
-            break
-        if number != place:
-            raise DataError(
-                f"Game {game}: event {place} is missing; the next one that is there has the number "
-                f"{number}. Events are numbered from 1, without a gap."
-            )
-        events.append(GameEvent(place, str(stage), str(actor), str(action), str(detail or "")))
-    if last is not None and len(events) < last:
-        raise DataError(
-            f"Game {game}: event {len(events) + 1} is missing; the move that is asked for comes "
-            f"after event {last}."
-        )
-    return tuple(events)

@@ -18,7 +18,6 @@ from dqa.cli.main import app
 from dqa.core.errors import UnknownNameError
 from dqa.core.events import CORE_EVENTS, kinds_of
 from tests.confirming import confirm
-from tests.dellma.dellma_scripts import write_decision, write_rankings, write_tables
 from tests.stored import record_of
 
 HOME = Path(__file__).parents[1]
@@ -49,7 +48,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     generated, out, farm = folder / "generated", folder / "run", folder / "farm"
     run("generate", "--out", generated, "--questions", "2", "--seed", "5")
     evaluation = run("eval", "--generated", generated, "--out", out, "--json")
-    uncertain = ("--scenarios", "agriculture", "--generate", "1", "--set", "dellma.confidence=0.9")
+    uncertain = ("--scenarios", "agriculture", "--generate", "1", "--set", "dellma.samples=8")
     named = ("--deciders", "dellma-pairs,self-consistency", "--databases", "sqlite")
     run("eval", *uncertain, *named, "--out", farm)
     file = folder / "one.db"
@@ -82,7 +81,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             {"question": "Whom?", "rules": {"file": "rules.md"}, "candidates": ["a", 1], "id": 3},
             {"scenario": "building", "target": {"goods": "a"}, "answer": ["a", "b"]},
         ],
-        "replay": [json.loads(run("dellma", "replay", "--release", _release(folder), "--json"))],
         "paper_view": [json.loads(run("analyse", out, "--paper", "planrag", "--json"))],
         "proposed_scenario": [
             json.loads(run("init", *_at(file), "--out", folder / "proposed", "--json"))
@@ -112,14 +110,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             json.loads(asked),
         ],
     }
-
-
-def _release(folder: Path) -> Path:
-    """Write a small release of DeLLMa's layout."""
-    write_tables(folder / "release")
-    write_decision(folder / "release", "cot", '{"decision": "kiwi"}')
-    write_rankings(folder / "release", [(["fig", "kiwi"] * 2, {"rank": [2, 4, 1, 3]})] * 3)
-    return folder / "release"
 
 
 def _at(file: Path) -> tuple[object, ...]:

@@ -12,6 +12,6 @@ its tree all the same::
     MINE = method("mine", "ranks by number", Mine, DellmaSettings, family="dellma")
 
 An entry point of `dqa.deciders` that names ``MINE`` makes it a decider like any other. Everything
-that ``dqa dellma`` does is a function: `tree.reading.read_tree`, `tree.page.write_tree`,
-`tree.report.write_tree_report`, `portfolios.combine_actions`.
+that ``dqa dellma`` does is a function: `tree.decision_tree.find_tree`, `tree.page.write_tree`,
+`portfolios.combine_actions`.
 """

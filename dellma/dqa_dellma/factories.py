@@ -38,7 +38,7 @@ DELLMA_NAIVE = _member(
     "one batch of 50 states, different ones for each action (DeLLMa-Naive)",
     _DELLMA,
     NaiveSettings,
-    fixed=("shared", "batch", "overlap", "confidence"),
+    fixed=("shared", "batch", "overlap"),
 )
 ZERO_SHOT = _member(
     "zero-shot",

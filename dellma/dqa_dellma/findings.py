@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self, TypeAlias
+from typing import Annotated, Self, TypeAlias
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -193,36 +193,15 @@ class Ranking(Finding):
         return self
 
 
-class Confidence(Finding):
-    """Where an adaptive run stands after a round of rankings.
-
-    Attributes
-    ----------
-    probability
-        That the action that leads is the best.
-    contenders
-        The actions that go on.
-    calls, calls_saved
-        Minibatches ranked so far, and those that are spared by stopping here.
-    """
-
-    model_config = ConfigDict(title="is that enough?")
-
-    probability: float = Field(title="probability that the leader is the best")
-    contenders: tuple[Candidate, ...] = Field(title="still in question")
-    calls: Number = Field(title="rankings")
-    calls_saved: Number = Field(title="rankings saved by stopping here")
-
-
 class ActionFigures(Finding):
     """What the rankings say of an action: see `dqa_dellma.utilities.maximisation.Maximised`."""
 
     action: Candidate
-    expected_utility: float | None
-    value: float | None
-    interval: tuple[float | None, float | None]
-    chance_best: float | None
-    ranked: Number
+    expected_utility: float | None = None
+    value: float | None = None
+    interval: tuple[float | None, float | None] = (None, None)
+    chance_best: float | None = None
+    ranked: Number = 0
 
 
 class Method(Finding):
@@ -279,26 +258,6 @@ class Utilities(Method):
     unranked: Number
     chosen: Candidate
     why: str = Field(title="decision")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_old(cls, data: Any) -> Any:  # noqa: ANN401  (what a trace contains)
-        """Read version 0.4 and earlier, which had a posterior and could decide by it.
-
-        Intervals and chances of the posterior were too certain, so they are left out.
-        """
-        if not isinstance(data, dict) or "rule" not in data:
-            return data
-        decided = "estimate" if data["rule"] == "posterior" else "value"
-        unknown = {"interval": (None, None), "chance_best": None}
-        try:
-            actions = [{**one, "value": one[decided], **unknown} for one in data["actions"]]
-            for one in actions:
-                del one["estimate"]
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"not the figures of actions: {error}") from error
-        dropped = {"rule", "state_spread", "factor_effects"}
-        return {k: v for k, v in data.items() if k not in dropped} | {"actions": actions}
 
 
 class Votes(Finding):

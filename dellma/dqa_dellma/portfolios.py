@@ -3,15 +3,13 @@
 A portfolio takes an amount of every action. Its utility in a state is the sum of the actions'
 utilities there, each times its amount. The attitude's value over the sampled states is maximised,
 so the actions have to share their states. Every result is optimal: the mean and CVaR (Rockafellar
-and Uryasev) are linear programmes. The certainty equivalent of the exponential attitude is concave,
-so its tangents bound it from above; they are added until the bound is the value (Kelley's cutting
-planes). Amounts in units make the programmes integer.
+and Uryasev) are linear programmes, integer ones if amounts are in units.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -20,18 +18,15 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.question import Candidate
-from dqa_dellma.findings import Method
+from dqa_dellma.findings import Utilities
 from dqa_dellma.settings import Attitude
 from dqa_dellma.tree.decision_tree import DecisionTree
 from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import weigh_by_attitude
 
 _AVERSION = 0.2
-_GAP = 1e-6
-"""How far the value may be below its bound, as a share of an even portfolio's utility."""
-_MOST_CUTS = 2_000
 _MOST_UNITS = 1e9
-"""Amounts in units that the linear solver still tells from their neighbours."""
+"""The most units that the linear solver still tells from their neighbours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +66,30 @@ class PortfolioLimits:
 
 @dataclass(frozen=True, slots=True)
 class Portfolio:
-    """The best combination of actions, and what the best single one is worth.
+    """The best combination of actions, and the value of the best single one.
 
     Attributes
     ----------
-    amounts
-        How much of each action.
+    actions, amounts
+        The actions, and the amount of each.
     value, expected
-        What the attitude makes of it, and its expected utility.
+        The attitude's value, and the expected utility.
     cost
-        What it costs.
+        The cost of all of it.
     single
-        The single action of the largest value, with as much of it as its own bound, the unit and
-        the budget allow; the others' least amounts do not bind it.
+        The number of the action with the largest value alone, with as much of it as its own bound,
+        the unit and the budget allow; the others' least amounts do not bind it.
     single_amount, single_value, single_expected
         Its amount, value and expected utility.
     states
-        How many states were averaged over.
+        The number of states.
+    limits, risk
+        The limits, and the attitude that it is best for.
+    decided_with
+        The attitude of the decision.
     """
 
+    actions: tuple[Candidate, ...]
     amounts: tuple[float, ...]
     value: float
     expected: float
@@ -99,53 +99,37 @@ class Portfolio:
     single_value: float
     single_expected: float
     states: int
+    limits: PortfolioLimits
+    risk: Risk
+    decided_with: Risk
 
     @property
     def gain(self) -> float:
         """How much more it is worth than the best single action."""
         return self.value - self.single_value + 0.0
 
-
-@dataclass(frozen=True, slots=True)
-class Combination:
-    """The best combination of a decision's actions.
-
-    Attributes
-    ----------
-    actions
-        The actions, in the order of `Portfolio.amounts`.
-    portfolio, limits
-        The best portfolio, and its limits.
-    risk, decided_with
-        The attitude that it is best for, and the attitude of the decision.
-    """
-
-    actions: tuple[Candidate, ...]
-    portfolio: Portfolio
-    limits: PortfolioLimits
-    risk: Risk
-    decided_with: Risk
-
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
-        found, decided = self.portfolio, self.decided_with
-        amounts = zip(self.actions, found.amounts, strict=True)
+        amounts = zip(self.actions, self.amounts, strict=True)
         return {
             "amounts": [{"action": action, "amount": amount} for action, amount in amounts],
-            "value": found.value,
-            "expected_utility": found.expected,
-            "cost": found.cost,
+            "value": self.value,
+            "expected_utility": self.expected,
+            "cost": self.cost,
             "single": {
-                "action": self.actions[found.single],
-                "amount": found.single_amount,
-                "value": found.single_value,
-                "expected_utility": found.single_expected,
+                "action": self.actions[self.single],
+                "amount": self.single_amount,
+                "value": self.single_value,
+                "expected_utility": self.single_expected,
             },
-            "gain": found.gain,
-            "states": found.states,
+            "gain": self.gain,
+            "states": self.states,
             "attitude": self.risk.attitude,
             "aversion": self.risk.aversion,
-            "decided_with": {"attitude": decided.attitude, "aversion": decided.aversion},
+            "decided_with": {
+                "attitude": self.decided_with.attitude,
+                "aversion": self.decided_with.aversion,
+            },
         }
 
 
@@ -159,13 +143,13 @@ def combine_actions(  # noqa: PLR0913  (one parameter a limit)
     most: Mapping[str, float] | None = None,
     attitude: Attitude | None = None,
     aversion: float | None = None,
-) -> Combination:
+) -> Portfolio:
     """Find the best combination of the actions of a decision, under a budget.
 
     Parameters
     ----------
     tree
-        The decision, as `dqa_dellma.tree.reading.read_tree` reads it.
+        The decision.
     budget
         The most that all of it may cost.
     unit
@@ -180,11 +164,11 @@ def combine_actions(  # noqa: PLR0913  (one parameter a limit)
     Raises
     ------
     UsageError
-        The decision has no utilities that can be added up, a figure or a name is wrong, or nothing
-        fits the limits.
+        The decision has no utilities that can be added up, a figure or a name is wrong, nothing
+        fits the limits, or the attitude is ``exponential``.
     """
-    method = _method_of(tree)
-    actions = tuple(action.action for action in tree.actions)
+    utilities = _utilities_of(tree)
+    actions = tuple(figures.action for figures in utilities.actions)
     _check("The budget", budget)
     if unit is not None:
         _check("The unit", unit)
@@ -196,10 +180,10 @@ def combine_actions(  # noqa: PLR0913  (one parameter a limit)
         least=_by_action("least amount", least, actions, 0.0, zero=True),
         most=_by_action("largest amount", most, actions, budget / min(each), zero=True),
     )
-    decided = Risk(method.attitude, method.aversion)
+    decided = Risk(utilities.attitude, utilities.aversion)
     risk = _risk(decided, attitude, aversion)
     found = find_best_portfolio(join_utilities(tree), limits, risk)
-    return Combination(actions, found, limits, risk, decided)
+    return replace(found, actions=actions, decided_with=decided)
 
 
 def join_utilities(tree: DecisionTree) -> Floats:
@@ -210,32 +194,29 @@ def join_utilities(tree: DecisionTree) -> Floats:
     UsageError
         No state has a utility for every action.
     """
-    table = np.full((len(tree.states), len(tree.actions)), np.nan)
-    shared = np.zeros(len(tree.states))
-    for number, action in enumerate(tree.actions):
-        for sample in action.samples:
-            shared[sample.state] += 1
-            if sample.utility is not None:
-                table[sample.state, number] = sample.utility
+    if tree.pairs is None or tree.utilities is None:
+        raise UsageError("A portfolio needs utilities.")
+    table = np.full((len(tree.pairs.states), len(tree.utilities.actions)), np.nan)
+    cells = np.array(tree.pairs.state_of), np.array(tree.pairs.action_of)
+    table[cells] = np.array(tree.utilities.utilities, dtype=np.float64)
     whole = ~np.isnan(table).any(axis=1)
     if whole.any():
         return np.asarray(table[whole])
-    if shared.max(initial=0.0) == 1.0:
+    if np.bincount(cells[0]).max(initial=0) == 1:
         raise UsageError(
             "A portfolio needs states that the actions share, which tell how they do together; "
             "here every state is one action's own. Decide by dellma-pairs or dellma-top1."
         )
     raise UsageError(
-        f"A portfolio needs states in which all {len(tree.actions)} actions are ranked, and none "
-        f"of the {len(table)} states is one: take more dellma.samples, and keep "
-        "dellma.confidence=1, with which no action drops out."
+        f"A portfolio needs states in which all {table.shape[1]} actions are ranked, and none "
+        f"of the {len(table)} states is one: take more dellma.samples."
     )
 
 
 def find_best_portfolio(
     utilities: Floats, limits: PortfolioLimits = PortfolioLimits(), risk: Risk = Risk()
 ) -> Portfolio:
-    """Find the portfolio of the largest value.
+    """Find the portfolio of the largest value, of actions that are named by their numbers.
 
     Parameters
     ----------
@@ -244,198 +225,105 @@ def find_best_portfolio(
     limits
         Budget, costs, unit and bounds.
     risk
-        The attitude, as in `DellmaSettings`. To ``exponential`` the utility of 1 is the mean of
-        what the budget yields if it is spent evenly on all actions.
+        The attitude, ``mean`` or ``cvar``, as in `DellmaSettings`.
 
     Raises
     ------
     UsageError
         Nothing fits the limits.
     """
-    task = _Task(utilities, limits, risk)
-    amounts = task.best()
-    singles = [task.alone(action) for action in range(utilities.shape[1])]
-    values = [task.value(single) for single in singles]
+    states, count = utilities.shape
+    costs = np.array(limits.costs or [1.0] * count)
+    affordable = limits.budget / costs
+    most = np.minimum(np.array(limits.most or affordable), affordable)
+    # Without a unit, of a size at which the solver's absolute tolerances mean something.
+    size = limits.unit or limits.budget / float(costs.max())
+    units = most / size
+    amounts = _solve(utilities, limits, risk, units, size)
+    # A whole number but for rounding counts as one.
+    singles = np.diag(size * (np.floor(units + 1e-9) if limits.unit else units))
+    values = [_value(utilities @ one, risk) for one in singles]
     best = int(np.argmax(values))
     return Portfolio(
+        actions=tuple(range(count)),
         amounts=tuple(amounts.tolist()),
-        value=task.value(amounts),
+        value=_value(utilities @ amounts, risk),
         expected=float((utilities @ amounts).mean()),
-        cost=float(task.costs @ amounts),
+        cost=float(costs @ amounts),
         single=best,
         single_amount=float(singles[best][best]),
         single_value=values[best],
         single_expected=float((utilities @ singles[best]).mean()),
-        states=len(utilities),
+        states=states,
+        limits=limits,
+        risk=risk,
+        decided_with=risk,
     )
 
 
-class _Task:
-    """The programme of one portfolio; its first A variables are amounts in units."""
-
-    def __init__(self, utilities: Floats, limits: PortfolioLimits, risk: Risk) -> None:
-        count = utilities.shape[1]
-        self.costs = np.array(limits.costs or [1.0] * count)
-        affordable = limits.budget / self.costs
-        self._least = np.array(limits.least or [0.0] * count)
-        self._most = np.minimum(np.array(limits.most or affordable), affordable)
-        self._utilities = utilities
-        self._limits = limits
-        self._attitude: Attitude = risk.attitude
-        self._aversion = risk.aversion or _AVERSION
-        # By default of a size at which solvers' absolute tolerances mean something.
-        self._size = limits.unit or limits.budget / float(self.costs.max())
-        self._scale = abs(float((utilities @ affordable).mean()) / count) or 1.0
-        self._gains = utilities * self._size / self._scale
-        self._check_room()
-
-    def _check_room(self) -> None:
-        """Raise unless the least amounts fit the bounds and the budget."""
-        units = float((self._most / self._size).max())
-        if not units <= _MOST_UNITS:
-            raise UsageError(
-                f"Up to {units:.3g} units of an action fit the budget, more than can be told "
-                "apart: use a larger unit, or costs that are closer together."
-            )
-        least, steps = self._least, ""
-        if self._limits.unit is not None:
-            least = np.ceil(least / self._size - 1e-9) * self._size
-            steps = f" in units of {self._size:g}"
-        cost = float(self.costs @ least)
-        if cost > self._limits.budget * (1.0 + 1e-9):
-            raise UsageError(
-                f"No portfolio fits the limits: the least amounts{steps} cost {cost:g}, and the "
-                f"budget is {self._limits.budget:g}."
-            )
-        for action in np.flatnonzero(least > self._most * (1.0 + 1e-9))[:1]:
-            raise UsageError(
-                f"No portfolio fits the limits: the least amount of action {action + 1}{steps} is "
-                f"{least[action]:g}, and the most of it {self._most[action]:g}."
-            )
-
-    def value(self, amounts: Floats) -> float:
-        """Return what the attitude makes of amounts, shape (A,)."""
-        total = self._utilities @ amounts
-        return float(
-            weigh_by_attitude(
-                total, np.ones(len(total)), self._attitude, self._aversion, self._scale
-            )
-        )
-
-    def alone(self, action: int) -> Floats:
-        """Return as much of one action as its bound and the budget allow, shape (A,)."""
-        amounts = np.zeros(len(self.costs))
-        units = self._most[action] / self._size
-        # A whole number but for rounding counts as one.
-        amounts[action] = self._size * (np.floor(units + 1e-9) if self._limits.unit else units)
-        return amounts
-
-    def best(self) -> Floats:
-        """Return the amounts of the largest value, shape (A,)."""
-        means = self._gains.mean(axis=0)
-        if self._attitude == "mean":
-            units, _ = self._solve(means)
-        elif self._attitude == "cvar":
-            # Maximise t - mean(z) / share for shortfalls z >= t - utility, z >= 0.
-            states = len(self._gains)
-            goal = np.concatenate(
-                [0.0 * means, [1.0], np.full(states, -1.0 / (states * self._aversion))]
-            )
-            rows = np.hstack([self._gains, -np.ones((states, 1)), np.eye(states)])
-            free = np.append(-np.inf, np.zeros(states))
-            units, _ = self._solve(goal, LinearConstraint(rows, lb=0.0), free)
-        else:
-            units = self._cut(self._solve(means)[0])
-        # Rounding leaves amounts below 0, and zeros with a sign.
-        return np.maximum(units * self._size, 0.0) + 0.0
-
-    def _cut(self, start: Floats) -> Floats:
-        """Maximise the certainty equivalent under its tangents, from any units, shape (A,).
-
-        The tangents are found for any amounts first: those programmes are quick, and leave few
-        cuts for whole units.
-        """
-        goal = np.append(0.0 * start, 1.0)
-        value, slope = self._tangent(start)
-        slopes, levels = [np.append(-slope, 1.0)], [value - slope @ start]
-        chosen = start
-        for whole in (False, True) if self._limits.unit else (False,):
-            best, gap = -np.inf, np.inf
-            while gap > _GAP:
-                if len(slopes) > _MOST_CUTS:
-                    raise UsageError(
-                        f"No portfolio is proven the best after {_MOST_CUTS} cuts; use a smaller "
-                        "aversion or a larger unit."
-                    )
-                tangents = LinearConstraint(np.array(slopes), ub=np.array(levels))
-                units, bound = self._solve(goal, tangents, [-np.inf], whole=whole)
-                value, slope = self._tangent(units)
-                slopes.append(np.append(-slope, 1.0))
-                levels.append(value - slope @ units)
-                if value > best:
-                    best, chosen = value, units
-                gap = bound - best
-        return chosen
-
-    def _tangent(self, units: Floats) -> tuple[float, Floats]:
-        """Return the scaled certainty equivalent of units and its gradient, shape (A,)."""
-        total = self._gains @ units
-        risk = np.exp(-self._aversion * (total - total.min()))
-        value = float(total.min() - np.log(risk.mean()) / self._aversion)
-        return value, np.asarray((risk / risk.sum()) @ self._gains)
-
-    def _solve(
-        self,
-        goal: Floats,
-        rows: LinearConstraint | None = None,
-        free: Sequence[float] | Floats = (),
-        *,
-        whole: bool = True,
-    ) -> tuple[Floats, float]:
-        """Maximise a linear goal over amounts in units, and further variables above `free`.
-
-        Returns
-        -------
-        The units, shape (A,), and the goal's value.
-        """
-        whole = whole and self._limits.unit is not None
-        actions, more = len(self.costs), np.zeros(len(free))
-        spent = np.concatenate([self.costs * self._size / self._limits.budget, more])
-        budget = LinearConstraint(spent[None, :], ub=1.0)
-        found = milp(
-            -goal,
-            integrality=np.append(np.full(actions, whole), more),
-            bounds=Bounds(
-                np.concatenate([self._least / self._size, free]),
-                np.concatenate([self._most / self._size, more + np.inf]),
-            ),
-            constraints=[budget] if rows is None else [budget, rows],
-            options={"mip_rel_gap": 0.0},
-        )
-        if found.x is None:
-            raise UsageError(
-                "The solver finds no portfolio within these limits: bring budget, costs, unit and "
-                "bounds closer together."
-            )
-        units = found.x[:actions]
-        return (np.round(units) if whole else units), float(goal @ found.x)
+def _value(utilities: Floats, risk: Risk) -> float:
+    """Return the attitude's value of utilities by state, shape (S,)."""
+    weights = np.ones(len(utilities))
+    return float(weigh_by_attitude(utilities, weights, risk.attitude, risk.aversion or _AVERSION))
 
 
-def _method_of(tree: DecisionTree) -> Method:
-    """Return how a decision's utilities came about; raise unless they can be added up."""
-    if len(tree.actions) == 1:
-        raise UsageError(f"{tree.run} has one action only: there is nothing to combine.")
-    if tree.method is None:
+def _solve(
+    utilities: Floats, limits: PortfolioLimits, risk: Risk, most: Floats, size: float
+) -> Floats:
+    """Return the amounts of the largest value, shape (A,); `most` is in units of `size`."""
+    if not most.max() <= _MOST_UNITS:
         raise UsageError(
-            f"{tree.run} ended before it had utilities, so nothing can be combined; 'dqa trace' "
+            f"Up to {most.max():.3g} units of an action fit the budget, more than can be told "
+            "apart: use a larger unit, or costs that are closer together."
+        )
+    states, count = utilities.shape
+    least = np.array(limits.least or [0.0] * count) / size
+    costs = np.array(limits.costs or [1.0] * count)
+    gains = utilities / (abs(float((utilities @ (most * size)).mean()) / count) or 1.0) * size
+    goal, more, rows = gains.mean(axis=0), np.zeros(0), []
+    if risk.attitude == "cvar":
+        # Maximise t - mean(z) / share for shortfalls z >= t - utility, z >= 0.
+        more = np.zeros(1 + states)
+        share = risk.aversion or _AVERSION
+        goal = np.concatenate([0.0 * goal, [1.0], np.full(states, -1.0 / (states * share))])
+        shortfall = np.hstack([gains, -np.ones((states, 1)), np.eye(states)])
+        rows = [LinearConstraint(shortfall, lb=0.0)]
+    spent = np.concatenate([costs * size / limits.budget, more])
+    free = more.copy()
+    free[:1] = -np.inf
+    found = milp(
+        -goal,
+        integrality=np.append(np.full(count, limits.unit is not None), more),
+        bounds=Bounds(np.concatenate([least, free]), np.concatenate([most, more + np.inf])),
+        constraints=[LinearConstraint(spent[None, :], ub=1.0), *rows],
+        options={"mip_rel_gap": 0.0},
+    )
+    if found.x is None:
+        raise UsageError(
+            "No portfolio fits the limits: the least amounts, in whole units, have to fit the "
+            "budget and the largest amounts."
+        )
+    units = found.x[:count]
+    # Rounding leaves amounts below 0, and zeros with a sign.
+    return np.maximum((np.round(units) if limits.unit else units) * size, 0.0) + 0.0
+
+
+def _utilities_of(tree: DecisionTree) -> Utilities:
+    """Return a decision's utilities; raise unless they can be added up."""
+    run, utilities = f"{tree.question} by {tree.decider} on {tree.database}", tree.utilities
+    if len(tree.branches) == 1:
+        raise UsageError(f"{run} has one action only: there is nothing to combine.")
+    if utilities is None:
+        raise UsageError(
+            f"{run} ended before it had utilities, so nothing can be combined; 'dqa trace' "
             "shows how."
         )
-    if tree.method.scale != "all":
+    if utilities.scale != "all":
         raise UsageError(
-            f"{tree.run} was decided with dellma.scale={tree.method.scale}: utilities scaled "
-            "within each action cannot be added up. Decide anew with dellma.scale=all."
+            f"{run} was decided with dellma.scale={utilities.scale}: utilities scaled "
+            "within each action cannot be added up. Decide again with dellma.scale=all."
         )
-    return tree.method
+    return utilities
 
 
 def _risk(decided: Risk, attitude: Attitude | None, aversion: float | None) -> Risk:
@@ -445,10 +333,14 @@ def _risk(decided: Risk, attitude: Attitude | None, aversion: float | None) -> R
         _check("The aversion", aversion)
     if chosen == "mean":
         return Risk()
+    if chosen == "exponential":
+        raise UsageError(
+            "Portfolios are found for the mean and for cvar: name one with --attitude."
+        )
     # One attitude's aversion is a share, and another's is not.
     usual = decided.aversion if chosen == decided.attitude else _AVERSION
     risk = Risk(chosen, usual if aversion is None else aversion)
-    if chosen == "cvar" and risk.aversion is not None and risk.aversion > 1.0:
+    if risk.aversion is not None and risk.aversion > 1.0:
         raise UsageError(f"The aversion of cvar is a share, at most 1, not {risk.aversion}.")
     return risk
 

@@ -13,7 +13,7 @@ Elicitation: TypeAlias = Literal["pairs", "top1"]
 Attitude: TypeAlias = Literal["mean", "cvar", "exponential"]
 """What of an action's utilities decides."""
 Scale: TypeAlias = Literal["all", "action"]
-Draws: TypeAlias = Literal["stratified", "sobol", "independent"]
+Draws: TypeAlias = Literal["stratified", "independent"]
 """How states are drawn from beliefs; see `dqa_dellma.utilities.beliefs.sample_states`."""
 
 _Samples = Annotated[
@@ -67,8 +67,7 @@ class DellmaSettings(DirectSettings):
     draws: Draws = Field(
         default="stratified",
         description="how states are drawn from the beliefs: each value as often as it is believed "
-        "(stratified), combinations of values evened out as well (sobol), or each state by itself "
-        "(independent, as in the paper)",
+        "(stratified), or each state by itself (independent, as in the paper)",
     )
     batch: int = Field(
         default=32, ge=2, description="items of a minibatch, where states are shared"
@@ -107,13 +106,6 @@ class DellmaSettings(DirectSettings):
         le=1e3,
         description="the worst share for cvar, at most 1; the risk aversion for exponential",
     )
-    confidence: float = Field(
-        default=1.0,
-        gt=0.0,
-        le=1.0,
-        description="no more rankings are asked for once the chosen action is the best with this "
-        "probability; 1 asks for all of them",
-    )
     seed: int = Field(default=0, ge=0, description="of samples, shuffles and draws")
 
     @model_validator(mode="after")
@@ -129,11 +121,6 @@ class DellmaSettings(DirectSettings):
         if not self.general and not self.own:
             raise ValueError(
                 "general=0 and own=0 ask for no factor, and a state needs one at least."
-            )
-        if self.confidence < 1.0 and not self.shared:
-            raise ValueError(
-                "a confidence below 1 needs shared states, as dellma-pairs has them: actions that "
-                "drop out are compared in the states that they share."
             )
         if self.samples < 2 and not self.shared:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""``dqa dellma replay``: what it prints."""
+"""The replay of DeLLMa's release: what it prints."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from dqa.cli.main import app
+from benchmarks.reproductions.dellma.__main__ import main
 from tests.dellma.dellma_scripts import write_decision, write_rankings, write_tables
 
 ROOT = Path(__file__).parents[2]
@@ -24,10 +23,12 @@ def release(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
-def test_it_prints_a_table_beside_what_the_scripts_say(release: str) -> None:
+def test_it_prints_a_table_beside_what_the_scripts_say(
+    release: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Every method has its row, and what was wrong goes to stderr."""
-    result = CliRunner().invoke(app, ["dellma", "replay", "--release", release])
-    assert result.exit_code == 0, result.output
+    main(["--release", release])
+    result = capsys.readouterr()
     for text in (
         "zero-shot",
         "pairs",
@@ -37,15 +38,15 @@ def test_it_prints_a_table_beside_what_the_scripts_say(release: str) -> None:
         "100.0 / 100.0",
         "chance",
     ):
-        assert text in result.stdout
-    assert "defect" not in result.stdout
-    assert "2 are not ranked" in result.stderr
+        assert text in result.out
+    assert "defect" not in result.out
+    assert "2 are not ranked" in result.err
 
 
-def test_it_prints_json(release: str) -> None:
+def test_it_prints_json(release: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing but the record is on stdout."""
-    result = CliRunner().invoke(app, ["dellma", "replay", "--release", release, "--json"])
-    record = json.loads(result.stdout)
+    main(["--release", release, "--json"])
+    record = json.loads(capsys.readouterr().out)
     assert (record["rule_set"], record["notes"]) == ("released", [])
     assert record["yardsticks"][0]["chance"] == 50.0
     scores = record["scores"]

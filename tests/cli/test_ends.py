@@ -61,7 +61,6 @@ PATHS = {
     "analyse no/run": "no/run does not exist",
     "trace no/run": "no/run does not exist",
     "audit --generated no/dir": "no/dir does not exist",
-    "dellma replay --release no/dir": "no/dir does not exist",
     "eval --generate 1 --policy no.json": "no.json does not exist",
     "check --dialect mysql no.sql": "no.sql does not exist",
     "eval --release bytes": "bytes is a file, where a folder is expected",

@@ -19,7 +19,6 @@ STEPS = {
     "forecast": "forecasting",
     "pairs": "pairs",
     "ranking": "elicitation",
-    "confidence": "confidence",
     "utilities": "utilities",
     "only_action": "only_action",
 }
@@ -35,17 +34,8 @@ def told_of(kind: str, step: int, data: Any) -> Event:
     return event_from_json({**flat, "step": step}, plugins.events())
 
 
-def of_earlier_version(event: Event) -> Event:
-    """Return a step's event as versions up to 0.4 wrote it: a kind for each step."""
-    kinds = {purpose: kind for kind, purpose in STEPS.items()}
-    if not isinstance(event, StepEvent):
-        return event
-    flat = {**event.result, "kind": kinds[event.purpose], "step": event.step}
-    return event_from_json(flat, plugins.events())
-
-
 def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict[str, list[Event]]:
-    """Return the events of a decision by kind: three actions in eight states, drawn in two goes.
+    """Return the events of a decision by kind: three actions in eight states.
 
     `fig` is the best, by more where it is wet. The second ranking left two items out.
     """
@@ -61,14 +51,11 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
     for item in second[-2:]:
         utilities_told[item] = None
 
-    def drawn(of: list[tuple[int, int]], states: list[list[int]]) -> Event:
-        start = of[0][0]
-        data = {
-            "states": states,
-            "state_of": [state - start for state, _ in of],
-            "action_of": [action for _, action in of],
-        }
-        return told_of("pairs", 2, data)
+    pairs = {
+        "states": STATES,
+        "state_of": [state for state, _ in items],
+        "action_of": [action for _, action in items],
+    }
 
     def ranked(step: int, items: list[int], omitted: int) -> Event:
         counts = {"omitted": omitted, "repeated": 1 if omitted else 0, "invented": 0}
@@ -128,15 +115,8 @@ def events(fig: str | int = "fig", rain: str = "rain", wet: str = "wet") -> dict
         "context": [told_of("context", 0, read)],
         "factors": [told_of("factors", 1, {"asked": asked, "factors": listed} | odd)],
         "forecast": [told_of("forecast", 2, {"beliefs": forecast, "ignored": []})],
-        "pairs": [drawn(items[:half], STATES[:4]), drawn(items[half:], STATES[4:])],
+        "pairs": [told_of("pairs", 2, pairs)],
         "ranking": [ranked(3, first, 0), ranked(4, second, 2)],
-        "confidence": [
-            told_of(
-                "confidence",
-                4,
-                {"probability": 0.9, "contenders": [fig], "calls": 2, "calls_saved": 5},
-            )
-        ],
         "utilities": [told_of("utilities", 4, utilities_data | method)],
     }
 
@@ -187,19 +167,6 @@ def refused(decider: str = "dellma-pairs", purpose: str = "state enumeration") -
     told = {"context": events()["context"], "asked": asked(purpose, "No JSON.", "No JSON.")}
     ended = {"ending": Ending.UNPARSABLE, "error": "2 replies.", "choice": None, "answer": ""}
     return traced(told, decider=decider, steps=2, **ended)
-
-
-def by_posterior() -> dict[str, list[Event]]:
-    """Return `events` of version 0.4, where the posterior decided for another action."""
-    told = events()
-    event = told["utilities"][0]
-    data = result_of(event)
-    estimates = {"fig": 0.02, "plum": 0.03, 7: 0.025}
-    figures = [one | {"estimate": estimates[one["action"]]} for one in data["actions"]]
-    decided = {"rule": "posterior", "chosen": "plum", "actions": figures}
-    of_old = {"state_spread": 1.5, "factor_effects": False}
-    told["utilities"] = [told_of("utilities", event.step, {**data, **decided, **of_old})]
-    return told
 
 
 def traced(told: dict[str, list[Event]] | None = None, **changes: Any) -> Trace:

@@ -9,12 +9,12 @@ import choix
 import numpy as np
 import pytest
 
+from benchmarks.reproductions.dellma.records import Score
 from benchmarks.reproductions.dellma.replay import ReplayScores, replay
 from benchmarks.reproductions.dellma.rounding import one_vs_all, rank_to_pairs, rounded_scores
 from benchmarks.reproductions.dellma.rules import SCRIPTS
 from benchmarks.reproductions.dellma.scores import ReplayedDecision, cluster_interval
 from dqa.core.errors import ParseError, UnknownNameError
-from dqa_dellma.release.replayed import Score
 from tests.dellma.dellma_scripts import (
     write_decision,
     write_rankings,

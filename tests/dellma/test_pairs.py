@@ -8,7 +8,6 @@ import pytest
 from dqa.core.errors import UsageError
 from dqa_dellma.utilities.beliefs import sample_states
 from dqa_dellma.utilities.pairs import (
-    Pairs,
     cut_minibatches,
     pair_separate_states,
     pair_shared_states,
@@ -34,15 +33,6 @@ def test_naive_pairs_have_states_of_their_own() -> None:
     for action in range(4):
         own = pairs.states[pairs.state_of[pairs.action_of == action]]
         assert (np.abs(own.sum(axis=0) - len(own) * np.array([2 / 7, 1 / 7])) < 1.0).all()
-
-
-def test_later_draws_are_numbered_on() -> None:
-    """Joined pairs keep their states."""
-    rng = np.random.default_rng(1)
-    first = pair_shared_states(sample_states(BELIEFS, 2, rng), 2, rng)
-    joined = Pairs.none(2).joined(first).joined(first)
-    assert joined.states[joined.state_of[4:]].tolist() == first.states[first.state_of].tolist()
-    assert joined.action_of.tolist() == [*first.action_of.tolist()] * 2
 
 
 @pytest.mark.parametrize(

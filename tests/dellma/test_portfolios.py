@@ -10,17 +10,15 @@ import pytest
 from dqa.core.errors import UsageError
 from dqa_dellma.portfolios import PortfolioLimits, Risk, combine_actions, find_best_portfolio
 from dqa_dellma.settings import Attitude
-from dqa_dellma.tree.reading import read_tree
+from dqa_dellma.tree.decision_tree import DecisionTree
 from dqa_dellma.utilities.bradley_terry import Floats
 from dqa_dellma.utilities.maximisation import weigh_by_attitude
-from tests.dellma.dellma_traces import traced
+from tests.dellma.dellma_traces import events, result_of, told_of, traced
 
 ATTITUDES: list[tuple[Attitude, float]] = [
     ("mean", 0.2),
     ("cvar", 0.25),
     ("cvar", 1.0),
-    ("exponential", 0.5),
-    ("exponential", 6.0),
 ]
 
 
@@ -30,19 +28,10 @@ def world(states: int, actions: int, seed: int) -> Floats:
     return np.exp(rng.normal(0.0, 0.8, (states, actions)) + rng.normal(0.0, 0.2, actions))
 
 
-def unit_of(utilities: Floats, limits: PortfolioLimits) -> float:
-    """Return what the budget yields in the mean if it is spent evenly."""
-    costs = np.array(limits.costs or [1.0] * utilities.shape[1])
-    return float((utilities @ (limits.budget / (len(costs) * costs))).mean())
-
-
-def worth(
-    utilities: Floats, amounts: Floats, limits: PortfolioLimits, attitude: Attitude, aversion: float
-) -> float:
+def worth(utilities: Floats, amounts: Floats, attitude: Attitude, aversion: float) -> float:
     """Return the attitude's value of amounts."""
     total = utilities @ amounts
-    unit = unit_of(utilities, limits)
-    return float(weigh_by_attitude(total, np.ones(len(total)), attitude, aversion, unit))
+    return float(weigh_by_attitude(total, np.ones(len(total)), attitude, aversion))
 
 
 LIMITS = [
@@ -68,14 +57,14 @@ def test_portfolios_in_units_are_the_best_of_all(
         np.arange(low, high + 1e-9, limits.unit) for low, high in zip(least, most, strict=True)
     ]
     best = max(
-        worth(utilities, np.array(amounts), limits, attitude, aversion)
+        worth(utilities, np.array(amounts), attitude, aversion)
         for amounts in product(*steps)
         if costs @ np.array(amounts) <= limits.budget + 1e-9
     )
     found = find_best_portfolio(utilities, limits, Risk(attitude, aversion))
     amounts = np.array(found.amounts)
     assert found.value == pytest.approx(best, rel=1e-6)
-    assert found.value == pytest.approx(worth(utilities, amounts, limits, attitude, aversion))
+    assert found.value == pytest.approx(worth(utilities, amounts, attitude, aversion))
     assert found.cost <= limits.budget + 1e-9
     assert amounts / limits.unit == pytest.approx(np.round(amounts / limits.unit))
 
@@ -96,7 +85,7 @@ def test_portfolios_of_any_amounts_are_the_best_of_all(
         (1.0 - step) * amounts + step * corner for step in (1e-3, 1e-2) for corner in np.eye(3)
     ]
     for other in (*map(np.array, grid), *moved):
-        value = worth(utilities, other, PortfolioLimits(), attitude, aversion)
+        value = worth(utilities, other, attitude, aversion)
         assert value <= found.value + 2e-6
 
 
@@ -113,12 +102,10 @@ def test_the_mean_alone_takes_one_action() -> None:
 def test_actions_that_offset_one_another_are_combined() -> None:
     """Two actions, each good where the other is bad, are held half and half."""
     utilities = np.array([[1.0, 0.0], [0.0, 1.0]])
-    careful: list[tuple[Attitude, float]] = [("cvar", 0.5), ("exponential", 1.0)]
-    for attitude, aversion in careful:
-        found = find_best_portfolio(utilities, risk=Risk(attitude, aversion))
-        assert found.amounts == pytest.approx((0.5, 0.5), abs=1e-3)
-        assert found.gain > 0.1
-        assert found.single == 0
+    found = find_best_portfolio(utilities, risk=Risk("cvar", 0.5))
+    assert found.amounts == pytest.approx((0.5, 0.5), abs=1e-3)
+    assert found.gain > 0.1
+    assert found.single == 0
 
 
 def test_costs_and_budget_bound_amounts() -> None:
@@ -145,16 +132,16 @@ def test_larger_utilities_change_no_amounts() -> None:
 @pytest.mark.parametrize(
     ("limits", "problem"),
     [
-        (PortfolioLimits(least=(0.8, 0.8)), "least amounts cost 1.6, and the budget is 1"),
+        (PortfolioLimits(least=(0.8, 0.8)), "No portfolio fits the limits"),
         (
             PortfolioLimits(least=(0.8, 0.0), most=(0.5, 1.0)),
-            "action 1 is 0.8, and the most of it 0.5",
+            "No portfolio fits the limits",
         ),
-        (PortfolioLimits(least=(0.3, 0.3), unit=0.6), "in units of 0.6 cost 1.2"),
+        (PortfolioLimits(least=(0.3, 0.3), unit=0.6), "in whole units, have to fit the budget"),
         (PortfolioLimits(unit=1e-12), "larger unit"),
     ],
 )
-@pytest.mark.parametrize("attitude", ["mean", "cvar", "exponential"])
+@pytest.mark.parametrize("attitude", ["mean", "cvar"])
 def test_impossible_limits_are_refused(
     limits: PortfolioLimits, problem: str, attitude: Attitude
 ) -> None:
@@ -165,9 +152,20 @@ def test_impossible_limits_are_refused(
 
 def test_shared_states_with_gaps_ask_for_more_samples() -> None:
     """Where states are shared, but none is ranked for all actions, more of them may help."""
-    tree = read_tree(traced())
-    last = tree.actions[-1]
-    unknown = tuple(sample.changed(utility=None) for sample in last.samples)
-    gaps = tree.changed(actions=(*tree.actions[:-1], last.changed(samples=unknown)))
+    tree = DecisionTree.of(traced())
+    assert tree.utilities is not None
+    known = [None if n % 3 == 2 else one for n, one in enumerate(tree.utilities.utilities)]
+    gaps = tree.changed(utilities=tree.utilities.model_copy(update={"utilities": known}))
     with pytest.raises(UsageError, match=r"more dellma\.samples"):
         combine_actions(gaps)
+
+
+def test_a_decision_by_exponential_utility_asks_for_another_attitude() -> None:
+    """The message names the option."""
+    told = events()
+    told["utilities"] = [
+        told_of("utilities", 4, {**result_of(one), "attitude": "exponential", "aversion": 0.5})
+        for one in told["utilities"]
+    ]
+    with pytest.raises(UsageError, match="name one with --attitude"):
+        combine_actions(DecisionTree.of(traced(told)))

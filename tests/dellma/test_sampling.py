@@ -1,4 +1,4 @@
-"""Which pairs are ranked, and when there are enough of them (Algorithm 2, and past it)."""
+"""Which pairs are ranked (Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -47,81 +47,51 @@ CLEAR = np.array([[1, 2, 3], [7, 8, 9], [4, 5, 6]])
 CLOSE = np.array([[1, 5, 9], [9, 5, 1.5], [1.2, 9.5, 5.5]])
 
 
-def elicited(
-    ranker: Knowing, seed: int = 0, **settings: Any
-) -> tuple[Maximised, list[dict[str, Any]]]:
-    """Choose among as many actions as the ranker knows; return the rounds as well."""
-    given = {"samples": 32, "batch": 16} | settings
-    actions, own = [f"action {n}" for n in range(len(ranker.utilities))], DellmaSettings(**given)
-    found = conversation()
-    chosen = Elicitation(
+def elicited(ranker: Knowing, seed: int = 0, **settings: Any) -> Maximised:
+    """Choose among as many actions as the ranker knows."""
+    own = DellmaSettings(**{"samples": 32, "batch": 16} | settings)
+    return Elicitation(
         ranker.rank,
         lambda pairs, rankings, count: maximise(pairs, rankings, count, own),
-        found.note,
+        conversation().note,
         own,
-        actions,
+        len(ranker.utilities),
     ).run(SEASON, np.random.default_rng(seed))
-    return chosen, [dict(event) for event in noted(found.recorder.events, "confidence")]
 
 
 def test_all_minibatches_are_ranked_by_default() -> None:
-    """Every item once at least, without a word about confidence."""
+    """Every item once at least."""
     ranker = Knowing(CLEAR)
-    chosen, rounds = elicited(ranker)
+    chosen = elicited(ranker)
     assert ranker.batches == [list(batch) for batch in cut_minibatches(96, 16, 0.25)]
     assert chosen.best == 1
-    assert not rounds
 
 
 def test_naive_ranks_one_batch() -> None:
     """As many states as are set, each with one action, whatever a minibatch is elsewhere."""
     for samples in (2, 50, 64):
         ranker = Knowing(CLEAR)
-        chosen, _ = elicited(ranker, shared=False, samples=samples, batch=16, overlap=0.5)
+        chosen = elicited(ranker, shared=False, samples=samples, batch=16, overlap=0.5)
         assert ranker.batches == [list(range(samples))]
         assert len(chosen.pairs) == len(chosen.pairs.states) == samples
 
 
 def test_the_same_seed_ranks_the_same() -> None:
     """And another one samples others."""
-    runs = [elicited(Knowing(CLOSE), seed)[0] for seed in (1, 1, 2)]
+    runs = [elicited(Knowing(CLOSE), seed) for seed in (1, 1, 2)]
     assert runs[0].pairs.action_of.tolist() == runs[1].pairs.action_of.tolist()
     assert runs[0].scores.tolist() == runs[1].scores.tolist()
     assert runs[0].pairs.action_of.tolist() != runs[2].pairs.action_of.tolist()
 
 
-def test_a_clear_cut_ranking_stops_early() -> None:
-    """Two rounds tell which is the best, and the calls that were not made are reported."""
-    ranker = Knowing(CLEAR)
-    chosen, rounds = elicited(ranker, confidence=0.9)
-    planned = len(cut_minibatches(96, 16, 0.25))
-    assert chosen.best == 1
-    assert [found["probability"] >= 0.9 for found in rounds] == [False, True]
-    assert rounds[1]["calls"] == len(ranker.batches) < planned
-    assert rounds[1]["calls_saved"] == planned - len(ranker.batches)
-
-
-@pytest.mark.parametrize("samples", [4, 6, 16, 23, 64])
-@pytest.mark.parametrize("overlap", [0.0, 0.25, 0.5])
-def test_rounds_cost_no_call_of_their_own(samples: int, overlap: float) -> None:
-    """Asked for what cannot be had, a run in rounds asks as often as one without at most."""
-    ranker = Knowing(CLOSE)
-    _, rounds = elicited(ranker, confidence=0.999999, samples=samples, overlap=overlap)
-    assert len(ranker.batches) <= len(cut_minibatches(3 * samples, 16, overlap))
-    assert rounds[-1]["calls"] == len(ranker.batches)
-    assert rounds[-1]["calls_saved"] >= 0
-
-
-@pytest.mark.parametrize("confidence", [1.0, 0.9])
-def test_no_readable_minibatch_is_no_choice(confidence: float) -> None:
+def test_no_readable_minibatch_is_no_choice() -> None:
     """Nothing is made up; how many were asked for is said."""
     ranker = Knowing(CLEAR, frozenset(range(100)))
     with pytest.raises(UnparsableReplyError, match="None of 8 minibatches"):
-        elicited(ranker, confidence=confidence)
+        elicited(ranker)
 
 
-@pytest.mark.parametrize("confidence", [1.0, 0.9])
-def test_rankings_without_figures_end_the_run_and_not_the_evaluation(confidence: float) -> None:
+def test_rankings_without_figures_end_the_run_and_not_the_evaluation() -> None:
     """What cannot be solved is said, once every ranking is noted."""
 
     def unsolvable(*given: object) -> Maximised:
@@ -129,8 +99,8 @@ def test_rankings_without_figures_end_the_run_and_not_the_evaluation(confidence:
         raise DataError("No scores are found.")
 
     found = conversation()
-    settings = DellmaSettings(samples=32, batch=16, confidence=confidence)
-    elicitation = Elicitation(Knowing(CLEAR).rank, unsolvable, found.note, settings, "abc")
+    settings = DellmaSettings(samples=32, batch=16)
+    elicitation = Elicitation(Knowing(CLEAR).rank, unsolvable, found.note, settings, 3)
     with pytest.raises(UnparsableReplyError, match=r"No figures .* No scores are found"):
         elicitation.run(SEASON, np.random.default_rng(0))
     assert noted(found.recorder.events, "elicitation")
@@ -139,7 +109,7 @@ def test_rankings_without_figures_end_the_run_and_not_the_evaluation(confidence:
 def test_an_action_that_is_never_ranked_is_not_chosen() -> None:
     """More actions than naive samples: the rest has no figures, rather than made-up ones."""
     ranker = Knowing(np.arange(100)[:, None].repeat(3, axis=1))
-    chosen, _ = elicited(ranker, shared=False, samples=20)
+    chosen = elicited(ranker, shared=False, samples=20)
     assert (chosen.ranked > 0).sum() == 20
     assert chosen.ranked[chosen.best] == 1
     told = chosen.found(range(100), "why").actions

@@ -18,7 +18,6 @@ from dqa_dellma.findings import Forecast, NamedFactors, Ranking
 from dqa_dellma.settings import DellmaSettings
 from dqa_dellma.steps.dellma import Dellma
 from dqa_dellma.tree.decision_tree import DecisionTree
-from dqa_dellma.tree.reading import read_tree
 from dqa_dellma.utilities.beliefs import Beliefs, Factors, judge
 from dqa_dellma.utilities.maximisation import Maximised
 from dqa_dellma.utilities.pairs import Pairs
@@ -85,7 +84,7 @@ def tree_of(decision: Decision) -> DecisionTree:
     run = {"question": "q", "database": "d", "kind": "relational", "decider": "mine", "model": "m"}
     kept = ("ending", "answer", "choice", "steps", "seconds", "usage", "error", "outage")
     told = {name: getattr(decision, name) for name in (*kept, "plans", "evidence")}
-    return read_tree(Trace(**run, **told, events=decision.trace))  # type: ignore[arg-type]
+    return DecisionTree.of(Trace(**run, **told, events=decision.trace))  # type: ignore[arg-type]
 
 
 def test_the_tree_tells_what_the_replaced_steps_found() -> None:
@@ -93,8 +92,9 @@ def test_the_tree_tells_what_the_replaced_steps_found() -> None:
     decision, asked = decided(Mine)
     assert (asked, decision.steps) == ([], 0)
     tree = tree_of(decision)
-    (luck,) = tree.factors
-    assert [(value.name, value.probability) for value in luck.values] == [
+    assert tree.forecast is not None
+    luck = tree.forecast.beliefs["luck"]
+    assert [(name, value.probability) for name, value in luck.items()] == [
         ("good", 0.5),
         ("bad", 0.5),
     ]

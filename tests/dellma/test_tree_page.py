@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from dqa.report.pages import write_page
-from dqa_dellma.tree.page import render_tree
-from dqa_dellma.tree.reading import read_tree
-from tests.dellma.dellma_traces import events, traced
+from dqa_dellma.tree.decision_tree import DecisionTree
+from dqa_dellma.tree.page import render_tree, write_tree
+from tests.dellma.dellma_traces import events, result_of, told_of, traced
 
 _Part = TypeVar("_Part", bound=BaseModel)
 
@@ -52,19 +51,19 @@ def changed(part: _Part, **changes: Any) -> _Part:
 
 def test_the_page_unfolds_from_actions_to_states() -> None:
     """A fold an action, state, ranking and statement, with the sentence on top."""
-    page = render_tree(read_tree(traced()))
+    page = render_tree(DecisionTree.of(traced()))
     tags = Page(page).tags
     assert tags.count("details") == 3 + 3 * 8 + 2 + 1
     assert "<h1>Decision: fig</h1>" in page
     assert "fig was chosen: it is the best." in page
     assert "a scripted program and not a language model" in page
     assert 'aria-label="value 0.05, interval 0.025 to 0.1"' in page
-    assert "2 items were omitted, 1 repeated, 0 invented" in page
+    assert "items omitted in rankings: 2; items repeated in rankings: 1" in page
 
 
 def test_the_page_needs_nothing_from_elsewhere() -> None:
     """No script at all, and links within the page only."""
-    page = render_tree(read_tree(traced()))
+    page = render_tree(DecisionTree.of(traced()))
     parsed = Page(page)
     assert "script" not in parsed.tags
     assert all(re.fullmatch(r"#ranking-\d+", link) for link in parsed.links)
@@ -79,9 +78,9 @@ def test_text_of_others_never_becomes_markup(tmp_path: Path) -> None:
     told["retrieval"][0] = changed(told["retrieval"][0], **said)
     told["ranking"][1] = changed(told["ranking"][1], problem=HOSTILE)
     file = tmp_path / "tree.html"
-    tree = read_tree(traced(told, question=HOSTILE, model=HOSTILE))
-    left_out = changed(tree.context, left_out=(HOSTILE,))
-    write_page(render_tree(changed(tree, context=left_out), HOSTILE), file)
+    context = {**result_of(told["context"][0]), "left_out": [HOSTILE], "goal": HOSTILE}
+    told["context"] = [told_of("context", 0, context)]
+    write_tree(DecisionTree.of(traced(told, question=HOSTILE, model=HOSTILE)), file)
     page = file.read_text("utf-8")
     assert "script" not in Page(page).tags
     assert "&lt;script&gt;" in page
@@ -93,7 +92,7 @@ def test_a_run_without_a_decision_has_a_page_as_well() -> None:
     """Of what there was until then."""
     told = events()
     del told["utilities"]
-    page = render_tree(read_tree(traced(told, error="It broke.")))
+    page = render_tree(DecisionTree.of(traced(told, error="It broke.")))
     assert "<h1>No decision</h1>" in page
     assert "no utility was found" in page
     assert "circle" not in Page(page).tags

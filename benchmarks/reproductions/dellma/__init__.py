@@ -1,6 +1,4 @@
-"""The replay of the DeLLMa release's recorded answers; ``dqa dellma replay`` runs it."""
+"""The replay of the recorded answers of DeLLMa's release, scored anew.
 
-from .printing import show
-from .replay import replay
-
-__all__ = ["replay", "show"]
+``python -m benchmarks.reproductions.dellma --release DIR`` prints the scores.
+"""

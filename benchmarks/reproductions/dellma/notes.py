@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dqa_dellma.release.replayed import Score, Yardstick
+from .records import Score, Yardstick
 
 __all__ = ["notes_on"]
 

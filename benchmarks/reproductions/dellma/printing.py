@@ -1,4 +1,4 @@
-"""What ``dqa dellma replay`` prints."""
+"""What the replay prints."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dqa.cli.progress import track
 from dqa.core.files import require_folder
 from dqa.report.table import Table
 from dqa_dellma.release.questions import KNOWN_YEAR
-from dqa_dellma.release.replayed import Score, Yardstick
 
+from .records import Score, Yardstick
 from .replay import replay
 from .rules import BY_ACTION
 

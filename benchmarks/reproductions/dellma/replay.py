@@ -32,13 +32,13 @@ from dqa.core.question_set import Defect
 from dqa.deciders.replies import read_action, read_decision
 from dqa.evaluation.statistics import normalised_utility
 from dqa_dellma.release.questions import KNOWN_YEAR
-from dqa_dellma.release.replayed import Replay, Score
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
 from dqa_dellma.utilities.rankings import order_strictly, rank_places, read_places
 
 from .notes import notes_on
 from .realised import read_utilities
 from .recordings import Instance, RecordedRun, Recording, find_runs, read_pairs
+from .records import Replay, Score
 from .rounding import one_vs_all, rank_to_pairs, rounded_scores
 from .rules import RULES, ScoringRule
 from .scores import ReplayedDecision, score_of, yardstick_of

@@ -11,9 +11,9 @@ import numpy as np
 
 from dqa.evaluation.statistics import wilson
 from dqa_dellma.release.questions import KNOWN_YEAR
-from dqa_dellma.release.replayed import Score, SizeScore, Yardstick
 
 from .recordings import RecordedRun
+from .records import Score, SizeScore, Yardstick
 from .rules import SCRIPTS, SCRIPTS_BATCH, ScoringRule
 
 __all__ = ["ReplayedDecision", "cluster_interval", "score_of", "yardstick_of"]

@@ -15,7 +15,7 @@ from dqa.core.text import counted
 from dqa_dellma.settings import Attitude
 
 if TYPE_CHECKING:
-    from dqa_dellma.portfolios import Combination
+    from dqa_dellma.portfolios import Portfolio
 
 
 def portfolio(  # noqa: PLR0913  (one parameter an option)
@@ -65,7 +65,8 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
         typer.Option(
             "--attitude",
             metavar="NAME",
-            help="What of the utilities over states decides; the decision's own by default.",
+            help="mean or cvar, what of the utilities over states decides; the decision's own by "
+            "default.",
             rich_help_panel=MODELS,
         ),
     ] = None,
@@ -74,8 +75,7 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
         typer.Option(
             "--aversion",
             metavar="X",
-            help="Worst share for cvar, risk aversion for exponential; the decision's own by "
-            "default, and 0.2 for another attitude.",
+            help="Worst share for cvar; the decision's own by default, or 0.2.",
             rich_help_panel=MODELS,
         ),
     ] = None,
@@ -84,7 +84,7 @@ def portfolio(  # noqa: PLR0913  (one parameter an option)
     """Combine actions under a budget, by the utilities that a DeLLMa decision elicited."""
     from dqa.api.stored import read_run
     from dqa_dellma.portfolios import combine_actions
-    from dqa_dellma.tree.reading import find_tree
+    from dqa_dellma.tree.decision_tree import find_tree
 
     found = combine_actions(
         find_tree(read_run(run).select(question, database, decider)),
@@ -115,9 +115,9 @@ def _figures(option: str, given: Iterable[str]) -> dict[str, float]:
     return figures
 
 
-def _lines(combination: Combination) -> Iterator[str]:
-    found, limits, actions = combination.portfolio, combination.limits, combination.actions
-    yield f"Best combination (cost {found.cost:.4g} of {limits.budget:.4g}):"
+def _lines(found: Portfolio) -> Iterator[str]:
+    actions = found.actions
+    yield f"Best combination (cost {found.cost:.4g} of {found.limits.budget:.4g}):"
     held = [pair for pair in zip(actions, found.amounts, strict=True) if pair[1] > 0.0]
     yield from [f"  {action}: {amount:.4g}" for action, amount in held] or ["  nothing"]
     yield (
@@ -126,7 +126,7 @@ def _lines(combination: Combination) -> Iterator[str]:
     )
     single = f"{found.single_amount:.4g} of {actions[found.single]} alone"
     yield f"Against {single}: {found.single_value:.4g}, so {found.gain:.4g} more"
-    decided = f"; the decision was made with {combination.decided_with}"
-    if combination.risk == combination.decided_with:
+    decided = f"; the decision was made with {found.decided_with}"
+    if found.risk == found.decided_with:
         decided = ", as in the decision"
-    yield f"Attitude to risk: {combination.risk}{decided}"
+    yield f"Attitude to risk: {found.risk}{decided}"

@@ -120,7 +120,7 @@ class Dellma(ProblemDecider):
             maximise=self.maximise,
             note=asking.note,
             settings=self.own,
-            actions=problem.actions,
+            actions=len(problem.actions),
         )
         rng = np.random.default_rng([self.own.seed, *key.encode()])
         elicited = elicitation.run(beliefs, rng, bearing_of(beliefs, named.about, problem.actions))

@@ -1,205 +1,109 @@
 """The auditable tree of a DeLLMa decision: what it rests on, from the decision to the states.
 
-`dqa_dellma.tree.reading` builds it from a trace alone, so anybody can check it against what was
-asked and answered. Text in it was written by models and databases, and none of it can be trusted.
+It is built from a trace alone, so anyone can check it against what was asked and answered. Models
+and databases wrote the text in it: do not trust it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self, TypeVar
 
-from pydantic import computed_field, field_validator
+import numpy as np
+from pydantic import BaseModel, ValidationError, computed_field
 
+from dqa.core.errors import UsageError
+from dqa.core.events import ParseFailureEvent, PromptEvent, StepEvent, ToolEvent
 from dqa.core.question import Candidate
 from dqa.core.records import Record
-from dqa_dellma.findings import Confidence, Method, Ranking
-from dqa_dellma.utilities.why import Influence
-
-DEFECTS: Mapping[str, str] = MappingProxyType(
-    {
-        "queries_failed": "queries of the context that failed",
-        "results_cut": "results of the context cut by a limit",
-        "actions_left_out": "actions left out, as no row names them",
-        "factors_left_out": "factors left out, as they were more than asked for",
-        "factors_unusable": "factors without a name or values, or named twice",
-        "factors_unplaced": "factors that did not say which actions they bear on",
-        "factors_short": "factors with fewer values than asked for",
-        "values_left_out": "values left out, as a factor had more than asked for",
-        "beliefs_ignored": "beliefs about what nobody asked for",
-        "omitted": "items omitted from rankings",
-        "repeated": "items repeated in rankings",
-        "invented": "items invented in rankings",
-        "unreadable": "rankings that could not be read",
-        "replies_without_summary": "replies without a usable summary",
-        "replies_without_factors": "replies that named no factor",
-        "replies_without_beliefs": "replies that did not judge every value in one of the six words",
-        "replies_without_ranking": "replies that ranked nothing",
-        "replies_unusable": "other replies that could not be used",
-    }
+from dqa.evaluation.traces import Trace
+from dqa_dellma.findings import (
+    ActionFigures,
+    ContextRead,
+    DrawnPairs,
+    Forecast,
+    NamedFactors,
+    OnlyAction,
+    Ranking,
+    Utilities,
 )
-"""What is counted of what the database and the model gave, and in words.
+from dqa_dellma.utilities.pairs import Pairs
+from dqa_dellma.utilities.why import Influence, find_influences
 
-Each reply that could not be used counts, refusals among them, also where a later one mended it: its
-`UnusableReply` says what was wrong.
-"""
-
-
-class JudgedValue(Record):
-    """A value of a factor: how likely it is, in words (None where nobody judged it) and scaled."""
-
-    name: str
-    words: str | None = None
-    probability: float | None = None
+_Found = TypeVar("_Found", bound=BaseModel)
+_OURS = "dellma-"
+"""The beginning of the names of DeLLMa's own deciders."""
 
 
-class JudgedFactor(Record):
-    """A latent factor with its values.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of an item in a ranking: 1 is the best, equal items share it.
 
     Attributes
     ----------
-    name
-        What it is called.
-    about
-        The actions that it alone bears on; none where it bears on all.
-    values
-        Each with how likely it is.
+    ranking
+        The number of the ranking, from 1.
+    place
+        The place.
+    of
+        The number of ranked items.
     """
-
-    name: str
-    about: tuple[Candidate, ...] = ()
-    values: tuple[JudgedValue, ...]
-
-
-class SampledState(Record):
-    """A sampled state.
-
-    Attributes
-    ----------
-    values
-        The value of each factor, in the factors' order.
-    probability
-        Of this state under the beliefs, where factors are independent.
-    """
-
-    values: tuple[str, ...]
-    probability: float
-
-
-class RankedPlace(Record):
-    """Where a ranking put an item: 1 is the best, equal ones share it; of `of` ranked items."""
 
     ranking: int
     place: int
     of: int
 
 
-class TriedState(Record):
+@dataclass(frozen=True, slots=True)
+class TriedState:
     """An action in a sampled state: an item that was ranked.
 
     Attributes
     ----------
     item, state
-        Numbers from 0: of the item, and of the state in `DecisionTree.states`.
+        The numbers of the item and of the state, from 0.
+    values
+        The value of each factor.
+    probability
+        The probability of the state under the beliefs; factors are independent.
     utility
-        None where no ranking holds it.
+        The utility; None if no ranking showed the item.
     places
-        What every minibatch that showed it, and ranked it, made of it.
+        The item's place in each ranking that has it.
     """
 
     item: int
     state: int
+    values: dict[str, str]
+    probability: float
     utility: float | None
-    places: tuple[RankedPlace, ...]
+    places: tuple[Place, ...]
 
 
-class ComparedAction(Record):
-    """What could be chosen.
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """An action, its figures, and the states in which it was tried."""
 
-    Attributes
-    ----------
-    action
-        Its name.
-    expected_utility
-        The mean of its samples' utilities; None where none was ranked.
-    value
-        What the attitude to risk makes of it, which decides.
-    interval
-        Where the value lies in the share `DecisionTree.level` of cases; None if it is unknown.
-    chance_best
-        The chance that no other action's value is larger; None if it is unknown.
-    samples
-        By state.
-    """
-
-    action: Candidate
-    expected_utility: float | None = None
-    value: float | None = None
-    interval: tuple[float, float] | None = None
-    chance_best: float | None = None
+    figures: ActionFigures
     samples: tuple[TriedState, ...]
 
-    @field_validator("interval", mode="before")
-    @classmethod
-    def _whole(cls, bounds: Any) -> Any:  # noqa: ANN401  (whatever a trace contains)
-        """Return no interval for one without bounds."""
-        return None if bounds is None or None in bounds else bounds
+    @property
+    def action(self) -> Candidate:
+        """The action."""
+        return self.figures.action
 
-    def extremes(self, most: int) -> tuple[Sequence[TriedState], int]:
-        """Return at most `most` samples, the best first, and how many are left out in between."""
+    def extremes(self, most: int) -> Sequence[TriedState]:
+        """Return at most `most` samples: the best and the worst, the best first."""
         ordered = sorted(
             self.samples, key=lambda one: (one.utility is None, -(one.utility or 0.0), one.item)
         )
         if len(ordered) <= most:
-            return ordered, 0
+            return ordered
         half = most // 2
-        return [*ordered[: most - half], *ordered[len(ordered) - half :]], len(ordered) - most
-
-
-class StoredRanking(Ranking):
-    """A ranking, and the number of the reply that has it."""
-
-    step: int = 0
-
-
-class UnusableReply(Record):
-    """A reply that could not be used, so that it was asked for again, if it was not the last try.
-
-    Attributes
-    ----------
-    step
-        Which reply.
-    purpose
-        What it was asked for, as the trace has it; empty where that does not tell.
-    problem
-        What was wrong with it, in the words that the model was told.
-    """
-
-    step: int
-    purpose: str
-    problem: str
-
-
-class ReadStatement(Record):
-    """A statement as written, what it returned, and the class of its error or None."""
-
-    statement: str
-    observation: str
-    error: str | None
-
-
-class ReadContext(Record):
-    """What is asked and was read; the fields are those of `dqa_dellma.findings.ContextEvent`."""
-
-    statements: tuple[ReadStatement, ...]
-    goal: str = ""
-    rules: str = ""
-    actions: tuple[Candidate, ...] = ()
-    text: str = ""
-    summarised: bool = False
-    rules_summarised: bool = False
-    left_out: tuple[Candidate, ...] = ()
+        return [*ordered[: most - half], *ordered[len(ordered) - half :]]
 
 
 class DecisionTree(Record):
@@ -208,31 +112,17 @@ class DecisionTree(Record):
     Attributes
     ----------
     question, database, decider, model
-        Who decided what.
+        The names of the question, the database, the decider and its model.
     chosen, why
-        The decision and the sentence for it; None and what ended the run where there is none.
-    runner_up
-        The ranked action that came next by what decided, or None.
-    actions
-        The chosen one first, then by what decided.
-    factors, states
-        What was believed, and the states that were drawn from it; none of what a run did not reach.
-    rankings, rounds
-        In the order in which they were asked for; rounds only where a run is adaptive.
+        The decision and its reason; None and the reason of the end if the run ended early.
+    calls
+        The number of the model's replies.
+    statements
+        The queries of the context, with their results.
     failures
-        The replies that could not be used, also those that a later one mended.
-    speaking
-        What speaks for the choice and, at the end, against it.
-    context
-        What was read from the database.
-    method
-        How utilities came about; None where a run ended before.
-    level
-        How often an interval contains the true value.
-    calls, calls_saved
-        Replies of the model to everything, and rankings that an adaptive run spared.
-    defects
-        How often something was not as it was asked for, by the names of `DEFECTS`, all of them.
+        The replies that could not be used, also if a later reply could.
+    context, factors, forecast, pairs, rankings, utilities
+        The results of the steps; None for a step that the run did not reach.
     """
 
     question: str
@@ -241,33 +131,193 @@ class DecisionTree(Record):
     model: str
     chosen: Candidate | None
     why: str
-    runner_up: Candidate | None
-    actions: tuple[ComparedAction, ...]
-    factors: tuple[JudgedFactor, ...]
-    states: tuple[SampledState, ...]
-    rankings: tuple[StoredRanking, ...]
-    failures: tuple[UnusableReply, ...]
-    rounds: tuple[Confidence, ...]
-    speaking: tuple[Influence, ...]
-    context: ReadContext
-    method: Method | None
-    level: float | None
     calls: int
-    calls_saved: int
-    defects: Mapping[str, int]
+    statements: tuple[ToolEvent, ...]
+    failures: tuple[ParseFailureEvent, ...]
+    context: ContextRead | None
+    factors: NamedFactors | None
+    forecast: Forecast | None
+    pairs: DrawnPairs | None
+    rankings: tuple[Ranking, ...]
+    utilities: Utilities | None
+
+    @classmethod
+    def of(cls, trace: Trace) -> Self:
+        """Build the tree of a decision; a run that ended early has the tree up to its end.
+
+        Raises
+        ------
+        UsageError
+            The trace is not one of a DeLLMa decision, or another version wrote it.
+        """
+        run = f"{trace.question} by {trace.decider} on {trace.database}"
+        if not has_tree(trace):
+            ended = f" It ended early: {trace.error}" if trace.error else ""
+            why = f"only DeLLMa's deciders ({_OURS}*) record beliefs and rankings"
+            if trace.decider.startswith(_OURS):
+                why = "the run ended before it had read its context"
+            raise UsageError(f"{run} has no decision tree: {why}. See 'dqa trace'.{ended}")
+        try:
+            tree = cls._read(trace)
+            tree.branches  # noqa: B018  (checks that the steps fit each other)
+        except (IndexError, ValidationError, ValueError) as error:
+            raise UsageError(
+                f"{run} was not written by this version of DeLLMa's deciders: {error}. Decide "
+                "again, or read it with 'dqa trace'."
+            ) from error
+        return tree
+
+    @classmethod
+    def _read(cls, trace: Trace) -> Self:
+        utilities = _last(trace, "utilities", Utilities)
+        only = _last(trace, "only_action", OnlyAction)
+        problem = f": {trace.error}" if trace.error else "."
+        chosen, why = None, f"Nothing was chosen; the run ended as {trace.ending.value}{problem}"
+        if utilities is not None:
+            chosen, why = utilities.chosen, utilities.why
+        elif only is not None:
+            chosen, why = only.action, f"{only.action} was chosen: there was no other action."
+        return cls(
+            question=trace.question,
+            database=trace.database,
+            decider=trace.decider,
+            model=trace.model,
+            chosen=chosen,
+            why=why,
+            calls=trace.steps,
+            statements=tuple(
+                event
+                for event in trace.events
+                if isinstance(event, ToolEvent) and event.kind == "retrieval"
+            ),
+            failures=tuple(one for one in trace.events if isinstance(one, ParseFailureEvent)),
+            context=_last(trace, "context", ContextRead),
+            factors=_last(trace, "enumeration", NamedFactors),
+            forecast=_last(trace, "forecasting", Forecast),
+            pairs=_last(trace, "pairs", DrawnPairs),
+            rankings=tuple(_all(trace, "elicitation", Ranking)),
+            utilities=utilities,
+        )
+
+    @cached_property
+    def branches(self) -> tuple[Branch, ...]:
+        """The actions: the chosen one first, then by the value that decided."""
+        listed = self.context.actions if self.context else ()
+        figures = [ActionFigures(action=action) for action in listed]
+        if self.utilities is not None:
+            figures = list(self.utilities.actions)
+        samples: list[list[TriedState]] = [[] for _ in figures]
+        for action, sample in self._samples():
+            samples[action].append(sample)
+        found = [
+            Branch(one, tuple(sorted(own, key=lambda sample: sample.state)))
+            for one, own in zip(figures, samples, strict=True)
+        ]
+        return tuple(sorted(found, key=self._order))
+
+    def _order(self, branch: Branch) -> tuple[bool, float]:
+        value = branch.figures.value
+        is_chosen = self.utilities is not None and branch.action == self.chosen
+        return not is_chosen, math.inf if value is None else -value
+
+    def _samples(self) -> Iterator[tuple[int, TriedState]]:
+        """Yield the number of the action and the state of each item."""
+        if self.pairs is None:
+            return
+        factors = self.factors.factors if self.factors else {}
+        beliefs = self.forecast.beliefs if self.forecast else {}
+        count = len(self.pairs.state_of)
+        places: list[list[Place]] = [[] for _ in range(count)]
+        for number, ranking in enumerate(self.rankings, start=1):
+            for place, item in zip(ranking.ranks, ranking.items, strict=True):
+                places[item].append(Place(number, place, len(ranking.items)))
+        utilities = self.utilities.utilities if self.utilities else [None] * count
+        listed = zip(self.pairs.state_of, self.pairs.action_of, utilities, places, strict=True)
+        for item, (state, action, utility, placed) in enumerate(listed):
+            numbered = zip(factors.items(), self.pairs.states[state], strict=True)
+            values = {name: of_factor[number] for (name, of_factor), number in numbered}
+            judged = [beliefs.get(name, {}).get(value) for name, value in values.items()]
+            probability = math.prod(one.probability if one else 0.0 for one in judged)
+            yield action, TriedState(item, state, values, probability, utility, tuple(placed))
 
     @property
-    def run(self) -> str:
-        """Who decided what, on which database, in words."""
-        return f"{self.question} by {self.decider} on {self.database}"
+    def runner_up(self) -> Candidate | None:
+        """The ranked action with the second best value; None without one."""
+        ranked = [one.action for one in self.branches if one.figures.value is not None]
+        return ranked[1] if len(ranked) > 1 else None
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def has_intervals(self) -> bool:
-        """Whether the intervals of the values are known."""
-        return any(action.interval is not None for action in self.actions)
+    def speaking(self) -> tuple[Influence, ...]:
+        """The values of factors that speak for the choice and, at the end, against it."""
+        if self.utilities is None or self.pairs is None or self.runner_up is None:
+            return ()
+        names = [one.action for one in self.utilities.actions]
+        first, rival = names.index(self.utilities.chosen), names.index(self.runner_up)
+        utilities = np.array(self.utilities.utilities, dtype=np.float64)
+        factors = self.factors.factors if self.factors else {}
+        return find_influences(Pairs.of(self.pairs), utilities, factors, first, rival)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was not as asked for, in words, with how often; empty if all was."""
-        return tuple(f"{DEFECTS[name]}: {count}" for name, count in self.defects.items() if count)
+        """What was not as asked for, with how often; empty if all was."""
+        counts: dict[str, int] = {}
+        if context := self.context:
+            counts["queries of the context that failed"] = context.failed
+            counts["results of the context cut by a limit"] = context.cut
+            counts["actions left out, as no row names them"] = len(context.left_out)
+        if factors := self.factors:
+            values = list(factors.factors.values())
+            more = sum(map(len, factors.values_left_out.values()))
+            counts["factors left out, as they were more than asked for"] = len(factors.left_out)
+            counts["factors without a name or values, or named twice"] = factors.unusable
+            counts["factors that did not say which actions they bear on"] = factors.unplaced
+            counts["factors with fewer values than asked for"] = sum(
+                len(own) < factors.asked.values for own in values
+            )
+            counts["values left out, as a factor had more than asked for"] = more
+        if self.forecast:
+            counts["beliefs about what nobody asked for"] = len(self.forecast.ignored)
+        for name in ("omitted", "repeated", "invented"):
+            odd = sum(getattr(ranking, name) for ranking in self.rankings)
+            counts[f"items {name} in rankings"] = odd
+        counts["rankings that could not be read"] = sum(bool(one.problem) for one in self.rankings)
+        counts["replies that could not be used"] = len(self.failures)
+        return tuple(f"{what}: {count}" for what, count in counts.items() if count)
+
+
+def has_tree(trace: Trace) -> bool:
+    """Whether a trace is of a DeLLMa decision, or of the beginning of one."""
+    steps = {e.purpose for e in trace.events if isinstance(e, StepEvent | PromptEvent)}
+    # The baselines read the same context: only the name tells them apart.
+    ours = trace.decider.startswith(_OURS) and "context" in steps
+    return ours or not steps.isdisjoint({"enumeration", "only_action", "state enumeration"})
+
+
+def find_tree(traces: Sequence[Trace]) -> DecisionTree:
+    """Build the tree of the one decision that has one.
+
+    Raises
+    ------
+    UsageError
+        Several have one, none has, or it cannot be read.
+    """
+    found = [trace for trace in traces if has_tree(trace)]
+    if len(found) > 1:
+        names = ", ".join(f"{trace.decider} on {trace.database}" for trace in found)
+        raise UsageError(
+            f"{found[0].question} has {len(found)} decision trees: {names}. Name one with "
+            "--decider and --database."
+        )
+    return DecisionTree.of((found or traces)[0])
+
+
+def _all(trace: Trace, purpose: str, kind: type[_Found]) -> Iterator[_Found]:
+    for event in trace.events:
+        if isinstance(event, StepEvent) and event.purpose == purpose:
+            yield kind.model_validate(event.result)
+
+
+def _last(trace: Trace, purpose: str, kind: type[_Found]) -> _Found | None:
+    return next(reversed(list(_all(trace, purpose, kind))), None)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from dqa.models.registry import is_scripted
 from dqa.report.pages import rendered, write_page
-from dqa_dellma.tree.decision_tree import ComparedAction, DecisionTree, TriedState
+from dqa_dellma.findings import ActionFigures
+from dqa_dellma.tree.decision_tree import Branch, DecisionTree, TriedState
 
 _ACTIONS = 12
-"""Actions beside each other; the others are folded away."""
+"""Actions that are shown; the others are folded."""
 _SAMPLES, _FEWEST = 1_500, 6
 """States of all actions together, and of one: a browser stays quick."""
 _RANKINGS, _FAILURES = 40, 40
@@ -19,7 +20,7 @@ _RANKINGS, _FAILURES = 40, 40
 
 @dataclass(frozen=True, slots=True)
 class _Interval:
-    """Where an action's figures stand on the scale of all actions, in percent of its width."""
+    """The figures of an action on the scale of all actions, in percent of its width."""
 
     low: float
     high: float
@@ -27,47 +28,27 @@ class _Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class _Branch:
-    """An action as the page shows it.
+class _Shown:
+    """An action as the page shows it: its interval, and the states with the best one first."""
 
-    Attributes
-    ----------
-    action
-        What it is.
-    interval
-        Its picture; None where nothing is known.
-    samples
-        The states that are shown, the best first.
-    left_out
-        How many states between the best and the worst are not.
-    """
-
-    action: ComparedAction
+    figures: ActionFigures
     interval: _Interval | None
     samples: Sequence[TriedState]
     left_out: int
 
 
-def render_tree(tree: DecisionTree, index: str | None = None) -> str:
+def render_tree(tree: DecisionTree) -> str:
     """Return the tree as one self-contained HTML page without scripts.
 
-    A large tree is folded, and what is left out of the page is said there.
-
-    Parameters
-    ----------
-    tree
-        What to show.
-    index
-        The file beside it that lists all pages of a run, where there is one.
+    A large tree is folded, and the page says what it leaves out.
     """
-    most = max(_FEWEST, _SAMPLES // max(1, len(tree.actions)))
-    branches = [_branch(action, tree.actions, most) for action in tree.actions]
-    items = {sample.item: (action, sample) for action in tree.actions for sample in action.samples}
+    most = max(_FEWEST, _SAMPLES // max(1, len(tree.branches)))
+    branches = [_shown(branch, tree.branches, most) for branch in tree.branches]
+    items = {sample.item: (one, sample) for one in tree.branches for sample in one.samples}
     return rendered(
         "dqa_dellma",
         "tree/page.html",
         tree=tree,
-        index=index,
         scripted=is_scripted(tree.model),
         branches=branches[:_ACTIONS],
         more_branches=branches[_ACTIONS:],
@@ -78,24 +59,25 @@ def render_tree(tree: DecisionTree, index: str | None = None) -> str:
     )
 
 
-def write_tree(tree: DecisionTree, file: Path | str, index: str | None = None) -> None:
-    """Write `render_tree` to a file; `UsageError` where that cannot be done."""
-    write_page(render_tree(tree, index), Path(file))
+def write_tree(tree: DecisionTree, file: Path | str) -> None:
+    """Write `render_tree` to a file; `UsageError` if that is impossible."""
+    write_page(render_tree(tree), Path(file))
 
 
-def _branch(action: ComparedAction, actions: Sequence[ComparedAction], most: int) -> _Branch:
-    samples, left_out = action.extremes(most)
-    return _Branch(action, _interval(action, actions), samples, left_out)
+def _shown(branch: Branch, branches: Sequence[Branch], most: int) -> _Shown:
+    samples = branch.extremes(most)
+    left_out = len(branch.samples) - len(samples)
+    return _Shown(branch.figures, _interval(branch, branches), samples, left_out)
 
 
-def _interval(action: ComparedAction, actions: Sequence[ComparedAction]) -> _Interval | None:
-    if action.value is None:
+def _interval(branch: Branch, branches: Sequence[Branch]) -> _Interval | None:
+    value = branch.figures.value
+    if value is None:
         return None
-    values = [other.value for other in actions if other.value is not None]
-    bounds = [bound for other in actions if other.interval for bound in other.interval]
-    # Zero is on the scale, so that what is twice as much looks like it.
-    least, largest = min(0.0, *values, *bounds), max(0.0, *values, *bounds)
-    width = (largest - least) or 1.0
-    low, high = action.interval or (action.value, action.value)
-    figures = (low, high, action.value)
+    every = [one for other in branches for one in (other.figures.value, *other.figures.interval)]
+    # Zero is on the scale, so that twice the value looks like twice the value.
+    known = [0.0, *(one for one in every if one is not None)]
+    least, width = min(known), (max(known) - min(known)) or 1.0
+    low, high = branch.figures.interval
+    figures = (value if low is None else low, value if high is None else high, value)
     return _Interval(*(round(2 + 96 * (figure - least) / width, 2) for figure in figures))

@@ -79,10 +79,8 @@ def sample_states(
     draws
         ``independent`` draws each state by itself (Algorithm 1 of the paper). ``stratified`` is
         Latin hypercube sampling (McKay, Beckman and Conover 1979): each value of each factor comes
-        as often as it is believed to, rounded up or down, and factors are matched at random.
-        ``sobol`` takes a scrambled Sobol sequence (Owen 1998), which evens out combinations of
-        factors as well, best where the count is a power of two. Every state has the believed
-        probability by each of them.
+        as often as it is believed to, rounded up or down, and factors are matched at random. Every
+        state has the believed probability by both.
 
     Returns
     -------
@@ -93,27 +91,16 @@ def sample_states(
         return np.zeros((count, len(chances)), dtype=np.int64)
     if draws == "independent":
         return np.stack([rng.choice(len(p), size=count, p=p) for p in chances], axis=1)
-    points = _spread_points(draws, len(chances), count, rng)
+    # Latin hypercube points. One shift of all points of a factor leaves them as far apart as they
+    # are, so any interval holds its share of them, rounded up or down (Cranley, Patterson 1976).
+    even = qmc.LatinHypercube(len(chances), scramble=False, rng=rng).random(count)
+    points = (even + rng.random(len(chances))) % 1.0
     numbers = [
         # What rounding leaves of the last sum above 1 belongs to the last value.
         np.minimum(np.searchsorted(np.cumsum(p), column, side="right"), len(p) - 1)
         for p, column in zip(chances, points.T, strict=True)
     ]
     return np.stack(numbers, axis=1).astype(np.int64)
-
-
-def _spread_points(
-    draws: Draws, factors: int, count: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Return points of the unit cube, shape (count, factors), that fill it evenly."""
-    if draws == "stratified":
-        even = qmc.LatinHypercube(factors, scramble=False, rng=rng).random(count)
-        # One shift of all points of a factor leaves them as far apart as they are, so that any
-        # interval holds its share of them, rounded up or down (Cranley and Patterson 1976).
-        return np.asarray((even + rng.random(factors)) % 1.0)
-    # A whole power of two keeps the sequence's balance; the first of them are a good part of it.
-    whole = qmc.Sobol(factors, rng=rng).random_base2((count - 1).bit_length())
-    return np.asarray(whole[:count])
 
 
 def bearing_of(

@@ -39,7 +39,7 @@ class Pairs:
 
     @classmethod
     def of(cls, event: DrawnPairs) -> Self:
-        """Return the pairs of one draw, as a trace holds them, whichever factors bear on what."""
+        """Return the pairs of a trace, whichever factors bear on what."""
         return cls(
             np.array(event.states, dtype=np.int64),
             np.array(event.state_of, dtype=np.int64),
@@ -50,21 +50,6 @@ class Pairs:
         """Return the pairs for a trace."""
         told = {"states": self.states, "state_of": self.state_of, "action_of": self.action_of}
         return DrawnPairs(**{name: one.tolist() for name, one in told.items()})
-
-    @classmethod
-    def none(cls, factors: int) -> Self:
-        """Return no pairs, of states of k factors."""
-        empty = np.zeros(0, dtype=np.int64)
-        return cls(np.zeros((0, factors), dtype=np.int64), empty, empty)
-
-    def joined(self, other: Pairs) -> Pairs:
-        """Return these pairs with those of another draw behind them."""
-        return Pairs(
-            np.concatenate([self.states, other.states]),
-            np.concatenate([self.state_of, other.state_of + len(self.states)]),
-            np.concatenate([self.action_of, other.action_of]),
-            self.bearing,
-        )
 
     def bears(self, item: int) -> NDArray[np.bool_]:
         """Return which factors bear on an item's action, shape (k,)."""
@@ -98,12 +83,6 @@ def pair_separate_states(
     )
 
 
-def step_of(size: int, overlap: float) -> int:
-    """Return how many items lie between the beginnings of two minibatches, at least one."""
-    # 10 * (1 - 0.8) is 1.9999999999999996 to a computer, and 2 items to everybody else.
-    return max(1, math.floor(round(size * (1.0 - overlap), 9)))
-
-
 def cut_minibatches(count: int, size: int, overlap: float) -> list[range]:
     """Cut `count` items into runs of `size`, neighbours sharing a proportion `overlap`.
 
@@ -120,7 +99,8 @@ def cut_minibatches(count: int, size: int, overlap: float) -> list[range]:
             f"Minibatches need a size of at least 2 and an overlap from 0 to below 1, not {size} "
             f"and {overlap}."
         )
-    step = step_of(size, overlap)
+    # 10 * (1 - 0.8) is 1.9999999999999996 to a computer, and 2 items to everybody else.
+    step = max(1, math.floor(round(size * (1.0 - overlap), 9)))
     last = max(0, count - size)
     starts = (min(start, max(0, count - 2)) for start in range(0, last + step, step))
     return [range(start, min(start + size, count)) for start in starts] if count else []

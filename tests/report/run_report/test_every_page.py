@@ -14,9 +14,8 @@ import dqa
 from dqa.evaluation.audit import audit
 from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.steps import Answer, Step
+from dqa_dellma.tree.decision_tree import find_tree
 from dqa_dellma.tree.page import write_tree
-from dqa_dellma.tree.reading import find_tree
-from dqa_dellma.tree.report import write_tree_report
 from tests.scenarios.live_plants import LIVE, NORTH, SUMMED, make_embedded
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-UNCERTAIN = Path(__file__).parents[2] / "data" / "run-0.1-uncertain"
 COLUMNS = [f"a_long_name_of_column_{number}" for number in range(20)]
 Maker: TypeAlias = Callable[[Path], Path]
 
@@ -62,22 +60,14 @@ def an_audit(folder: Path) -> Path:
 
 
 def a_tree(folder: Path) -> Path:
-    """Write the tree of a decision of version 0.1."""
-    run = dqa.read_run(dqa.copy_run(UNCERTAIN, folder / "uncertain"))
-    write_tree(find_tree(run.select()), folder / "tree.html")
+    """Write the tree of a decision of the scripted analyst."""
+    questions = dqa.generate(["agriculture"], count=1, seed=1)
+    run = dqa.evaluate(questions, ["dellma-pairs"], settings={"dellma.samples": "8"})
+    write_tree(find_tree(run.traces), folder / "tree.html")
     return folder / "tree.html"
 
 
-def an_index_of_trees(folder: Path) -> Path:
-    """Write the index of a run's trees."""
-    run = dqa.read_run(dqa.copy_run(UNCERTAIN, folder / "uncertain"))
-    write_tree_report(run.traces, run.by_key, folder / "trees")
-    return folder / "trees" / "index.html"
-
-
-@pytest.mark.parametrize(
-    "make", [a_report_with_a_wide_result, a_decision, an_audit, a_tree, an_index_of_trees]
-)
+@pytest.mark.parametrize("make", [a_report_with_a_wide_result, a_decision, an_audit, a_tree])
 def test_a_page_fits_and_reports_no_error(
     tab: Page, tmp_path: Path, complaints: list[str], make: Maker
 ) -> None:

@@ -1,8 +1,4 @@
-"""What ``dqa dellma replay --json`` prints: the scores of the release's recorded answers.
-
-The replay itself lies in the project's checkout, see `dqa_dellma.commands.replay`; the form of what
-it says is here, so that ``dqa formats replay`` describes it wherever the package is installed.
-"""
+"""The scores of the release's recorded answers, as ``--json`` prints them."""
 
 from __future__ import annotations
 

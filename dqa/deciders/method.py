@@ -48,7 +48,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from pkgutil import resolve_name
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, model_validator
@@ -60,7 +59,6 @@ from dqa.core.endings import EXPECTED_FAILURES
 from dqa.core.errors import OutOfBudgetError, UnparsableReplyError
 from dqa.core.events import (
     BudgetEvent,
-    OtherEvent,
     PromptEvent,
     ReplyEvent,
     Role,
@@ -379,41 +377,10 @@ class Asking:
         return results
 
 
-def list_steps(
-    events: Sequence[object], earlier: Mapping[str, str] = MappingProxyType({})
-) -> list[StepEvent]:
-    """Return the results of the steps in a trace.
-
-    Parameters
-    ----------
-    events
-        The events of the trace.
-    earlier
-        By kind of an event that earlier versions wrote, the step that has its fields now.
-    """
-    found = []
-    for event in events:
-        if isinstance(event, StepEvent):
-            found.append(event)
-        elif isinstance(event, OtherEvent) and event.kind in earlier:
-            now = earlier[event.kind]
-            step = StepEvent(step=event.step, purpose=now, title=now, result=event.data, titles={})
-            found.append(step)
-    return found
-
-
-def find_step(
-    events: Sequence[object],
-    kind: type[_Found],
-    purpose: str,
-    earlier: Mapping[str, str] = MappingProxyType({}),
-) -> _Found | None:
-    """Return the last result of a step in a trace; None where it has none that fits `kind`.
-
-    `earlier` is that of `list_steps`.
-    """
-    for event in reversed(list_steps(events, earlier)):
-        if event.purpose == purpose:
+def find_step(events: Sequence[object], kind: type[_Found], purpose: str) -> _Found | None:
+    """Return the last result of a step in a trace; None without one that fits `kind`."""
+    for event in reversed(events):
+        if isinstance(event, StepEvent) and event.purpose == purpose:
             try:
                 return kind.model_validate(event.result)
             except ValidationError:

@@ -62,7 +62,8 @@ def an_audit(folder: Path) -> Path:
 def a_tree(folder: Path) -> Path:
     """Write the tree of a decision of the scripted analyst."""
     questions = dqa.generate(["agriculture"], count=1, seed=1)
-    run = dqa.evaluate(questions, ["dellma-pairs"], settings={"dellma.samples": "8"})
+    settings = {"dellma.samples": "8"}
+    run = dqa.evaluate(questions, ["dellma-pairs"], settings=settings, out=folder / "farm")
     write_tree(find_tree(run.traces), folder / "tree.html")
     return folder / "tree.html"
 

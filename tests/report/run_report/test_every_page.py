@@ -62,8 +62,10 @@ def an_audit(folder: Path) -> Path:
 def a_tree(folder: Path) -> Path:
     """Write the tree of a decision of the scripted analyst."""
     questions = dqa.generate(["agriculture"], count=1, seed=1)
-    settings = {"dellma.samples": "8"}
-    run = dqa.evaluate(questions, ["dellma-pairs"], settings=settings, out=folder / "farm")
+    out, settings = folder / "farm", {"dellma.samples": "8"}
+    run = dqa.evaluate(
+        questions, ["dellma-pairs"], out=out, databases=["sqlite"], settings=settings
+    )
     write_tree(find_tree(run.traces), folder / "tree.html")
     return folder / "tree.html"
 

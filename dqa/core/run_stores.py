@@ -12,12 +12,6 @@ MEMORY_TABLE = f"{TABLE_PREFIX}memory"
 """The table with the version of a memory; every memory has it."""
 
 
-MEMORY_LABELS = frozenset(
-    {MEMORY_TABLE, "MemoryBatch", "GoalType", "ObservationType", "StateAction", "MemoryVersion"}
-)
-"""Labels of the nodes of a memory in a graph."""
-
-
 def is_store_table(name: str) -> bool:
     """Whether a name is that of a table of a store or a memory."""
     return name.casefold().startswith(TABLE_PREFIX)

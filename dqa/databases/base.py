@@ -16,13 +16,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from dqa.core.database import Limits
 from dqa.core.distribution import install_command
-from dqa.core.errors import MissingKeyError, QueryError, StatementTimeoutError, UsageError
+from dqa.core.errors import MissingKeyError, UsageError
 from dqa.core.examination import Examination
-from dqa.core.run_stores import MEMORY_TABLE, VERSION_TABLE
 from dqa.databases.namespaces import (
     TAG_TABLE,
     LoadedSituation,
@@ -45,13 +44,6 @@ _STARTED: dict[str, type[Namespaces]] = {}
 """Classes of namespaces whose engine is ready, by name."""
 _LOCKS: dict[str, AbstractContextManager[object]] = {}
 """Locks of embedded databases, by location."""
-
-_PROBES: Final = tuple(
-    f"SELECT 1 FROM {table} WHERE 1 = 0"  # noqa: S608  (constants)
-    for table in (VERSION_TABLE, MEMORY_TABLE)
-)
-_GRAPH_PROBE: Final = f"MATCH (m:{MEMORY_TABLE}) RETURN 1 LIMIT 1"
-_PROBE_LIMITS: Final = Limits(rows=1, bytes=1 << 10, seconds=30.0)
 
 
 class Access(TypedDict, total=False):
@@ -322,13 +314,11 @@ class Backend:
     ) -> GuardedDatabase:
         """Put the guard in front of a session.
 
-        A user's own database (`existing`) may hold runs, and must have what the policy names.
+        A user's own database (`existing`) must have what the policy names.
         """
         try:
             front: type[GuardedDatabase] = resolve_name(self.front)
             database = front(session)
-            if existing and _holds_store(session):
-                database.hide_store()
             return database.restrict(
                 *(access.get("policy"), access.get("audit"), access.get("limits")),
                 checked=existing,
@@ -376,29 +366,3 @@ def _fill(
     if not is_named and not is_left_over:
         raise in_the_way(tag.namespace, content)
     namespaces.replace(situation, tag)
-
-
-def _holds_store(session: Session) -> bool:
-    """Whether a session can read the tables or labels of a run store or a memory.
-
-    One statement per table is faster than reading a schema of thousands of tables.
-
-    Raises
-    ------
-    DatabaseUnavailableError
-        The server does not answer.
-    """
-    if session.kind == "graph":  # a loaded situation shows its own nodes alone
-        may_hold = session.dialect == "neo4j" and session.namespace is None
-        return may_hold and _finds(session, _GRAPH_PROBE, least=1)
-    return any(_finds(session, probe) for probe in _PROBES)
-
-
-def _finds(session: Session, probe: str, least: int = 0) -> bool:
-    """Whether a probe runs and returns at least as many rows."""
-    try:
-        return len(session.run(probe, _PROBE_LIMITS).rows) >= least
-    except StatementTimeoutError:  # another session has locked the existing table
-        return True
-    except QueryError:  # there is no such table, or the role may not read it
-        return False

@@ -80,7 +80,7 @@ def _restrict(reader: CypherReader, policy: Policy) -> None:
             _restrict_relationship(reader, element, shown.types)
     if reader.ladybug:
         return
-    if shown.limits_nodes or shown.inside:
+    if shown.labels is not None or shown.inside:
         _restrict_labels_function(reader, shown)
     for i in reader.colons:  # one statement may not mix `A:B` with `A&B`
         reader.spelled[i] = "" if reader.keys[i - 1] == "|" else "&"
@@ -115,7 +115,7 @@ def _require_visible(reader: CypherReader, shown: VisibleGraph) -> None:
     if reader.has_computed_label and shown.labels is not None:
         raise Refusal("a computed label could be a hidden one; write its name")
     is_long = reader.has_path_value or any(element.is_many for element in reader.elements)
-    if is_long and shown.limits_nodes:
+    if is_long and shown.labels is not None:
         raise Refusal("a path of any length could lead through hidden nodes; write each step")
 
 
@@ -127,15 +127,10 @@ def _not_shown(reader: CypherReader, i: int, known: frozenset[str] | None) -> Re
 def _restrict_node(reader: CypherReader, element: Element, shown: VisibleGraph) -> None:
     """Let a node pattern find visible nodes alone."""
     wanted: list[str] = []
-    if not element.names or not element.is_plain:
-        if shown.labels is not None:
-            if not shown.labels:
-                raise Refusal("no label may be read; leave out the node")
-            wanted.append("|".join(map(quote_name, sorted(shown.labels))))
-        elif reader.ladybug and shown.hidden and not element.names:
-            raise Refusal("every node needs a label, because not all nodes may be read")
-        if not reader.ladybug:
-            wanted += [f"!{quote_name(name)}" for name in sorted(shown.hidden)]
+    if shown.labels is not None and not (element.names and element.is_plain):
+        if not shown.labels:
+            raise Refusal("no label may be read; leave out the node")
+        wanted.append("|".join(map(quote_name, sorted(shown.labels))))
     if not reader.ladybug:
         denying = {owner for i in element.keys for owner in shown.denying(reader.folded(i))}
         wanted += [f"!{quote_name(name)}" for name in sorted(denying)]
@@ -174,8 +169,8 @@ def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> Non
 
 def _restrict_labels_function(reader: CypherReader, shown: VisibleGraph) -> None:
     """Let ``labels(n)`` return the visible labels alone."""
-    hidden = sorted(shown.hidden | ({shown.inside} if shown.inside else set()))
-    tests = [f"NOT {_VARIABLE} IN [{', '.join(map(quote_text, hidden))}]"] if hidden else []
+    inside = shown.inside
+    tests = [f"NOT {_VARIABLE} IN [{quote_text(inside)}]"] if inside is not None else []
     if shown.labels is not None:
         tests.append(f"{_VARIABLE} IN [{', '.join(map(quote_text, sorted(shown.labels)))}]")
     for call in reader.calls:

@@ -74,7 +74,6 @@ class GuardedDatabase:
         self.kind, self.dialect = session.kind, session.dialect
         self.language, self.name = session.language, session.name
         self._session = session
-        self._holds_store = False
         self.policy = self._scoped(DEFAULT)
         self.audit: Audit | None = None
         self.limits = DEFAULT_LIMITS
@@ -89,14 +88,7 @@ class GuardedDatabase:
         """Return a policy within the schemas of the session, where statements can name others."""
         own = self._session.schemas
         scope = None if own is None else SchemaScope.of(own, self._session.search_path)
-        return replace(policy, holds_store=self._holds_store, schema_scope=scope)
-
-    def hide_store(self) -> None:
-        """Let no policy show tables of a run store or labels of a memory, unless it names them.
-
-        The code that opens the database calls it before `restrict`.
-        """
-        self._holds_store = True
+        return replace(policy, schema_scope=scope)
 
     @property
     def namespace(self) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeAlias
 
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.files import read_json
-from dqa.core.run_stores import MEMORY_LABELS, is_store_table
+from dqa.core.run_stores import is_store_table
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 
 Mask: TypeAlias = str | int | float | bool | None
@@ -140,11 +140,8 @@ class Policy:
         The label that every node of a graph has to have that may be read.
     database
         The name of the database, which a statement may USE.
-    holds_store
-        Whether a store of runs or a memory lies there, which may only be read where `tables` or
-        `labels` name it.
 
-    The last six are set when a database is opened.
+    The last five are set when a database is opened.
 
     Raises
     ------
@@ -171,7 +168,6 @@ class Policy:
     revealing_views: frozenset[str] = field(default=frozenset(), repr=False)
     inside: str | None = field(default=None, repr=False)
     database: str | None = field(default=None, repr=False)
-    holds_store: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in (*_LISTS, *_MAPPINGS):
@@ -195,7 +191,7 @@ class Policy:
     @cached_property
     def restricts(self) -> bool:
         """Whether a policy hides tables, columns, values or rows."""
-        limits_tables = self.tables is not None or self.holds_store
+        limits_tables = self.tables is not None
         limits_tables |= self.schema_scope is None and self._limits_schemas
         return limits_tables or self.restricts_columns or self.hides
 
@@ -224,15 +220,10 @@ class Policy:
         return bool(self.columns) or bool(self.denied_columns)
 
     @property
-    def memory_labels(self) -> frozenset[str]:
-        """The labels of a memory that lies there, where the policy lists no labels."""
-        return MEMORY_LABELS if self.holds_store and self.labels is None else frozenset()
-
-    @property
     def limits_graph(self) -> bool:
         """Whether there are labels, relationship types or properties that may not be read."""
         lists = self.labels is not None or self.relationship_types is not None
-        return lists or bool(self.memory_labels or self.properties or self.denied_properties)
+        return lists or bool(self.properties or self.denied_properties)
 
     # The database
 
@@ -285,14 +276,15 @@ class Policy:
     def allows_table(self, name: str, schema: str = "") -> bool:
         """Whether a table may be read, by its name and the schema it was written with, if any.
 
-        Whether the schema is within the schema scope is not checked here.
+        Tables of run stores and memories may be read only where `tables` names them. Whether the
+        schema is within the schema scope is not checked here.
         """
         name, schema = name.casefold(), schema.casefold()
         is_limited = self.schema_scope is None and self._limits_schemas and schema
         if is_limited and schema not in (self.schemas or ()):
             return False
         if self.tables is None:
-            return not (self.holds_store and is_store_table(name))
+            return not is_store_table(name)
         scope = self.schema_scope
         own = None if scope is None else {each.casefold() for each in scope.schemas}
         if schema:
@@ -415,8 +407,6 @@ class VisibleGraph:
         Whether names are compared without regard to case; then all of these are in small letters.
     labels, types
         Those that may be read; None for all.
-    hidden
-        Labels that may not be read where all others may.
     allowed, denied
         Properties, as the policy lists them.
     inside
@@ -426,7 +416,6 @@ class VisibleGraph:
     fold: bool
     labels: frozenset[str] | None
     types: frozenset[str] | None
-    hidden: frozenset[str]
     allowed: frozenset[str]
     denied: frozenset[str]
     inside: str | None = None
@@ -439,26 +428,18 @@ class VisibleGraph:
             return frozenset(name.lower() if fold else name for name in names or ())
 
         labels = None if policy.labels is None else folded(policy.labels)
-        hidden = folded(policy.memory_labels)
-        if fold and policy.schema is not None:  # each label is a table, so all are known
-            tables = folded(node.label for node in policy.schema.nodes)
-            labels = tables & labels if labels is not None else tables - hidden if hidden else None
+        if fold and labels is not None and policy.schema is not None:
+            labels &= folded(node.label for node in policy.schema.nodes)  # the tables
         types = None if policy.relationship_types is None else folded(policy.relationship_types)
         properties = folded(policy.properties), folded(policy.denied_properties)
-        return cls(fold, labels, types, hidden, *properties, policy.inside)
+        return cls(fold, labels, types, *properties, policy.inside)
 
     def _folded(self, name: str) -> str:
         return name.lower() if self.fold else name
 
-    @property
-    def limits_nodes(self) -> bool:
-        """Whether there are labels that may not be read."""
-        return self.labels is not None or bool(self.hidden)
-
     def shows_label(self, name: str) -> bool:
         """Whether nodes of a label may be read."""
-        label = self._folded(name)
-        return (self.labels is None or label in self.labels) and label not in self.hidden
+        return self.labels is None or self._folded(name) in self.labels
 
     def shows_type(self, name: str) -> bool:
         """Whether relationships of a type may be read."""

@@ -16,7 +16,6 @@ from sqlglot import exp
 
 from dqa.core.database import Limits
 from dqa.core.errors import DatabaseUnavailableError, QueryError, UsageError
-from dqa.core.run_stores import is_store_table
 from dqa.core.schema import TableInfo, quoted
 from dqa.core.session import Session
 from dqa.guard.check import Refusal
@@ -169,8 +168,6 @@ def _require_shown(node: exp.Table, dialect: str, policy: Policy) -> TableInfo |
     is_catalogue = bool(names & known) or f"pg_catalog.{name}" in known
     if is_catalogue and table is None and not names & (policy.tables or frozenset()):
         raise Refusal(f"the catalogue {node.name} may not be read; SHOW TABLES and DESCRIBE work")
-    if policy.tables is None and policy.holds_store and is_store_table(name):
-        raise Refusal(f"{node.name} is of a store of runs; the policy's tables may name it")
     own = policy.schema_scope.first if node.db and policy.schema_scope is not None else None
     is_quoted = own is not None and bool(node.args["db"].args.get("quoted"))
     is_elsewhere = own is not None and not own.holds(node.db, dialect, quoted=is_quoted)

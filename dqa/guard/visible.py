@@ -25,8 +25,8 @@ _KINDS = {
 
 def visible_schema(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
     """Return the tables, columns, labels, relationship types and properties that may be read."""
-    if policy.restricts:
-        hidden = {t.name.casefold() for t in schema.tables if not policy.shows_table(t.name)}
+    hidden = {t.name.casefold() for t in schema.tables if not policy.shows_table(t.name)}
+    if hidden or policy.restricts:
         tables = [t for t in schema.tables if t.name.casefold() not in hidden]
         shown = tuple(_visible_table(table, policy, hidden) for table in tables)
         schema = replace(schema, tables=shown, notes=())  # notes may name a hidden table

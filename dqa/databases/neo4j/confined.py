@@ -45,13 +45,13 @@ class ConfinedGraph(GuardedDatabase):
                 self._known.clear()
             self._known.add(statement)
         shown = VisibleGraph.of(self.policy, fold=False)
-        if shown.limits_nodes and _LABELS in statement:
+        if shown.labels is not None and _LABELS in statement:
             raise RefusedStatementError(
                 f"The statement was not run: {_LABELS} is the key of a node's labels here; use "
                 "another name."
             )
         rows = super()._ran(statement, text, limits, until)
-        if shown.limits_nodes:
+        if shown.labels is not None:
             cells = tuple(
                 tuple(_visible(cell, shown.shows_label) for cell in row) for row in rows.rows
             )

@@ -109,11 +109,6 @@ def write_file(path: Path) -> Iterator[DuckDBPyConnection]:
             raise
 
 
-_DESCRIBES = re.compile(
-    r"\s*pragma\s+(?:collations|database_list|database_size|functions|platform|show_tables"
-    r"|show_tables_expanded|table_info|version)\b[^=]*",
-    re.IGNORECASE | re.DOTALL,
-)
 _UNKNOWN = re.compile(
     r"Catalog Error: Table with name (\S+) does not exist"
     r'|Binder Error: .*?[Cc]olumn "?([^" ]+)"? (?:not found|that is not)'
@@ -284,14 +279,12 @@ _TEMPORAL = re.compile(
 
 
 def _is_reading(parsed: duckdb.Statement) -> bool:
-    """Whether a statement is a query, its explanation, or a PRAGMA that describes."""
+    """Whether a statement is a query, or its explanation."""
     kinds = duckdb.StatementType
     try:
         kind = parsed.type
     except ValueError:  # the client has no name for some kinds, as UPDATE EXTENSIONS
         return False
-    if kind == kinds.PRAGMA:
-        return _DESCRIBES.fullmatch(parsed.query) is not None
     # A PIVOT is several statements to the engine. An EXPLAIN ANALYZE that writes fails in the
     # read-only transaction.
     return kind in {kinds.SELECT, kinds.EXPLAIN, kinds.MULTI}

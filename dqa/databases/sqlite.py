@@ -115,20 +115,12 @@ _OF_TABLES = frozenset(
     }
 )
 """PRAGMAs that describe what their argument names."""
-_DESCRIBING = frozenset(
-    {
-        *("application_id", "collation_list", "compile_options", "data_version", "database_list"),
-        *("encoding", "freelist_count", "function_list", "module_list", "page_count", "page_size"),
-        *("pragma_list", "read_uncommitted", "schema_version", "user_version"),
-    }
-)
-"""PRAGMAs that describe without an argument, and would set something with one."""
+_OF_INDEXES = frozenset({"data_version", "page_size"})
+"""PRAGMAs with which full-text and R-tree indexes read their own tables."""
 _LOADING = frozenset({"load_extension", "fts3_tokenizer"})
 _TABLE_FUNCTIONS = (
     *("json_each", "json_tree"),
     *(f"pragma_{name}" for name in sorted(_OF_TABLES)),
-    *("pragma_collation_list", "pragma_compile_options", "pragma_database_list"),
-    *("pragma_function_list", "pragma_module_list", "pragma_page_count", "pragma_pragma_list"),
 )
 """SQLite declares them at their first use, which the authorizer takes for a change of the schema.
 So every connection uses them once before it has the authorizer."""
@@ -292,7 +284,7 @@ def _authorize(
         allowed = (second or "").lower() not in _LOADING
     elif action == sqlite3.SQLITE_PRAGMA:
         name = (first or "").lower()
-        allowed = name in _OF_TABLES or (name in _DESCRIBING and second is None)
+        allowed = name in _OF_TABLES or (name in _OF_INDEXES and second is None)
     else:
         allowed = action in _READING
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY

@@ -1,7 +1,7 @@
 """Answer statements that describe a database (SHOW, DESCRIBE, PRAGMA) from its visible schema.
 
 The same forms work on every SQL database. The engine runs none of them, so they name nothing that a
-policy hides. Statements about settings run on the engine, if the setting is on the dialect's list.
+policy hides.
 """
 
 from __future__ import annotations
@@ -45,16 +45,6 @@ _FORMS = {
     "lists": rf"pragma (?:{_NAME} ?\. ?)?(?:index_list|foreign_key_list) ?\( ?{_TABLE} ?\)",
     "duckdb": rf"show {_TABLE}",
 }
-_SETTINGS = {
-    "mysql": rf"show(?: global| session| local)? variables like (?P<setting>{_TEXT})",
-    "postgres": r"show (?P<setting>\w+|time zone|transaction isolation level)",
-}
-_SERVER = {
-    "mysql": r"show (?:collation|charset|character set|engines|storage engines|warnings|errors)"
-    rf"{_LIKE.replace('(?P<like>', '(?:')}|show(?: global| session)? status like {_TEXT}",
-    "sqlite": r"pragma (?P<pragma>\w+)",
-    "duckdb": r"pragma (?P<pragma>\w+)(?: ?\( ?\))?",
-}
 
 
 def _match(pattern: str | None, text: str) -> re.Match[str] | None:
@@ -78,24 +68,12 @@ def may_describe(text: str, dialect: str, policy: Policy) -> bool:
     Raises
     ------
     Refusal
-        It describes another schema, or a setting that is not on the list.
+        It describes another schema, or the server.
     """
-    known = lists(dialect)
     form = describing_form(text, dialect)
     if form is not None:
         _refuse_other_schema(form[1], dialect, policy)
         return True
-    spoken = "mysql" if dialect == "mariadb" else dialect
-    setting = _match(_SETTINGS.get(spoken), text)
-    if setting is not None:
-        name = setting["setting"].strip("'").replace(" ", "").lower()
-        if name in known["settings"]:
-            return True
-    server = _match(_SERVER.get(spoken), text)
-    if server is not None and not policy.restricts:
-        pragma = server.groupdict().get("pragma")
-        if pragma is None or pragma.lower() in known["pragmas"]:
-            return True
     first = text.split(maxsplit=1)[0].upper()
     if first in {"SHOW", "PRAGMA"}:
         raise Refusal(f"this {first} may not run; SHOW TABLES and DESCRIBE work")

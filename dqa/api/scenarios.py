@@ -16,13 +16,11 @@ from dqa.core.database import Database
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.files import make_private_folder, problem_of_path, write_private
 from dqa.core.records import Record
-from dqa.core.schema import DatabaseSchema
 from dqa.core.text import counted, visible
 from dqa.loaders.inspection.decisions import DecisionCheck
-from dqa.loaders.inspection.findings import Finding, Findings, Level
+from dqa.loaders.inspection.findings import Finding, Findings, Level, lines_of_file
 from dqa.loaders.inspection.schema import SchemaCheck
 from dqa.loaders.inspection.statements import StatementTrial
-from dqa.loaders.inspection.texts import check_text
 from dqa.loaders.proposal.choices import choose
 from dqa.loaders.proposal.documents import render_scenario
 from dqa.loaders.proposal.guesses import GUESS, guess_lines
@@ -289,13 +287,13 @@ def _check(
             raise UnknownNameError(f"target of scenario '{scenario.name}' called", key, keys)
     for problem in problems:
         found.add_error(problem)
-    _check_texts(scenario, keys, trial)
+    _check_texts(scenario, found)
     return DecisionCheck(scenario, merged, trial, keys).check(given)
 
 
-def _check_texts(scenario: Scenario, keys: Sequence[str], trial: StatementTrial) -> None:
-    folder, found = Path(scenario.folder), trial.found
-    columns = _columns(scenario, trial.database.schema())
+def _check_texts(scenario: Scenario, found: Findings) -> None:
+    """Report empty texts."""
+    folder = Path(scenario.folder)
     texts: dict[str, tuple[str, Level, str]] = {
         "question.txt": (scenario.template.template, "error", "write what is to be decided"),
         "rules.md": (scenario.rules, "warning", "whatever a statement counts is explained here"),
@@ -303,14 +301,12 @@ def _check_texts(scenario: Scenario, keys: Sequence[str], trial: StatementTrial)
     for name, (text, level, fix) in texts.items():
         if not text.strip():
             found.add(level, str(folder / name), None, f"it is empty: {fix}, in words")
-        known = [*keys, *scenario.parameters] if name == "question.txt" else keys
-        check_text(str(folder / name), found, known, columns)
 
 
 def _check_guesses(folder: Path, found: Findings) -> None:
     """Report the lines that a person has to check."""
     for file in sorted(folder.rglob("*")):
-        lines = guess_lines(found.lines(str(file))) if file.suffix in _CHECKED else []
+        lines = guess_lines(lines_of_file(file)) if file.suffix in _CHECKED else []
         if lines:
             guesses = counted(len(lines), "line is a guess", "lines are guesses")
             listed = ", ".join(map(str, lines))
@@ -319,13 +315,3 @@ def _check_guesses(folder: Path, found: Findings) -> None:
 
 
 _CHECKED = frozenset({".toml", ".md", ".txt", *SUFFIXES.values()})
-
-
-def _columns(scenario: Scenario, schema: DatabaseSchema) -> dict[str, set[str]]:
-    """Return the columns or properties that texts may name, by table, label or type."""
-    found: dict[str, set[str]] = {}
-    for table in scenario.document.tables:
-        found.setdefault(table.name, set()).update(column.name for column in table.columns)
-    for part in schema.parts:
-        found.setdefault(part.name, set()).update(field.name for field in part.fields)
-    return found

@@ -1,4 +1,4 @@
-"""The doctor finds what is wrong in a scenario's folder: file, line, and the line to write."""
+"""The doctor finds what is wrong in a scenario's folder: file, line, and the fault."""
 
 from __future__ import annotations
 
@@ -100,21 +100,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def check(folder: Path, firm: Path) -> Callable[..., list[tuple[str, int | None, str, str | None]]]:
-    """Change one file, and return level and place, problem and mended line of all findings."""
+def check(folder: Path, firm: Path) -> Callable[..., list[tuple[str, int | None, str]]]:
+    """Change one file, and return level and file, line and problem of all findings."""
 
-    def changed(
-        name: str = "", old: str = "", new: str = ""
-    ) -> list[tuple[str, int | None, str, str | None]]:
+    def changed(name: str = "", old: str = "", new: str = "") -> list[tuple[str, int | None, str]]:
         if name:
             text = (folder / name).read_text("utf-8")
             assert old in text
             (folder / name).write_text(text.replace(old, new, 1), "utf-8")
         found = dqa.check_scenario(folder, firm).findings
-        return [
-            (f"{one.level} {Path(one.file).name}", one.line, one.problem, one.suggestion)
-            for one in found
-        ]
+        return [(f"{one.level} {Path(one.file).name}", one.line, one.problem) for one in found]
 
     return changed
 
@@ -129,91 +124,76 @@ def test_a_good_folder_has_no_findings(folder: Path, firm: Path) -> None:
     assert "0 errors, 0 warnings, 0 notes (10 statements for 2 targets)" in checked.to_text()
 
 
-MISTAKES: list[tuple[str, str, str, tuple[str, int], str, str | None]] = [
+MISTAKES: list[tuple[str, str, str, tuple[str, int], str]] = [
     (
         *("../tables.toml", '"staff"', '"stuff"', ("error tables.toml", 12)),
         "'branch' 'stuff' (it has: id, name, region, staff); did you mean 'staff'?",
-        '{ name = "staff", type = "integer" },',
     ),
     (
         *("../tables.toml", '"amount", type = "float"', '"amount", type = "text"'),
         ("error tables.toml", 21),
         "'amount' of 'sale' is REAL in the database, which holds float values, not text",
-        '{ name = "amount", type = "float" },',
     ),
     (
         *("../tables.toml", 'name = "sale"\nkey = ["id"]', 'name = "sale"\nkey = ["branch_id"]'),
         ("error tables.toml", 17),
         "(branch_id) is no key of 'sale': 6 of its values are in several rows; the",
-        None,
     ),
     (
         *("outcomes.sql", "s.branch_id = b.id", "s.branch = b.id", ("error outcomes.sql", 4)),
         "no such column: s.branch. Did you mean 'branch_id'?",
-        "JOIN sale s ON s.branch_id = b.id",
     ),
     (
         *("outcomes.sql", "SELECT b.name", "DELETE FROM sale; SELECT b.name"),
-        *(("error outcomes.sql", 1), "it may not run", None),
+        *(("error outcomes.sql", 1), "it may not run"),
     ),
     (
         *("candidates.sql", "region = $region", "1 = 0 AND region = $region"),
-        *(("error candidates.sql", 2), "it lists nothing for region=N, so nothing can be", None),
+        *(("error candidates.sql", 2), "it lists nothing for region=N, so nothing can be"),
     ),
     (
         *("candidates.sql", "FROM branch\n", "FROM branch JOIN (SELECT 1 UNION SELECT 2)\n"),
         ("warning candidates.sql", 2),
         "it lists 'b0', 'b2', 'b4' several times for region=N: add DISTINCT",
-        None,
     ),
     (
         *("outcomes.sql", "b.id\nWHERE", "b.id AND b.id > 0\nWHERE", ("error outcomes.sql", 1)),
-        *("the outcome of 'b0', by the query of its scenario, is missing", None),
+        "the outcome of 'b0', by the query of its scenario, is missing",
     ),
     (
         *("outcomes.sql", "WHERE b.name IN ($candidates)", "WHERE b.name IN ($candidates, 'b1')"),
         *(("warning outcomes.sql", 1), "it has an outcome of 'b1' for region=N, which cannot"),
-        None,
     ),
     (
         *("heuristics/most-staff.sql", "region = $region", "region <> $region"),
-        *(("error most-staff.sql", 1), "it guesses 'b5' for region=N, which cannot be", None),
-    ),
-    (
-        *("rules.md", "`sale.amount`", "`sale.amuont`", ("error rules.md", 1)),
-        "there is no column of 'sale' 'amuont'; did you mean 'amount'?",
-        "1. The profit of a `branch` is the sum of `sale.amount`.",
+        *(("error most-staff.sql", 1), "it guesses 'b5' for region=N, which cannot be"),
     ),
     (
         *("question.txt", "$region", "$regoin", ("error question.txt", 1)),
         "there is no parameter 'regoin' (there are: region); did you mean 'region'?",
-        "Which branch of $region is best?",
     ),
     (
         *("scenario.toml", "maximise", "maximize", ("error scenario.toml", 9)),
         "outcomes.goal: must be 'maximise' or 'minimise', not 'maximize'",
-        None,
     ),
 ]
-"""File, its text, the mistake, and the place, problem and mended line that are reported."""
+"""File, its text, the mistake, and the place and problem that are reported."""
 
 
-@pytest.mark.parametrize(("name", "old", "new", "place", "said", "mended"), MISTAKES)
+@pytest.mark.parametrize(("name", "old", "new", "place", "said"), MISTAKES)
 def test_each_mistake_is_found_at_its_line(  # noqa: PLR0917  (one column each)
-    check: Callable[..., list[tuple[str, int | None, str, str | None]]],
+    check: Callable[..., list[tuple[str, int | None, str]]],
     name: str,
     old: str,
     new: str,
     place: tuple[str, int],
     said: str,
-    mended: str | None,
 ) -> None:
     """One mistake each, in a folder that has no other."""
     found = check(name, old, new)
     here = [one for one in found if one[:2] == place and said in one[2]]
     assert here, found
     assert "branches/doctor" not in here[0][2]
-    assert mended is None or str(here[0][3]).strip() == mended
 
 
 @pytest.mark.slow
@@ -264,11 +244,12 @@ def test_the_command_tells_and_ends_as_documented(folder: Path, firm: Path) -> N
     assert run(*good)[0] == 0
     code, told = run(*good, "--json", "--target", "region=S")
     assert (code, json.loads(told)[0]["targets"]) == (0, [{"region": "S"}])
-    (folder / "rules.md").write_text("1. `sale.amuont` counts.\n", "utf-8")
+    question = (folder / "question.txt").read_text("utf-8")
+    (folder / "question.txt").write_text(question.replace("$region", "$regoin"), "utf-8")
     code, told = run(*good)
     assert code == 1
-    assert f"error: {folder}/rules.md:1: there is no column of 'sale' 'amuont'" in told
-    assert "write: 1. `sale.amount` counts." in told
+    assert f"error: {folder}/question.txt:1: there is no parameter 'regoin'" in told
+    (folder / "question.txt").write_text(question, "utf-8")
     assert run("--scenario", str(folder)) == (
         2,
         "--scenario is checked against a database: name it (--database URL).",
@@ -334,24 +315,20 @@ def odd(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "said", "mended"),
+    ("name", "old", "new", "said"),
     [
-        ("rules.md", "`amount €`", "`amuont €`", "did you mean 'amount €'?", "`amount €`"),
-        ("tables.toml", '"Straße"', '"Strasse"', "did you mean 'Straße'?", 'name = "Straße"'),
+        ("tables.toml", '"Straße"', '"Strasse"', "did you mean 'Straße'?"),
+        ("outcomes.sql", 'JOIN "order"', "JOIN order", 'near "order": syntax error'),
         (
-            *("outcomes.sql", 'JOIN "order"', "JOIN order", 'near "order": syntax error'),
-            'LEFT JOIN "order" f ON f."Site Name" = c."Site Name"',
-        ),
-        (
-            *("candidates.sql", 'c."Site Name" IS', '"Site Nmae" IS', "SQLite takes"),
-            'WHERE "Site Name" IS NOT NULL',
+            *("candidates.sql", 'c."Site Name" IS', '"Site Nmae" IS'),
+            """SQLite takes "Site Nmae" for a text; did you mean 'Site Name'?""",
         ),
     ],
 )
-def test_names_that_need_quoting_are_found_with_the_line_to_write(  # noqa: PLR0917  (a row)
-    odd: Path, name: str, old: str, new: str, said: str, mended: str
+def test_names_that_need_quoting_are_found(
+    odd: Path, name: str, old: str, new: str, said: str
 ) -> None:
-    """One error each: what follows from it is not reported."""
+    """One error each."""
     file = odd.with_name("odd") / name
     text = file.read_text("utf-8")
     assert old in text
@@ -359,4 +336,3 @@ def test_names_that_need_quoting_are_found_with_the_line_to_write(  # noqa: PLR0
     errors = [one for one in dqa.check_scenario(file.parent, odd).findings if one.level == "error"]
     assert [one.file for one in errors] == [str(file)], errors
     assert said in errors[0].problem
-    assert mended in str(errors[0].suggestion)

@@ -13,7 +13,7 @@ from dqa.core.display import cell_of
 from dqa.core.errors import DataError, DqaError, InfrastructureError, QueryError
 from dqa.core.question import MOST_CANDIDATES, Candidate, Question
 from dqa.core.text import counted
-from dqa.loaders.inspection.findings import Level, shorten_error
+from dqa.loaders.inspection.findings import Level
 from dqa.loaders.inspection.statements import StatementTrial, Written
 from dqa.loaders.live_questions import list_candidates, list_values, unconfirmed
 from dqa.scenarios import Scenario
@@ -21,7 +21,7 @@ from dqa.scenarios.checks import heuristic_file
 from dqa.scenarios.including import MergedDocument
 from dqa.scenarios.outcomes import ScenarioOutcomes
 from dqa.scenarios.parameters import LIST_SEPARATOR
-from dqa.scenarios.statements import SUFFIXES, Values
+from dqa.scenarios.statements import Values
 from dqa.scenarios.toml_lines import Place
 
 _MANY = 1_000
@@ -74,23 +74,12 @@ class DecisionCheck:
             The user's part of the targets.
         """
         for statements in self._written.values():
-            self._trial.check_names(statements, self._keys)
-        self._check_languages()
+            self._trial.check_parameters(statements, self._keys)
         self._check_outcomes_part()
         targets = self._targets(named)
         for target in targets:
             self._try(target)
         return targets
-
-    def _check_languages(self) -> None:
-        """Report statements that exist in the other language only."""
-        kind = self._trial.database.kind
-        other = next(suffix for of, suffix in SUFFIXES.items() if of != kind)
-        for stem in ("candidates", "outcomes", *self._heuristics):
-            file = f"{self._scenario.folder}/{stem}{other}"
-            if not self._written[stem] and self._trial.found.lines(file):
-                problem = f"there is no {stem}{SUFFIXES[kind]}, so all tables are read into memory"
-                self._trial.found.add("note", file, None, f"{problem} for this one; add it")
 
     def _check_outcomes_part(self) -> None:
         """Report unconfirmed guesses of ``dqa init``, and a simulator that cannot be imported."""
@@ -273,9 +262,7 @@ class DecisionCheck:
         self._trial.found.add_field(level, self._merged, place, problem)
 
     def _add_error(self, place: Place, error: DqaError) -> None:
-        """Report an error, unless it follows from a name that was reported as unknown."""
-        if not any(name in str(error) for name in self._trial.found.unknown):
-            self._add_field("error", place, shorten_error(error)[0])
+        self._add_field("error", place, str(error))
 
 
 def _shown(values: Sequence[object]) -> str:

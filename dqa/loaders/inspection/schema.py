@@ -11,7 +11,7 @@ from dqa.core.errors import QueryError
 from dqa.core.schema import EdgeInfo, NodeInfo, Part, TableInfo, cypher_name
 from dqa.core.situation import ColumnType
 from dqa.core.text import visible
-from dqa.loaders.inspection.findings import Findings, Level, hint_of, nearest
+from dqa.loaders.inspection.findings import Findings, Level, hint
 from dqa.scenarios.column_types import can_hold, column_type
 from dqa.scenarios.document import EdgePart, NodePart, ScenarioDocument, TablePart
 from dqa.scenarios.including import MergedDocument
@@ -151,7 +151,7 @@ class SchemaCheck:
             held = column_type(field.type)
             problem = f"'{field.name}' of '{info.name}' is {field.type} in the database, which "
             problem += f'holds {held} values, not {kind}; write type = "{held}"'
-            self._report("error", place, problem, (f'"{kind}"', f'"{held}"'))
+            self._report("error", place, problem)
         return field is not None
 
     def _named(
@@ -167,16 +167,10 @@ class SchemaCheck:
             same = [other for other in known if other.lower() == name.lower()]
             if same:
                 return known[same[0]]
-        near = nearest(name, known)
-        self.found.unknown.add(name)
-        self.found.right |= set() if near is None else {near}
         listed = ", ".join([*sorted(known)[:_MOST_NAMED], *(["..."] * (len(known) > _MOST_NAMED))])
         problem = f"the database has no {what} '{name}' (it has: {listed or 'none'})"
-        swap = None if near is None else (name, near)
-        self._report("error", place, problem + hint_of(near), swap)
+        self._report("error", place, problem + hint(name, known))
         return None
 
-    def _report(
-        self, level: Level, place: Place, problem: str, swap: tuple[str, str] | None = None
-    ) -> None:
-        self.found.add_field(level, self.merged, place, problem, swap)
+    def _report(self, level: Level, place: Place, problem: str) -> None:
+        self.found.add_field(level, self.merged, place, problem)

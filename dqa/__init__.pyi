@@ -64,7 +64,6 @@ from dqa.api.running import evaluate as evaluate
 from dqa.api.running import play as play
 from dqa.api.runs import Evaluation as Evaluation
 from dqa.api.runs import Run as Run
-from dqa.api.runs import RunCounts as RunCounts
 from dqa.api.scenarios import ProposedScenario as ProposedScenario
 from dqa.api.scenarios import ScenarioCheck as ScenarioCheck
 from dqa.api.scenarios import check_scenario as check_scenario
@@ -151,6 +150,7 @@ from dqa.loaders.sources import NamedSet as NamedSet
 from dqa.loaders.sources import OwnQuestions as OwnQuestions
 from dqa.loaders.sources import ReleaseFolder as ReleaseFolder
 from dqa.models.conversation import Conversation as Conversation
+from dqa.report.counts import RunCounts as RunCounts
 from dqa.report.export_rows import ExportedDecision as ExportedDecision
 from dqa.report.run_report.records import Report as Report
 from dqa.scenarios.generation import Difficulty as Difficulty

@@ -22,7 +22,6 @@ from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.record import require_questions
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import has_record
-from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 from dqa.report.hints import command
@@ -35,7 +34,6 @@ from dqa.report.run_report.page import (
     truth_of,
 )
 from dqa.report.run_report.records import QuestionTruth, Report
-from dqa.report.tables import epoch_lines, interval_lines
 
 MOST_DETAILS = 2_500
 """The most decisions of a page with every trace, by default."""
@@ -118,16 +116,6 @@ def write_report(  # noqa: PLR0913  (each is a choice of its own to the caller)
     return found.report
 
 
-def read_asked(runs: Sequence[Run], given: QuestionSet | Path | str | None = None) -> list[Found]:
-    """Return the questions of runs: given, read or generated again, which may take a while."""
-    return [
-        (given if isinstance(given, QuestionSet) else None, "Their location is not stored.")
-        if run.location is None
-        else find_questions(RunReader(run.location), given)
-        for run in runs
-    ]
-
-
 class ReportedRuns:
     """Runs with their report.
 
@@ -169,10 +157,15 @@ class ReportedRuns:
                 )
         made = sum(len(run.results) for run in self.runs)
         self._is_detailed = made <= MOST_DETAILS if details is None else details
-        unread: list[Found] = [(None, None)] * len(names)
-        self._asked = read_asked(self.runs, questions) if self._is_detailed else unread
+        self._asked = [
+            _find_questions(run, questions) if self._is_detailed else (None, None)
+            for run in self.runs
+        ]
         self._reported = [
-            _report_run(run, name, found, analysis=analysis)
+            ReportedRun(
+                *(run, name, {} if found is None else {one.key: one for one in found.questions}),
+                _classes(run, found) if analysis else None,
+            )
             for run, name, (found, _) in zip(self.runs, names, self._asked, strict=True)
         ]
         outcomes = traces = None
@@ -197,15 +190,12 @@ class ReportedRuns:
         details = {}
         if self._is_detailed:
             traces = [_traces(run) for run in self.runs]
+            grouped = group_by_question(self._reported)
             details = {
-                id_: self._details(decided, traces) for id_, decided in self._questions().items()
+                row.id: self._details(decided, traces)
+                for row, decided in zip(self.report.questions, grouped, strict=True)
             }
         return render_report(self.report, details)
-
-    def _questions(self) -> Mapping[str, _Decided]:
-        """Return the results of each question, by its id in the report."""
-        grouped = group_by_question(self._reported)
-        return {row.id: one for row, one in zip(self.report.questions, grouped, strict=True)}
 
     def _details(
         self, decided: _Decided, traces: Sequence[Mapping[DecisionKey, Trace]]
@@ -248,68 +238,23 @@ def _outcomes(
         return None
 
 
-def _traces(run: Run, question: str | None = None) -> dict[DecisionKey, Trace]:
+def _find_questions(run: Run, given: QuestionSet | Path | str | None) -> Found:
+    """Return the questions of a run: given, read or generated again, which may take a while."""
+    if run.location is not None:
+        return find_questions(RunReader(run.location), given)
+    return given if isinstance(given, QuestionSet) else None, "Their location is not stored."
+
+
+def _traces(run: Run) -> dict[DecisionKey, Trace]:
     """Return the traces of a run by their keys; none of a run that is not stored."""
     try:
-        found = run.traces if question is None else run.select(question)
+        return {trace.key: trace for trace in run.traces}
     except UsageError:
         return {}
-    return {trace.key: trace for trace in found}
 
 
-def _report_run(run: Run, name: str, asked: QuestionSet | None, *, analysis: bool) -> ReportedRun:
-    classes = None
-    if analysis and run.location is not None:
-        measured = analyse(run.location, questions=asked).runs
-        classes = {one.key: one.failure for one in measured}
-    intervals, epochs = interval_lines(run.summaries), epoch_lines(run.epochs)
-    spec = run.spec if isinstance(run.spec, RunSpec) else None
-    ties = "official" if run.strict_official else "ties"
-    return ReportedRun(
-        name=name,
-        results=run.results,
-        summaries=run.summaries,
-        shortcuts=run.shortcuts,
-        chance=run.figures().chance,
-        prices=run.prices,
-        planned=run.planned,
-        complete=run.counts.complete,
-        content="" if run.record is None else run.record.content_hash,
-        measure="" if spec is None else f"{spec.rule_set or ''} {ties}",
-        epochs=run.epochs,
-        intervals=tuple(intervals),
-        facts=tuple(_facts(run)),
-        notes=tuple(line for line in run.lines() if line not in {*intervals, *epochs}),
-        questions={} if asked is None else {one.key: one for one in asked.questions},
-        classes=classes,
-    )
-
-
-def _facts(run: Run) -> list[tuple[str, str]]:
-    """Return the settings of a run, in words."""
-    models = ", ".join(dict.fromkeys(run.models.values()))
-    spec = run.spec
-    if not isinstance(spec, RunSpec):
-        return [("Model", models)]
-    found = [
-        ("Questions", spec.questions.description),
-        ("Deciders", ", ".join(spec.deciders)),
-        ("Databases", ", ".join(dict.fromkeys(result.database for result in run.results))),
-        ("Model", models),
-        *(("Label", model.told) for model in spec.models if model.label),
-        ("Protocol", spec.protocol),
-        ("Rule set", spec.rule_set or "the usual one"),
-        ("Right is", "the official label" if spec.strict_official else "every best candidate"),
-        ("Seed", str(spec.seed)),
-        *([("Epochs", str(spec.epochs))] if spec.epochs > 1 else []),
-        ("Most replies", str(spec.max_steps)),
-        *(("Setting", f"{name} = {value}") for name, value in sorted(spec.settings.items())),
-    ]
-    record = run.record
-    if record is not None and record.versions:
-        if record.began is not None:
-            found.append(("Began", record.began.isoformat(" ")))
-        found.append(("Written by", f"dqa {record.written_by}"))
-        if record.content_hash:
-            found.append(("Data", record.content_hash[:16]))
-    return found
+def _classes(run: Run, asked: QuestionSet | None) -> dict[DecisionKey, str | None] | None:
+    """Return the classes of failures; None for a run that is not stored."""
+    if run.location is None:
+        return None
+    return {one.key: one.failure for one in analyse(run.location, questions=asked).runs}

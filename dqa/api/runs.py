@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import Field, computed_field
+from pydantic import Field
 
 from dqa import plugins
 from dqa.core.decision import Usage
@@ -46,6 +46,7 @@ from dqa.evaluation.statistics import (
 )
 from dqa.evaluation.traces import Trace
 from dqa.models.registry import is_scripted
+from dqa.report.counts import RunCounts, count_decisions
 from dqa.report.game_tables import game_lines, game_tables
 from dqa.report.hints import resume_command
 from dqa.report.passages import Passage
@@ -65,48 +66,6 @@ from dqa.scenarios import scenario_name
 if TYPE_CHECKING:
     from dqa.evaluation.stored_runs import RunReader
     from dqa.models.budget import Prices
-
-
-class RunCounts(Record):
-    """How far a run is, in decisions.
-
-    Attributes
-    ----------
-    planned
-        All that there are to make; None where an older version did not say.
-    judged, correct
-        Those that say something about their decider, and the right ones of them.
-    failed
-        Those that a failing server, a spent budget or a bug ended: resuming asks them again.
-    unlabelled
-        Those on questions without a known answer.
-    played
-        Games that came to their end, of a run of games.
-    """
-
-    planned: int | None = Field(ge=0)
-    judged: int = Field(ge=0)
-    correct: int = Field(ge=0)
-    failed: int = Field(ge=0)
-    unlabelled: int = Field(ge=0)
-    played: int = Field(ge=0, default=0)
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def complete(self) -> bool | None:
-        """Whether every decision was made; None where nobody knows how many there are."""
-        return False if self.failed else None if self.planned is None else self.missing == 0
-
-    @property
-    def missing(self) -> int | None:
-        """How many decisions have not been made; None where nobody knows."""
-        made = self.judged + self.failed + self.unlabelled + self.played
-        return None if self.planned is None else self.planned - made
-
-    @property
-    def right(self) -> float | None:
-        """The share of right decisions among the judged ones; None of nothing."""
-        return self.correct / self.judged if self.judged else None
 
 
 class Evaluation(Record):
@@ -167,55 +126,12 @@ class Evaluation(Record):
         ]
 
 
-def count_decisions(results: Iterable[Result], planned: int | None) -> RunCounts:
-    """Return how far a run is.
-
-    Parameters
-    ----------
-    results
-        One a decision.
-    planned
-        How many decisions there are to make, where that is known.
-    """
-    outcomes = Counter(result.outcome for result in results)
-    failed = sum(count for outcome, count in outcomes.items() if outcome.repeated)
-    unlabelled, played = outcomes[Outcome.UNLABELLED], outcomes[Outcome.PLAYED]
-    return RunCounts(
-        planned=planned,
-        judged=outcomes.total() - failed - unlabelled - played,
-        correct=outcomes[Outcome.CORRECT],
-        failed=failed,
-        unlabelled=unlabelled,
-        played=played,
-    )
-
-
 _WHY = {
     Outcome.INFRASTRUCTURE: "a server or provider failed",
     Outcome.BUDGET: "the budget was spent",
     Outcome.STOPPED: "a person ended it",
     Outcome.CRASHED: "of a bug",
 }
-
-
-def describe_failures(
-    results: Sequence[Result], counts: RunCounts, place: RunLocation | None, *, games: bool
-) -> str | None:
-    """Return what could not be judged, why, and how to resume; None if all was judged."""
-    failed = Counter(result.outcome for result in results if result.outcome.repeated)
-    if not failed:
-        return None
-    why = ", ".join(f"{count} because {_WHY[outcome]}" for outcome, count in failed.items())
-    of = len(results) if counts.planned is None else counts.planned
-    ended = "games did not come to their end" if games else "decisions could not be judged"
-    text = f"{failed.total()} of {of} {ended}: {why}."
-    if counts.missing:
-        text += f" {counts.missing} more were not {'played' if games else 'asked'}."
-    if place is None:
-        return f"{text} Nothing was kept: give a folder as out (--out) to be able to go on."
-    more = " with a higher budget" if Outcome.BUDGET in failed else ""
-    how, made = resume_command(place, games=games), "played" if games else "decided"
-    return f"{text} What was {made} is kept; '{how}'{more} goes on."
 
 
 @dataclass(frozen=True)
@@ -407,32 +323,30 @@ class Run:
 
     def how_to_go_on(self) -> str | None:
         """Return what could not be judged, why, and how to resume; None if all was judged."""
-        games = isinstance(self.spec, PlaySpec)
-        return describe_failures(self.results, self.counts, self.location, games=games)
-
-    def tables(self) -> list[Table]:
-        """Return the tables of accuracies and of epochs, or of games."""
-        return self.figures().tables()
-
-    def table(self) -> str:
-        """Return the accuracies as text: a row a decider, a column a scenario and database."""
-        return self.tables()[0].to_text()
-
-    def lines(self) -> list[str]:
-        """Return the lines below the tables: what counts, who answered, what it took."""
-        return self.figures().lines()
+        failed = Counter(result.outcome for result in self.results if result.outcome.repeated)
+        if not failed:
+            return None
+        games, missing = isinstance(self.spec, PlaySpec), self.counts.missing
+        why = ", ".join(f"{count} because {_WHY[outcome]}" for outcome, count in failed.items())
+        of = len(self.results) if self.planned is None else self.planned
+        ended = "games did not come to their end" if games else "decisions could not be judged"
+        text = f"{failed.total()} of {of} {ended}: {why}."
+        if missing:
+            text += f" {missing} more were not {'played' if games else 'asked'}."
+        if self.location is None:
+            return f"{text} Nothing was kept: give a folder as out (--out) to be able to go on."
+        more = " with a higher budget" if Outcome.BUDGET in failed else ""
+        how, made = resume_command(self.location, games=games), "played" if games else "decided"
+        return f"{text} What was {made} is kept; '{how}'{more} goes on."
 
     def report(self) -> str:
         """Return the tables and the lines below them as text."""
-        shown = [f"{table.title}\n{table.to_text()}".rstrip("\n") for table in self.tables()]
-        return "\n".join([*shown, *self.lines()])
+        figures = self.figures()
+        shown = [f"{table.title}\n{table.to_text()}".rstrip("\n") for table in figures.tables()]
+        return "\n".join([*shown, *figures.lines()])
 
     def figures(self) -> Evaluation:
         """Return the run in figures."""
-        return self._figures
-
-    @cached_property
-    def _figures(self) -> Evaluation:
         spec, right = self.spec, right_answers(self.results)
         same = ("games", "strict_official", "counts", "spent", "shortcuts", "epochs")
         return Evaluation(

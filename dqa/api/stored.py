@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from dqa.api.runs import Run, RunCounts, count_decisions
+from dqa.api.runs import Run
 from dqa.core.errors import DqaError, ParseError, UsageError
 from dqa.core.files import DATA_BYTES, read_json, require_folder
 from dqa.core.records import Record, problem_of
@@ -22,6 +22,7 @@ from dqa.evaluation.run_files import RESULTS_FILE, TRACES_FILE, require_writable
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.stored_runs import RunReader, is_store, run_names
 from dqa.evaluation.traces import Trace
+from dqa.report.counts import RunCounts, count_decisions
 
 _DEEPEST = 5
 """Folders below the one that is looked through."""

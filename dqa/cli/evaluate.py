@@ -29,7 +29,7 @@ from dqa.evaluation.spec import RunSpec
 
 if TYPE_CHECKING:
     from dqa.api.games import Tournament, TrainedPlayer
-    from dqa.api.runs import Run
+    from dqa.api.runs import Evaluation, Run
     from dqa.evaluation.record import RunRecord
     from dqa.loaders.sources import QuestionSource
     from dqa.report.table import Table
@@ -256,7 +256,7 @@ def _tournament(found: Tournament) -> Iterator[str | Table]:
         yield from paper_tables(view)
         yield from paper_notes(view)
     yield from (f"left out: {line}" for line in found.left_out)
-    yield from described(found.run, tables=not found.views)
+    yield from described(found.run.figures(), tables=not found.views)
 
 
 def train(  # noqa: PLR0913  (one parameter per option)
@@ -406,19 +406,20 @@ def finish(run: Run, *, as_json: bool, games: bool = False) -> None:
     if run.made == 0 and run.location is not None:
         done = "played already: nothing is played" if games else "made already: nothing is asked"
         echo(f"{run.location} was {done} again.", err=True)
-    show(run.figures(), described(run), as_json=as_json)
+    figures = run.figures()
+    show(figures, described(figures), as_json=as_json)
     complain(run)
     if run.location is not None and not as_json:
         asked = options_of(run.spec.questions) if isinstance(run.spec, RunSpec) else None
         echo(*next_steps(run.location, run.results, asked), err=True)
 
 
-def described(run: Run, *, tables: bool = True) -> Iterator[str | Table]:
+def described(run: Evaluation, *, tables: bool = True) -> Iterator[str | Table]:
     """Yield a run's tables, the lines below them, and where it is stored."""
     yield from run.tables() if tables else ()
     yield from run.lines()
-    if run.location is not None:
-        yield f"Results and traces are in {run.location}."
+    if run.out is not None:
+        yield f"Results and traces are in {run.out}."
 
 
 def complain(run: Run) -> None:

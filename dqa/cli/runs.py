@@ -20,11 +20,12 @@ from dqa.evaluation.results import Outcome
 from dqa.report.table import NONE, Table
 
 if TYPE_CHECKING:
-    from dqa.api.runs import Run, RunCounts
+    from dqa.api.runs import Run
     from dqa.api.stored import StoredRun
     from dqa.evaluation.findings import Analysis
     from dqa.evaluation.results import Result
     from dqa.evaluation.traces import Trace
+    from dqa.report.counts import RunCounts
 
 _TIES = 5
 _STDOUT = Path("-")
@@ -160,7 +161,8 @@ def results(  # noqa: PLR0913  (one parameter per option)
         wanted = found.find(question, database, decider, scenario=scenario, **ended)  # type: ignore[arg-type]
         show(wanted, _decisions(found, wanted), as_json=as_json)
     else:
-        show(found.figures(), described(found), as_json=as_json)
+        figures = found.figures()
+        show(figures, described(figures), as_json=as_json)
 
 
 def _decisions(run: Run, wanted: Sequence[Result]) -> Iterator[str]:

@@ -106,7 +106,7 @@ def test_a_run_of_the_first_version_is_imported(
         unknown = [event for event in trace.events if isinstance(event, OtherEvent)]
         assert not unknown or trace.decider.startswith("dellma")
         assert run.passages(trace)
-    assert "100.0" in run.table()
+    assert "100.0" in run.report()
     assert len(dqa.analyse(tmp_path / "imported").runs) == len(run.results)
     with pytest.raises(dqa.UsageError, match=r"older|no questions"):
         make(out=tmp_path / "imported", resume=True)
@@ -129,5 +129,5 @@ def test_folders_and_stores_of_the_last_version_are_imported(tmp_path: Path) -> 
     assert [t.key for t in folder.traces] == [t.key for t in first.traces]
     assert folder.shortcuts == first.shortcuts
     assert folder.spent == first.spent
-    assert folder.table() == first.table()
+    assert folder.report() == first.report()
     assert folder.spec == first.spec

@@ -66,7 +66,7 @@ function shareRows(report, shown, references, more) {
 }
 
 function accuracyChart(report, scenario) {
-  const cells = report.accuracies.filter((one) => one.scenario === scenario).map((one) => ({ ...one, share: one.accuracy }));
+  const cells = report.accuracies.map(accuracyCell).filter((one) => one.scenario === scenario);
   if (!cells.some((cell) => cell.share !== null)) {
     return el("figure", { class: "chart" }, el("figcaption", {}, el("h3", {}, capital(scenario)),
       el("p", { class: "muted" }, "No decision could be judged, so there is no accuracy to draw.")));
@@ -80,7 +80,7 @@ function accuracyChart(report, scenario) {
     shareRows(report, byContestant(report, cells),
       references.flatMap((one) => [[one.shortcut_share, "reference shortcut"], [one.chance, "reference"]]),
       (cell) => [percent(cell.accuracy), interval(cell.low, cell.high), `${cell.correct}/${cell.judged}`,
-        interval(cell.wilson_low, cell.wilson_high), figure(cell.situations)]));
+        interval(...cell.byQuestions), figure(cell.situations)]));
 }
 
 function epochsChart(report, scenario) {
@@ -101,19 +101,19 @@ function epochsChart(report, scenario) {
 
 function spendingOf(report) {
   for (const name of ["cost", "tokens"]) {
-    if (report.totals.some((one) => one[name])) return [name, name];
+    if (report.totals.some((one) => spentBy(one, name))) return [name, name];
   }
   return ["steps", "model replies"];
 }
 
 function spendingChart(report) {
   const [field, name] = spendingOf(report);
-  const points = bestFirst(report.totals.filter((one) => one.accuracy !== null && one[field] !== null), (one) => one.accuracy);
+  const points = bestFirst(report.totals.filter((one) => accuracyOf(one) !== null && spentBy(one, field) !== null), accuracyOf);
   if (!points.length) return null;
-  const most = Math.max(...points.map((one) => one[field]), 1e-9);
+  const most = Math.max(...points.map((one) => spentBy(one, field)), 1e-9);
   const height = 230;
   const y = (share) => 20 + (1 - share) * (height - 30);
-  const x = (one) => at(0.06 + 0.9 * one[field] / most);
+  const x = (one) => at(0.06 + 0.9 * spentBy(one, field) / most);
   const lines = PERCENT.map(([share, words]) => [
     svg("line", { x1: "5%", x2: "100%", y1: y(share), y2: y(share), class: "axis" }),
     text("4%", y(share) + 4, words, { class: "tick", "text-anchor": "end" })]);
@@ -121,7 +121,7 @@ function spendingChart(report) {
   // Points that nearly cover each other share a label: the numbers of their rows below.
   const groups = [];
   points.forEach((one, place) => {
-    const [left, top] = [one[field] / most, y(one.accuracy)];
+    const [left, top] = [spentBy(one, field) / most, y(accuracyOf(one))];
     const near = groups.find((group) => Math.abs(group.left - left) < 0.1 && Math.abs(group.top - top) < 14);
     if (near) near.places.push(place + 1);
     else groups.push({ left, top, one, places: [place + 1] });
@@ -129,15 +129,15 @@ function spendingChart(report) {
   const labels = groups.map(({ left, top, one, places }) =>
     text(x(one), top - 9, places.join(", "), { class: "name", "text-anchor": left > 0.5 ? "end" : "start" }));
   const marks = points.map((one, place) => svg("g", { class: `c${place % 8}` },
-    svg("title", {}, `${report.contestants[one.contestant].name}: ${percent(one.accuracy)} for ${figure(one[field])} ${name} a question`),
-    one.low === null ? null : svg("line", { x1: x(one), x2: x(one), y1: y(one.low), y2: y(one.high), class: "whisker thin" }),
-    svg("circle", { cx: x(one), cy: y(one.accuracy), r: one.pareto ? 6 : 4.5, class: one.pareto ? "point" : "point open" })));
+    svg("title", {}, `${report.contestants[one.contestant].name}: ${percent(accuracyOf(one))} for ${figure(spentBy(one, field))} ${name} a question`),
+    intervalOf(one)[0] === null ? null : svg("line", { x1: x(one), x2: x(one), y1: y(intervalOf(one)[0]), y2: y(intervalOf(one)[1]), class: "whisker thin" }),
+    svg("circle", { cx: x(one), cy: y(accuracyOf(one)), r: one.pareto ? 6 : 4.5, class: one.pareto ? "point" : "point open" })));
   const title = `Accuracy against ${name} a question`;
   const drawing = svg("svg", { class: "plot", height: height + 20, role: "img", "aria-label": title }, svg("title", {}, title), lines, ticks, marks, labels);
   const found = chart(`Accuracy against ${name}`, `Accuracy in %, with its 95 % interval. Who is on the Pareto front (filled) is beaten by nobody both in accuracy and in ${name}.`,
     ["#No.", "Decider", "#Accuracy", `#${capital(name)} a question`, ...(field === "cost" ? ["#Cost a right answer"] : []), "#On the front"],
-    points.map((one, place) => el("tr", {}, number(place + 1), nameCell(report.contestants[one.contestant].name), number(percent(one.accuracy)), number(figure(one[field])),
-      field === "cost" ? number(figure(one.cost_per_right)) : null, number(one.pareto ? "yes" : "no"))));
+    points.map((one, place) => el("tr", {}, number(place + 1), nameCell(report.contestants[one.contestant].name), number(percent(accuracyOf(one))), number(figure(spentBy(one, field))),
+      field === "cost" ? number(figure(one.figures.efficiency.money?.per_right?.value)) : null, number(one.pareto ? "yes" : "no"))));
   found.querySelector("figcaption").after(drawing);
   return found;
 }
@@ -146,8 +146,7 @@ function spendingChart(report) {
 // part, and `withRight` says how many of a part are right.
 function stackedChart(report, kind, title, about, tones, nameOf = (part) => part, withRight = false) {
   const shares = report.shares.filter((one) => one.chart === kind && one.of);
-  const accuracyOf = new Map(report.totals.map((one) => [one.contestant, one.accuracy]));
-  const shown = bestFirst([...new Set(shares.map((one) => one.contestant))], (contestant) => accuracyOf.get(contestant));
+  const shown = bestFirst([...new Set(shares.map((one) => one.contestant))], (contestant) => accuracyOf(report.totals[contestant]));
   if (!shown.length) return null;
   const parts = Object.keys(tones).filter((part) => shares.some((one) => one.part === part && one.count));
   const heads = parts.map((part) => el("th", { scope: "col", class: "number" }, el("span", { class: `swatch ${tones[part]}` }), ` ${nameOf(part)}`));

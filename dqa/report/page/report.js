@@ -9,28 +9,30 @@ async function readDetails(question) {
 }
 
 function summaryTable(report) {
-  const order = bestFirst(report.totals.map((_, place) => place), (place) => report.totals[place].accuracy);
+  const order = bestFirst(report.totals.map((_, place) => place), (place) => accuracyOf(report.totals[place]));
+  const cells = report.accuracies.map(accuracyCell);
   const columns = report.scenarios.flatMap((scenario) => report.databases
-    .filter((database) => report.accuracies.some((one) => one.scenario === scenario && one.database === database))
+    .filter((database) => cells.some((one) => one.scenario === scenario && one.database === database))
     .map((database) => [scenario, database]));
   const [field, name] = spendingOf(report);
-  const regrets = report.totals.some((one) => one.relative_regret);
+  const regrets = report.totals.some((one) => one.figures.relative_regret);
   const titles = ["Decider", "#Accuracy", "#Right", ...columns.map(([scenario, database]) =>
     el("th", { scope: "col", class: "number" }, capital(scenario), el("small", {}, database,
-      el("br"), situations(report.accuracies.filter((one) => one.scenario === scenario && one.judged))))),
+      el("br"), situations(cells.filter((one) => one.scenario === scenario && one.judged))))),
   ...(regrets ? ["#Regret", "#Rank"] : []), `#${capital(name)} a question`];
   return table(titles, order.map((place) => {
     const total = report.totals[place];
+    const own = total.figures;
     const who = report.contestants[place];
-    const cells = columns.map(([scenario, database]) => {
-      const one = report.accuracies.find((found) => found.contestant === place && found.scenario === scenario && found.database === database);
+    const shares = columns.map(([scenario, database]) => {
+      const one = cells.find((found) => found.contestant === place && found.scenario === scenario && found.database === database);
       return one && one.accuracy !== null ? number(percent(one.accuracy), el("small", {}, interval(one.low, one.high))) : number("–");
     });
     return el("tr", {}, el("th", { scope: "row" }, breakable(who.name), el("small", {}, who.model === "none" ? "asks no model" : breakable(who.model))),
-      number(el("strong", {}, percent(total.accuracy)), el("small", {}, interval(total.low, total.high))),
-      number(`${total.correct}/${total.judged}`, el("small", {}, situations([total]))), cells,
-      regrets ? [estimate(total.relative_regret, percent, 100), estimate(total.rank, (value) => figure(value, 3))] : null,
-      number(total[field] === null ? "unknown" : figure(total[field], 3)));
+      number(el("strong", {}, percent(accuracyOf(total))), el("small", {}, interval(...intervalOf(total)))),
+      number(`${own.correct}/${own.judged}`, el("small", {}, situations([total]))), shares,
+      regrets ? [estimate(own.relative_regret, percent, 100), estimate(own.rank, (value) => figure(value, 3))] : null,
+      number(spentBy(total, field) === null ? "unknown" : figure(spentBy(total, field), 3)));
   }), { class: "summary" });
 }
 
@@ -48,30 +50,32 @@ function estimate(found, shown, factor = 1) {
 }
 
 function subtitle(report) {
-  const decisions = report.totals.reduce((sum, one) => sum + one.decisions, 0);
+  const decisions = report.totals.reduce((sum, { figures }) => sum + figures.judged + figures.unjudged, 0);
   const models = [...new Set(report.contestants.map((one) => one.model))].filter((one) => one !== "none");
   const scripted = report.contestants.some((one) => one.scripted) ? ", a scripted program and no language model" : "";
   return [counted(decisions, "decision"), `on ${counted(report.questions.length, "question")}`, `by ${counted(report.contestants.length, "decider")}`,
     `on ${counted(report.databases.length, "database")}${models.length ? `; ${models.join(", ")}${scripted}` : ""}.`].join(" ");
 }
 
-function progress(run) {
-  return run.planned === null ? counted(run.made, "decision") : `${run.made.toLocaleString("en")} of ${counted(run.planned, "decision")}`;
+function progress({ planned, judged, failed, unlabelled }) {
+  const made = judged + failed + unlabelled;
+  return planned === null ? counted(made, "decision") : `${made.toLocaleString("en")} of ${counted(planned, "decision")}`;
 }
 
 function runFacts(run) {
+  const { counts } = run;
   return el("section", { class: "run" }, el("h3", {}, el("bdi", {}, run.name)),
-    el("p", {}, `${progress(run)} made, ${run.judged.toLocaleString("en")} judged, ${run.correct.toLocaleString("en")} right`,
-      run.failed ? `, ${run.failed} failed` : "", run.unlabelled ? `, ${run.unlabelled} without a known answer` : "", "."),
+    el("p", {}, `${progress(counts)} made, ${counts.judged.toLocaleString("en")} judged, ${counts.correct.toLocaleString("en")} right`,
+      counts.failed ? `, ${counts.failed} failed` : "", counts.unlabelled ? `, ${counts.unlabelled} without a known answer` : "", "."),
     el("dl", { class: "facts" }, run.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
     run.notes.map((note) => el("p", { class: "muted small" }, note)));
 }
 
 function unfinished(report) {
-  const late = report.runs.filter((run) => run.complete === false);
+  const late = report.runs.filter(({ counts }) => counts.complete === false);
   if (!late.length) return null;
-  return el("p", { class: "notice" }, late.map((run) =>
-    `${run.name} is not complete: ${progress(run)} made${run.failed ? `, ${run.failed} of them failed` : ""}.`).join(" "));
+  return el("p", { class: "notice" }, late.map(({ name, counts }) =>
+    `${name} is not complete: ${progress(counts)} made${counts.failed ? `, ${counts.failed} of them failed` : ""}.`).join(" "));
 }
 
 function draw(report) {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dqa import plugins
@@ -13,10 +14,10 @@ from dqa.core.text import counted
 from dqa.evaluation import statistics
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import NO_MODEL, OF_QUESTIONS, Outcome, Result
-from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
-from dqa.evaluation.statistics import EpochStatistics, Summary
-from dqa.evaluation.statistics.clusters import Estimate, situations_of
-from dqa.evaluation.statistics.comparing import Rate, compare_pairs, every_two, stand
+from dqa.evaluation.shortcuts import best_shortcuts
+from dqa.evaluation.spec import RunSpec
+from dqa.evaluation.statistics.clusters import situations_of
+from dqa.evaluation.statistics.comparing import compare_pairs, every_two, stand
 from dqa.evaluation.statistics.pairs import match_questions, renamed
 from dqa.evaluation.statistics.summaries import mean_of
 from dqa.models.registry import is_scripted
@@ -36,8 +37,10 @@ from dqa.report.run_report.records import (
 )
 from dqa.report.spending import reports_tokens
 from dqa.report.table import interval_text, listed
+from dqa.report.tables import epoch_lines, interval_lines
 
 if TYPE_CHECKING:
+    from dqa.api.runs import Evaluation, Run
     from dqa.models.budget import Prices
 
 _TIES = 8
@@ -46,42 +49,36 @@ _TIES = 8
 
 @dataclass(frozen=True)
 class ReportedRun:
-    """A run as a report takes it.
+    """A run with its name in the report.
 
     Attributes
     ----------
-    name, facts, notes
-        As in `RunFacts`.
-    content
-        Identifies its questions if they have no contents of their own, as in older versions.
-    measure
-        What counts as right in it: runs by other measures are not compared.
-    epochs
-        The statistics of repeated questions.
-    intervals
-        The clusters that its intervals allow for, in words.
     questions
-        The questions by key, where they can be read.
+        The questions by key, if they can be read.
     classes
-        By decision the class of its failure; None where the run was not analysed.
+        By decision the class of its failure; None if the run was not analysed.
     """
 
+    run: Run
     name: str
-    results: Sequence[Result]
-    summaries: Sequence[Summary]
-    shortcuts: Sequence[Shortcut] = ()
-    chance: Sequence[Chance] = ()
-    prices: Prices | None = None
-    planned: int | None = None
-    complete: bool | None = None
-    content: str = ""
-    measure: str = ""
-    epochs: Sequence[EpochStatistics] = ()
-    intervals: tuple[str, ...] = ()
-    facts: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = ()
-    questions: Mapping[str, Question] = field(default_factory=dict)
-    classes: Mapping[DecisionKey, str | None] | None = None
+    questions: Mapping[str, Question]
+    classes: Mapping[DecisionKey, str | None] | None
+
+    @cached_property
+    def figures(self) -> Evaluation:
+        """The run in figures."""
+        return self.run.figures()
+
+    @property
+    def measure(self) -> str:
+        """What counts as right: runs by other measures are not compared."""
+        spec, ties = self.run.spec, "official" if self.run.strict_official else "ties"
+        return "" if spec is None else f"{spec.rule_set or ''} {ties}"
+
+    @property
+    def content(self) -> str:
+        """What identifies the questions of an older version, which have no contents."""
+        return "" if self.run.record is None else self.run.record.content_hash
 
 
 def make_report(
@@ -107,17 +104,18 @@ def make_report(
     decided: dict[int, list[Result]] = {place: [] for place in range(len(contestants))}
     compared: dict[int, list[Result]] = {place: [] for place in range(len(contestants))}
     for place, (run, names) in enumerate(zip(runs, _names(runs), strict=True)):
-        for result in run.results:
+        for result in run.run.results:
             decided[number[place, result.decider]].append(result)
             compared[number[place, result.decider]].append(renamed(result, names))
-    results = [result for run in runs for result in run.results]
+    results = [result for run in runs for result in run.run.results]
     totals = with_front(
-        [total_of(n, found, runs[contestants[n].run].prices) for n, found in decided.items()]
+        [total_of(n, found, runs[contestants[n].run].run.prices) for n, found in decided.items()]
     )
     pairs = compare_every_two(contestants, compared, [run.measure for run in runs])
-    intervals = runs[0].intervals
-    if len({run.intervals for run in runs}) > 1:
-        intervals = tuple(f"{run.name}: {line}" for run in runs for line in run.intervals)
+    lines = {run.name: tuple(interval_lines(run.run.summaries)) for run in runs}
+    intervals = lines[runs[0].name]
+    if len(set(lines.values())) > 1:
+        intervals = tuple(f"{name}: {line}" for name, own in lines.items() for line in own)
     return Report(
         title=title,
         headline=headline_of(contestants, totals, pairs),
@@ -125,7 +123,11 @@ def make_report(
         contestants=tuple(contestants),
         databases=tuple(dict.fromkeys(result.database for result in results)),
         scenarios=tuple(dict.fromkeys(result.scenario for result in results)),
-        accuracies=tuple(_accuracies(runs, number)),
+        accuracies=tuple(
+            Accuracy(contestant=number[place, summary.decider], figures=summary)
+            for place, run in enumerate(runs)
+            for summary in run.run.summaries
+        ),
         references=tuple(_references(runs)),
         totals=totals,
         intervals=intervals,
@@ -134,7 +136,7 @@ def make_report(
         epochs=tuple(
             Epochs(contestant=number[place, found.decider], figures=found)
             for place, run in enumerate(runs)
-            for found in run.epochs
+            for found in run.run.epochs
         ),
         shares=tuple(
             share
@@ -151,7 +153,7 @@ def group_by_question(runs: Sequence[ReportedRun]) -> list[list[tuple[int, Resul
     """Return the results of each question, in all runs, with the places of their runs."""
     grouped: dict[str, list[tuple[int, Result]]] = {}
     for place, (run, names) in enumerate(zip(runs, _names(runs), strict=True)):
-        for result in run.results:
+        for result in run.run.results:
             name = names.get(result.question, result.question)
             grouped.setdefault(name, []).append((place, result))
     return list(grouped.values())
@@ -160,14 +162,16 @@ def group_by_question(runs: Sequence[ReportedRun]) -> list[list[tuple[int, Resul
 def _names(runs: Sequence[ReportedRun]) -> list[dict[str, str]]:
     """Return what each run's questions are called in all runs."""
     unknown = [run.content or f"run {place}" for place, run in enumerate(runs)]
-    return match_questions([run.results for run in runs], [run.name for run in runs], unknown)[0]
+    return match_questions([run.run.results for run in runs], [run.name for run in runs], unknown)[
+        0
+    ]
 
 
 def _contestants(runs: Sequence[ReportedRun]) -> list[Contestant]:
     found = [
         (place, result.decider, result.model)
         for place, run in enumerate(runs)
-        for result in {result.decider: result for result in run.results}.values()
+        for result in {result.decider: result for result in run.run.results}.values()
     ]
     names = Counter(decider for _, decider, _ in found)
     return [
@@ -182,49 +186,51 @@ def _contestants(runs: Sequence[ReportedRun]) -> list[Contestant]:
     ]
 
 
-def _facts(run: ReportedRun) -> RunFacts:
-    outcomes = [result.outcome for result in run.results]
+def _facts(reported: ReportedRun) -> RunFacts:
+    run = reported.run
+    above = {*interval_lines(run.summaries), *epoch_lines(run.epochs)}
     return RunFacts(
-        name=run.name,
-        planned=run.planned,
-        made=len(outcomes),
-        judged=sum(outcome.judged for outcome in outcomes),
-        correct=outcomes.count(Outcome.CORRECT),
-        failed=sum(outcome.repeated for outcome in outcomes),
-        unlabelled=outcomes.count(Outcome.UNLABELLED),
-        complete=run.complete,
-        facts=run.facts,
-        notes=run.notes,
+        name=reported.name,
+        counts=run.counts,
+        facts=tuple(_settings(run)),
+        notes=tuple(line for line in reported.figures.lines() if line not in above),
     )
 
 
-_OF_SUMMARY = (
-    *("scenario", "database", "kind", "judged", "correct", "accuracy", "situations"),
-    *("mean_relative_regret", "mean_tokens", "mean_steps"),
-)
-
-
-def _accuracies(
-    runs: Sequence[ReportedRun], number: Mapping[tuple[int, str], int]
-) -> Iterator[Accuracy]:
-    for place, run in enumerate(runs):
-        for summary in run.summaries:
-            low, high = summary.interval or (None, None)
-            yield Accuracy(
-                contestant=number[place, summary.decider],
-                decisions=summary.questions,
-                low=low,
-                high=high,
-                wilson_low=summary.low,
-                wilson_high=summary.high,
-                **{name: getattr(summary, name) for name in _OF_SUMMARY},
-            )
+def _settings(run: Run) -> list[tuple[str, str]]:
+    """Return the settings of a run, in words."""
+    models = ", ".join(dict.fromkeys(run.models.values()))
+    spec = run.spec
+    if not isinstance(spec, RunSpec):
+        return [("Model", models)]
+    found = [
+        ("Questions", spec.questions.description),
+        ("Deciders", ", ".join(spec.deciders)),
+        ("Databases", ", ".join(dict.fromkeys(result.database for result in run.results))),
+        ("Model", models),
+        *(("Label", model.told) for model in spec.models if model.label),
+        ("Protocol", spec.protocol),
+        ("Rule set", spec.rule_set or "the usual one"),
+        ("Right is", "the official label" if spec.strict_official else "every best candidate"),
+        ("Seed", str(spec.seed)),
+        *([("Epochs", str(spec.epochs))] if spec.epochs > 1 else []),
+        ("Most replies", str(spec.max_steps)),
+        *(("Setting", f"{name} = {value}") for name, value in sorted(spec.settings.items())),
+    ]
+    record = run.record
+    if record is not None and record.versions:
+        if record.began is not None:
+            found.append(("Began", record.began.isoformat(" ")))
+        found.append(("Written by", f"dqa {record.written_by}"))
+        if record.content_hash:
+            found.append(("Data", record.content_hash[:16]))
+    return found
 
 
 def _references(runs: Sequence[ReportedRun]) -> Iterator[Reference]:
     for place, run in enumerate(runs):
-        best = best_shortcuts(run.shortcuts)
-        chance = {one.scenario: one.share for one in run.chance}
+        best = best_shortcuts(run.figures.shortcuts)
+        chance = {one.scenario: one.share for one in run.figures.chance}
         for scenario in dict.fromkeys((*best, *chance)):
             shortcut = best.get(scenario)
             yield Reference(
@@ -358,38 +364,12 @@ def total_of(place: int, results: Sequence[Result], prices: Prices | None) -> To
     judged = [result for result in results if result.outcome.judged]
     priced = prices is not None and all(reports_tokens(result.usage) for result in judged)
     cost = prices.cost if prices is not None and priced else None
-    found = stand(statistics.Contestant("", tuple(results), cost=cost))
-    low, high = found.low, found.high
-    if found.accuracy is not None and found.accuracy.low is not None:
-        low, high = found.accuracy.low, found.accuracy.high
-    tokens, money = found.efficiency.tokens, found.efficiency.money or _FREE
     return Total(
         contestant=place,
-        decisions=len(results),
-        judged=found.judged,
-        correct=found.correct,
-        accuracy=_value(found.accuracy),
-        low=low,
-        high=high,
-        wilson_low=found.low,
-        wilson_high=found.high,
+        figures=stand(statistics.Contestant("", tuple(results), cost=cost)),
         situations=situations_of(judged),
-        relative_regret=found.relative_regret,
-        rank=found.rank,
-        tokens=_value(tokens.per_question),
         steps=sum(result.steps for result in judged) / len(judged) if judged else None,
-        cost=_value(money.per_question),
-        tokens_per_right=_value(tokens.per_right),
-        cost_per_right=_value(money.per_right),
     )
-
-
-_FREE = Rate(per_question=None, per_right=None)
-"""The cost of a run without prices."""
-
-
-def _value(found: Estimate | None) -> float | None:
-    return None if found is None else found.value
 
 
 def with_front(totals: Sequence[Total]) -> tuple[Total, ...]:
@@ -470,9 +450,10 @@ def headline_of(
 
 def _share(total: Total) -> str:
     share = f"{100 * (total.accuracy or 0.0):.1f} %"
-    if total.low is not None and total.high is not None:
-        share += f", 95 % interval {interval_text(total.low, total.high)}"
-    return f"{total.correct} of {counted(total.judged, 'judged decision')} ({share})"
+    if total.interval is not None:
+        share += f", 95 % interval {interval_text(*total.interval)}"
+    judged = counted(total.figures.judged, "judged decision")
+    return f"{total.figures.correct} of {judged} ({share})"
 
 
 def _next(

@@ -6,11 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from dqa.core.database import Kind
 from dqa.core.question import Candidate
 from dqa.core.records import Record
 from dqa.evaluation.results import Goal, Outcome
-from dqa.evaluation.statistics import EpochStatistics, Estimate, PairComparison
+from dqa.evaluation.statistics import EpochStatistics, PairComparison, Summary
+from dqa.evaluation.statistics.comparing import Rate, Standing
+from dqa.report.counts import RunCounts
 
 
 class Contestant(Record):
@@ -33,43 +34,11 @@ class Contestant(Record):
     scripted: bool
 
 
-class Rights(Record):
-    """How often a contestant was right.
-
-    Attributes
-    ----------
-    accuracy
-        The share of the judged decisions; None where nothing was judged.
-    low, high
-        Its 95 % interval, which allows for the situations that questions share, and for questions
-        asked several times; that by questions where all stand on a single situation.
-    wilson_low, wilson_high
-        The interval that takes questions for independent, however often each was asked.
-    situations
-        How many situations the judged questions stand on; None where that is not known.
-    """
-
-    contestant: int = Field(ge=0)
-    decisions: int = Field(ge=0)
-    judged: int = Field(ge=0)
-    correct: int = Field(ge=0)
-    accuracy: float | None = Field(ge=0, le=1)
-    low: float | None = Field(ge=0, le=1)
-    high: float | None = Field(ge=0, le=1)
-    wilson_low: float | None = Field(ge=0, le=1)
-    wilson_high: float | None = Field(ge=0, le=1)
-    situations: int | None = Field(ge=1)
-
-
-class Accuracy(Rights):
+class Accuracy(Record):
     """How often a contestant was right on one scenario and database."""
 
-    scenario: str
-    database: str
-    kind: Kind
-    mean_relative_regret: float | None
-    mean_tokens: float | None
-    mean_steps: float | None
+    contestant: int = Field(ge=0)
+    figures: Summary
 
 
 class Reference(Record):
@@ -82,30 +51,54 @@ class Reference(Record):
     chance: float | None
 
 
-class Total(Rights):
+class Total(Record):
     """A contestant over everything that it decided, on all scenarios and databases.
 
     Attributes
     ----------
-    relative_regret, rank
-        Means over the decisions that chose something, with intervals of the same kind; 1 is the
-        best rank.
-    tokens, steps, cost
-        Means over the judged decisions; `cost` where the run has prices.
-    cost_per_right
-        All that the judged decisions cost, a right one of them.
+    figures
+        As ``dqa compare`` has them; money if the run has prices.
+    situations
+        The number of situations of the judged questions; None if unknown.
+    steps
+        The mean of the judged decisions.
     """
 
-    relative_regret: Estimate | None
-    rank: Estimate | None
-    tokens: float | None
+    contestant: int = Field(ge=0)
+    figures: Standing
+    situations: int | None = Field(ge=1)
     steps: float | None
-    cost: float | None
-    tokens_per_right: float | None
-    cost_per_right: float | None
     pareto: bool = Field(
         default=False, description="whether no other is as right for less, or more for as much"
     )
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of right answers among the judged ones; None of nothing."""
+        return None if self.figures.accuracy is None else self.figures.accuracy.value
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval by situations, or by questions if all are about one situation."""
+        for one in (self.figures.accuracy, self.figures):
+            if one is not None and one.low is not None and one.high is not None:
+                return one.low, one.high
+        return None
+
+    @property
+    def tokens(self) -> float | None:
+        """The tokens of a question."""
+        return _of_question(self.figures.efficiency.tokens)
+
+    @property
+    def cost(self) -> float | None:
+        """The money of a question."""
+        return _of_question(self.figures.efficiency.money)
+
+
+def _of_question(rate: Rate | None) -> float | None:
+    mean = None if rate is None else rate.per_question
+    return None if mean is None else mean.value
 
 
 class Pair(Record):
@@ -209,8 +202,6 @@ class RunFacts(Record):
 
     Attributes
     ----------
-    complete
-        Whether all planned decisions were made and judged; None where that is not known.
     facts
         Its settings, by name, in words.
     notes
@@ -218,13 +209,7 @@ class RunFacts(Record):
     """
 
     name: str
-    planned: int | None
-    made: int
-    judged: int
-    correct: int
-    failed: int
-    unlabelled: int
-    complete: bool | None
+    counts: RunCounts
     facts: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
 

@@ -101,13 +101,13 @@ def check_by_questions(
 def test_accuracies(report: dqa.Report, rows: sqlite3.Connection) -> None:
     """By decider, scenario and database."""
     told = {
-        (report.contestants[one.contestant].name, one.scenario, one.database): (
-            one.decisions,
-            one.judged,
-            one.correct,
-            pytest.approx(one.accuracy),
-            pytest.approx(one.mean_steps),
-            pytest.approx(one.mean_relative_regret),
+        (report.contestants[one.contestant].name, one.figures.scenario, one.figures.database): (
+            one.figures.questions,
+            one.figures.judged,
+            one.figures.correct,
+            pytest.approx(one.figures.accuracy),
+            pytest.approx(one.figures.mean_steps),
+            pytest.approx(one.figures.mean_relative_regret),
         )
         for one in report.accuracies
     }
@@ -124,16 +124,17 @@ def test_accuracies(report: dqa.Report, rows: sqlite3.Connection) -> None:
 def test_intervals_of_accuracies(report: dqa.Report, rows: sqlite3.Connection) -> None:
     """They allow for shared situations, whose number stands beside."""
     for one in report.accuracies:
-        name = report.contestants[one.contestant].name
+        name, figures = report.contestants[one.contestant].name, one.figures
         lines = rows.execute(
             f"""SELECT {CLUSTER}, outcome = 'correct', question FROM decision
                 WHERE decider = ? AND scenario = ? AND database = ? AND {JUDGED}""",
-            [name, one.scenario, one.database],
+            [name, figures.scenario, figures.database],
         ).fetchall()
-        check_share(one.low, one.high, [line[:2] for line in lines])
+        low, high = figures.interval or (None, None)
+        check_share(low, high, [line[:2] for line in lines])
         asked = [(question, right) for _, right, question in lines]
-        check_by_questions(one.wilson_low, one.wilson_high, asked)
-        assert one.situations == len({line[0] for line in lines})
+        check_by_questions(figures.low, figures.high, asked)
+        assert figures.situations == len({line[0] for line in lines})
 
 
 def test_totals_with_their_intervals(report: dqa.Report, rows: sqlite3.Connection) -> None:
@@ -149,24 +150,29 @@ def test_totals_with_their_intervals(report: dqa.Report, rows: sqlite3.Connectio
                 FROM decision WHERE decider = ? AND {JUDGED}""",
             [name],
         ).fetchone()
-        assert total.relative_regret is not None
-        assert total.rank is not None
-        told = [total.judged, total.correct, total.accuracy, total.steps, total.tokens, total.cost]
-        told += [total.tokens_per_right, total.cost_per_right, total.relative_regret.value]
-        told += [total.rank.value, total.situations]
+        figures, regret = total.figures, total.figures.relative_regret
+        assert regret is not None
+        assert figures.rank is not None
+        spent = figures.efficiency
+        per_right = [None if one is None else one.per_right for one in (spent.tokens, spent.money)]
+        told = [figures.judged, figures.correct, total.accuracy, total.steps]
+        told += [total.tokens, total.cost]
+        told += [None if one is None else one.value for one in per_right]
+        told += [regret.value, figures.rank.value, total.situations]
         assert told == [one if one is None else pytest.approx(one) for one in found]
         lines = rows.execute(
             f"""SELECT {CLUSTER}, outcome = 'correct', relative_regret, question FROM decision
                 WHERE decider = ? AND {JUDGED}""",
             [name],
         ).fetchall()
-        check_share(total.low, total.high, [line[:2] for line in lines])
+        low, high = total.interval or (None, None)
+        check_share(low, high, [line[:2] for line in lines])
         asked = [(line[3], line[1]) for line in lines]
-        check_by_questions(total.wilson_low, total.wilson_high, asked)
-        regrets = [(cluster, regret) for cluster, _, regret, _ in lines if regret is not None]
+        check_by_questions(figures.low, figures.high, asked)
+        regrets = [(cluster, lost) for cluster, _, lost, _ in lines if lost is not None]
         mean, variance, freedom = error_of_mean(regrets)
         reach = stats.t.ppf(0.975, freedom) * variance**0.5
-        ends = total.relative_regret.low, total.relative_regret.high
+        ends = regret.low, regret.high
         varies = reach > 1e-12
         wanted = (max(0.0, mean - reach), mean + reach) if varies else (None, None)
         assert ends == (pytest.approx(wanted) if varies else wanted)
@@ -356,7 +362,7 @@ def test_the_same_decider_of_two_runs_is_two_contestants(run_folder: Path, tmp_p
         f"{found.decider} ({name})" for name in ("first", "second") for found in one.contestants
     ]
     assert len(both.questions) == len(one.questions)
-    assert both.totals[0].correct == both.totals[len(one.totals)].correct == one.totals[0].correct
+    assert both.totals[0].figures == both.totals[len(one.totals)].figures == one.totals[0].figures
 
 
 def test_a_run_without_decisions_and_a_file_that_is_there_are_refused(

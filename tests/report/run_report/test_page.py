@@ -39,7 +39,7 @@ def test_it_opens_without_network_and_shows_the_figures_of_the_run(
     report = dqa.read_report(run_folder)
     rows = tab.locator("table.summary tbody tr").all_inner_texts()
     best = max(report.totals, key=lambda total: total.accuracy or 0.0)
-    assert f"{best.correct}/{best.judged}" in rows[0]
+    assert f"{best.figures.correct}/{best.figures.judged}" in rows[0]
     assert len(rows) == len(report.contestants)
     assert len(keys(tab)) == len(report.questions)
     assert tab.locator("figure.chart").count() >= 5

@@ -198,19 +198,21 @@ def scenario_of(question: Question) -> Scenario | None:
     return find_scenario(question.scenario)
 
 
-def analyse() -> Analyse:
-    """Return the function that analyses runs, which a publication names.
+def analyse(paper: str | None = None) -> Analyse:
+    """Return the function that analyses runs: that of a paper, or the first one.
 
     Raises
     ------
     UsageError
-        No installed package has one.
+        No installed package, or not the paper, has one.
     """
-    for name in names("publication"):
-        function = publication(name).analysis
-        if function is not None:
-            found: Analyse = resolve_name(function)
+    listed = _loadable("publication") if paper is None else (publication(paper),)
+    for one in listed:
+        if one.analysis is not None:
+            found: Analyse = resolve_name(one.analysis)
             return found
+    if paper is not None:
+        raise UsageError(f"The paper '{paper}' has no analysis of runs of questions.")
     raise UsageError("No installed package analyses runs: install the package of a method.")
 
 

@@ -48,6 +48,7 @@ def analyse(
     reference: str | None = None,
     *,
     questions: QuestionSet | Path | str | None = None,
+    paper: str | None = None,
 ) -> Analysis:
     """Measure a run's traces: retrievals, re-plannings, missed data and classes of failures.
 
@@ -62,6 +63,8 @@ def analyse(
         The questions, or their folder if it has moved. By default they are read or generated
         again, which takes as long as when the run began. If that is not possible, the data that a
         question needs is not known, and all data counts (`Analysis.without_data`).
+    paper
+        The paper whose package analyses the run; by default the first one.
 
     Raises
     ------
@@ -85,7 +88,8 @@ def analyse(
         took_part = {case.result.decider for case in cases.judged}
         usual = (name for name in default_deciders("reference") if name in took_part)
         reference = next(usual, None)
-    found = plugins.analyse()(cases, reference, given if isinstance(given, QuestionSet) else None)
+    measure = plugins.analyse(paper)
+    found = measure(cases, reference, given if isinstance(given, QuestionSet) else None)
     notes = [*found.notes, *cases.notes()]
     if found.without_data:
         notes.append(
@@ -120,7 +124,7 @@ def view_paper(
         As in `analyse`.
     """
     publication, found = plugins.publication(paper), read_run(run)
-    analysed = analyse(run, reference, questions=questions)
+    analysed = analyse(run, reference, questions=questions, paper=paper)
     strict = found.strict_official
     return view_questions(publication, found.summaries, analysed, strict_official=strict)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import quote
 from uuid import uuid4
 
 from dqa import plugins
@@ -33,7 +34,7 @@ from dqa.evaluation.build import build
 from dqa.evaluation.connecting import Connected, GivenObjects
 from dqa.evaluation.decision_spans import run_span
 from dqa.evaluation.executors import Executor, ThreadExecutor, check_engine, open_executor
-from dqa.evaluation.location import RunLocation, locate_run
+from dqa.evaluation.location import FOLDER_RUN, RunLocation, locate_run
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.plan import Task, plan
 from dqa.evaluation.playing.run import GameWorker
@@ -220,8 +221,22 @@ def _handling_errors(store: RunStore) -> Iterator[None]:
 def name_deciders(
     named: Named | Sequence[Named],
 ) -> tuple[tuple[str, ...], dict[str, Decider | DeciderFactory]]:
-    """Return the names of deciders, and the objects among them by name."""
-    several = (named,) if isinstance(named, str | Decider | DeciderFactory) else tuple(named)
+    """Return the names of deciders, and the objects among them by name.
+
+    Raises
+    ------
+    UsageError
+        One is neither a name nor a decider.
+    """
+    several: tuple[Any, ...] = (named,)
+    if isinstance(named, Iterable) and not isinstance(named, str | Decider | DeciderFactory):
+        several = tuple(named)
+    for one in several:
+        if not isinstance(one, str | Decider | DeciderFactory):
+            raise UsageError(
+                f"{one!r} is not a decider: give a name, or an object of a class that inherits "
+                "from dqa.Decider."
+            )
     names = tuple(one if isinstance(one, str) else one.name for one in several)
     return names, {one.name: one for one in several if not isinstance(one, str)}
 
@@ -537,6 +552,6 @@ def _locate_history(recorded: str | None, location: RunLocation | None, opened: 
     if location is not None and location.folder is not None:
         return str(location.folder / HISTORY)
     if location is not None and location.file is not None:
-        file = location.file
-        return str(file.with_name(f"{file.stem}.{location.name}.{HISTORY}"))
+        file, name = location.file, quote(location.name or FOLDER_RUN, safe=" ")
+        return str(file.with_name(f"{file.stem}.{name}.{HISTORY}"))
     return str(Path(opened.enter_context(TemporaryDirectory(prefix="dqa-"))) / HISTORY)

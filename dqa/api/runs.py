@@ -313,7 +313,7 @@ class Run:
     @cached_property
     def counts(self) -> RunCounts:
         """How far the run is."""
-        return count_decisions(self.results, self.planned)
+        return count_decisions(Counter(result.outcome for result in self.results), self.planned)
 
     @property
     def stopped_by(self) -> str | None:

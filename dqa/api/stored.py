@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from dqa.evaluation.copying import copy, read_content, read_old
 from dqa.evaluation.location import DATABASE, FOLDER_RUN, STORE_SUFFIXES, RunLocation, locate_run
 from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.record import register_scenarios
-from dqa.evaluation.results import NO_MODEL
+from dqa.evaluation.results import NO_MODEL, Outcome
 from dqa.evaluation.run_files import RESULTS_FILE, TRACES_FILE, require_writable
 from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.stored_runs import RunReader, is_store, run_names
@@ -66,7 +67,7 @@ class StoredRun(Record):
     epochs: int = Field(default=1, ge=1)
     labelled: tuple[str, ...] = ()
     games: bool = False
-    counts: RunCounts = count_decisions((), None)
+    counts: RunCounts = count_decisions(Counter(), None)
     problem: str | None = None
 
 
@@ -231,14 +232,14 @@ def _runs_in(file: Path) -> list[RunLocation]:
 def _describe(location: RunLocation) -> StoredRun:
     try:
         reader = RunReader(location)
-        record, results = reader.record, reader.results()
+        record, counted = reader.record, reader.counts()
     except DqaError as error:
         return StoredRun(folder=str(location), problem=str(error))
     spec = record.spec
-    deciders = [result.decider for result in results]
-    databases = [result.database for result in results]
+    deciders = [row.decider for row in counted]
+    databases = [row.database for row in counted]
     labelled: tuple[str, ...] = ()
-    questions = ", ".join(dict.fromkeys(result.scenario for result in results))
+    questions = ", ".join(dict.fromkeys(row.scenario for row in counted))
     if isinstance(spec, PlaySpec):
         deciders, questions = list(spec.contestants), spec.told
     elif isinstance(spec, RunSpec):
@@ -246,7 +247,10 @@ def _describe(location: RunLocation) -> StoredRun:
         deciders, databases = list(spec.deciders), list(spec.databases) or databases
         labelled = tuple(model.told for model in spec.models if model.label)
         questions = ": ".join(filter(None, [spec.questions.description, questions]))
-    models = [result.model for result in results if result.model != NO_MODEL]
+    models = [row.model for row in counted if row.model != NO_MODEL]
+    outcomes = Counter[Outcome]()
+    for row in counted:
+        outcomes[Outcome(row.outcome)] += row.decisions
     return StoredRun(
         folder=str(location),
         began=record.began,
@@ -257,5 +261,5 @@ def _describe(location: RunLocation) -> StoredRun:
         epochs=1 if spec is None else spec.epochs,
         labelled=labelled,
         games=isinstance(spec, PlaySpec),
-        counts=count_decisions(results, record.planned),
+        counts=count_decisions(outcomes, record.planned),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -266,6 +267,11 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
             raise UsageError(
                 f"The address of {model.name}, {model.base_url}, was written without its "
                 "password: give the whole address (--base-url, --planner-base-url)."
+            )
+        if "***" in json.dumps(model.parameters):
+            raise UsageError(
+                f"The parameters of {model.name} were stored without their secrets: give the "
+                "whole object (--extra-body)."
             )
         connection = Connection(
             *(model.base_url, calls.timeout, cassette, calls.reply_limit),

@@ -37,7 +37,7 @@ from dqa.evaluation.remote import (
     share_options,
     work_out,
 )
-from dqa.evaluation.runner import WorkerDiedError
+from dqa.evaluation.runner import WorkerDiedError, WorkerNotStartedError
 
 if TYPE_CHECKING:
     from dqa.evaluation.build import BuiltRun
@@ -187,6 +187,7 @@ class RayLane(Lane):
 
     def make(self, tasks: Sequence[Task], used: Usage) -> Batch:
         """Make a batch."""
+        died: type[WorkerDiedError] = WorkerNotStartedError
         try:
             if self._actor is None:
                 # A replacement gets no processor of its own: those of its node may be gone.
@@ -196,6 +197,7 @@ class RayLane(Lane):
                 # Secrets go to a method: the head keeps what an actor is made with.
                 ray.get(self._actor.prepare.remote(*self._given), timeout=_ROOM_SECONDS)
                 self._cluster.has_worker = True
+            died = WorkerDiedError
             keys = [task.key for task in tasks]
             batch: Batch = ray.get(self._actor.decide.remote(keys, used))
         except LocalRayletDiedError as error:
@@ -209,7 +211,7 @@ class RayLane(Lane):
             raise
         except RayError as error:
             self._actor = None
-            raise WorkerDiedError(_first_line(error)) from error
+            raise died(_first_line(error)) from error
         return batch
 
     def close(self, *, at_once: bool) -> None:

@@ -148,6 +148,7 @@ class _Loop:
                 else:  # other processes make the rest
                     time.sleep(_LOOK_SECONDS)
         except BaseException:
+            self._store.patience = min(self._store.patience, _GRACE_SECONDS)
             self._take(_GRACE_SECONDS, every=True)
             raise
 

@@ -25,7 +25,7 @@ from dqa.core.situation import Situation
 from dqa.core.truth import MatchRule
 from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of, recorded_outcomes
-from dqa.evaluation.execution import Executor
+from dqa.evaluation.execution import StatementScorer
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Goal, Outcome
 from dqa.evaluation.targets import DatabaseLocation
@@ -205,7 +205,7 @@ class Judge:
         self._set = questions
         self._repetitions = r_ves
         self._strict = strict_official
-        self._executor = Executor(places or {})
+        self._scorer = StatementScorer(places or {})
         if strict_official and any(q.answer_form == "statement" for q in questions.questions):
             raise UsageError(
                 "strict_official (--strict-official) has no meaning where statements are compared "
@@ -260,7 +260,7 @@ class Judge:
 
     def close(self) -> None:
         """Close the databases on which statements were scored."""
-        self._executor.close()
+        self._scorer.close()
 
     def _judge_statement(self, question: Question, decision: Decision) -> Assessment:
         """Return what a statement is worth: as much as its rows.
@@ -277,7 +277,7 @@ class Judge:
         decided = replace(known, choice=statement, outcome=Outcome.UNLABELLED)
         if not truth.is_known:
             return decided
-        found = self._executor.compare(question, truth, statement, self._repetitions)
+        found = self._scorer.compare(question, truth, statement, self._repetitions)
         decided = replace(decided, problem=found.problem, official_metrics=dict(found.metrics))
         if found.right is None:
             return decided

@@ -15,16 +15,17 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple
 from functools import partial
+from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
 
-from sqlalchemy import Connection, String, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, String, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from dqa.core.decision import Usage
@@ -98,6 +99,8 @@ class RunStore:
         The usage in this process that led to no decision.
     added
         How many decisions this process has stored.
+    patience
+        How many seconds to wait for a store that went away.
     on_elsewhere
         Called by any thread with how many decisions other processes have made since this one began.
 
@@ -123,11 +126,11 @@ class RunStore:
         self._own = Usage()
         self._worker = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._tasks: dict[DecisionKey, Task] = {}
-        self._left: dict[DecisionKey, Task] = {}
+        self._left: dict[Group, dict[DecisionKey, Task]] = {}
         self._positions: dict[DecisionKey, int] = {}
         self._adding = threading.Lock()
         self._stopped = threading.Event()
-        self._patience = 0.0  # a mistyped URL fails at once
+        self.patience = 0.0  # a mistyped URL fails at once
         file = self._target.file
         is_new_file = file is not None and not file.exists()
         self._made_folders = make_folder(self._target)
@@ -142,7 +145,7 @@ class RunStore:
         except BaseException:
             self._dispose(remove=is_new_file)
             raise
-        self._patience = _PATIENCE_SECONDS
+        self.patience = _PATIENCE_SECONDS
         threading.Thread(target=self._renew_claims, name="dqa-store", daemon=True).start()
 
     def _enter(self, record: RunRecord, connection: Connection) -> tuple[bool, int, RunRecord]:
@@ -188,8 +191,7 @@ class RunStore:
             _check_names(tasks)
         self._tasks = {task.key: task for task in tasks}
         self.order(list(self._tasks))
-        self._left = dict(self._tasks)
-        self._transact(self._drop_made)
+        self._drop_stored()
 
     def order(self, keys: Sequence[DecisionKey]) -> None:
         """Set the order of the results."""
@@ -207,8 +209,7 @@ class RunStore:
 
     def is_finished(self) -> bool:
         """Whether all tasks are made; call it while this process makes none."""
-        self._left = dict(self._tasks)
-        self._transact(self._drop_made)
+        self._drop_stored()
         return not self._left
 
     def claim(self, most: int, group: Group | None = None) -> list[Task]:
@@ -227,8 +228,7 @@ class RunStore:
             Empty if other processes have claimed all that is left.
         """
         claimed = self._transact(partial(self._claim, most=most, group=group))
-        for task in claimed:
-            del self._left[task.key]
+        self._drop(task.key for task in claimed)
         return claimed
 
     def _claim(self, connection: Connection, most: int, group: Group | None) -> list[Task]:
@@ -236,43 +236,55 @@ class RunStore:
         here = CLAIMS.c.run_id == self._run
         connection.execute(delete(CLAIMS).where(here & (CLAIMS.c.expires < now)))
         # Claims of a transaction that was committed, though its connection broke before the reply.
-        own = select(*key_of(CLAIMS)).where(here & (CLAIMS.c.worker == self._worker))
-        for key in {DecisionKey(*row) for row in connection.execute(own)} & self._left.keys():
-            connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
-        while chosen := self._choose(self._keys(connection, CLAIMS), most, group):
-            made = self._keys(connection, RESULTS, chosen)
-            for key in made:
-                del self._left[key]
+        busy = set()
+        claims = connection.execute(select(*key_of(CLAIMS), CLAIMS.c.worker).where(here)).all()
+        for *values, worker in claims:
+            key = DecisionKey(*values)
+            if worker == self._worker and key in self._left.get(self._tasks[key].group, ()):
+                connection.execute(delete(CLAIMS).where(has_key(CLAIMS, self._run, key)))
+            else:
+                busy.add(key)
+        while chosen := self._choose(busy, most, group):
+            made = self._stored(connection, chosen)
+            self._drop(made)
             if claimed := [task for task in chosen if task.key not in made]:
                 row = {"run_id": self._run, "worker": self._worker, "expires": now + LEASE_SECONDS}
                 connection.execute(insert(CLAIMS), [row | task.key._asdict() for task in claimed])
                 return claimed
-        self._drop_made(connection)
+        self._drop(self._stored(connection))
         return []
 
     def _choose(self, busy: set[DecisionKey], most: int, group: Group | None) -> list[Task]:
         """Return the next tasks: of the given group, or of one that no process works on."""
-        free = [task for key, task in self._left.items() if key not in busy]
         working = {self._tasks[key].group for key in busy if key in self._tasks}
-        of_group = [task for task in free if task.group == group]
-        if not of_group and free:
-            unopened = (task.group for task in free if task.group not in working)
-            group = next(unopened, free[0].group)
-            of_group = [task for task in free if task.group == group]
-        return of_group[:most]
+        own = () if group is None else (group,)
+        unopened = (group for group in self._left if group not in working)
+        for chosen in chain(own, unopened, self._left):
+            free = (task for key, task in self._left.get(chosen, {}).items() if key not in busy)
+            if tasks := list(islice(free, most)):
+                return tasks
+        return []
 
-    def _drop_made(self, connection: Connection) -> None:
-        """Forget the tasks that are made."""
-        for key in self._keys(connection, RESULTS):
-            self._left.pop(key, None)
+    def _drop_stored(self) -> None:
+        """Find the tasks that are left."""
+        self._left = {}
+        for key, task in self._tasks.items():
+            self._left.setdefault(task.group, {})[key] = task
+        self._drop(self._transact(self._stored))
 
-    def _keys(
-        self, connection: Connection, table: Table, among: Sequence[Task] = ()
-    ) -> set[DecisionKey]:
-        """Return the keys of a run's rows, or those among some tasks."""
-        found = select(*key_of(table)).where(table.c.run_id == self._run)
+    def _drop(self, keys: Iterable[DecisionKey]) -> None:
+        """Remove tasks from those that are left."""
+        for task in (self._tasks[key] for key in keys if key in self._tasks):
+            tasks = self._left.get(task.group, {})
+            tasks.pop(task.key, None)
+            if not tasks:
+                self._left.pop(task.group, None)
+
+    def _stored(self, connection: Connection, among: Sequence[Task] = ()) -> set[DecisionKey]:
+        """Return the keys of the stored decisions, or those among some tasks."""
+        found = select(*key_of(RESULTS)).where(RESULTS.c.run_id == self._run)
         if among:
-            found = found.where(table.c.question.in_({task.question.key for task in among}))
+            found = found.where(RESULTS.c.question.in_({task.question.key for task in among}))
         wanted = {task.key for task in among}
         keys = {DecisionKey(*key) for key in connection.execute(found)}
         return keys & wanted if among else keys
@@ -335,7 +347,7 @@ class RunStore:
         """Release the claims; stored decisions stay."""
         if self._stopped.is_set():
             return
-        self._patience = 0.0
+        self.patience = 0.0
         own = delete(CLAIMS).where(CLAIMS.c.worker == self._worker)
         with suppress(DqaError):  # the claims of a store that is away expire
             self._transact(lambda connection: connection.execute(own))
@@ -422,8 +434,8 @@ class RunStore:
 
     def _transact(self, work: Callable[[Connection], _Made]) -> _Made:
         """Run a transaction; repeat it if another process was faster or the server went away."""
-        until, conflicts = time.monotonic() + self._patience, _CONFLICTS
-        with translated(self._target, under_way=self._patience > 0):
+        until, conflicts = time.monotonic() + self.patience, _CONFLICTS
+        with translated(self._target, under_way=self.patience > 0):
             while True:
                 try:
                     with write(self._engine) as connection:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 from sqlalchemy import (
@@ -262,6 +262,17 @@ def parse_record(written: str, where: RunLocation) -> RunRecord:
         raise UsageError(f"{where}: {problem_of(error)}.") from error
 
 
+class CountedDecisions(NamedTuple):
+    """How many decisions of a run have the same decider, database, scenario and outcome."""
+
+    decider: str
+    model: str
+    database: str
+    scenario: str
+    outcome: str
+    decisions: int
+
+
 class RunReader:
     """Reads one run of a store. Nothing stays open between two calls.
 
@@ -308,6 +319,15 @@ class RunReader:
         """Return the results in the order of the plan."""
         with reading(self.location) as connection:
             return read_results(connection, self._id)
+
+    def counts(self) -> list[CountedDecisions]:
+        """Count the decisions by who decided what; in the order of the plan."""
+        names = CountedDecisions._fields[:-1]
+        columns = [RESULTS.c[name] for name in names]
+        counted = select(*columns, func.count()).where(RESULTS.c.run_id == self._id)
+        counted = counted.group_by(*columns).order_by(func.min(RESULTS.c.position), *columns)
+        with reading(self.location) as connection:
+            return list(map(CountedDecisions._make, connection.execute(counted)))
 
     def traces(self, question: str | None = None) -> Iterator[Trace]:
         """Yield the traces in the order of the plan, or the traces of one question."""

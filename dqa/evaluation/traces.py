@@ -25,7 +25,7 @@ _DECIDED = (
     *("evidence", "warnings", "ended_by"),
 )
 """The fields of a trace that its `Decision` has as well."""
-_SAID = ("answer", "error", "plans", "evidence", "trace", "provenance")
+_SAID = ("answer", "error", "plans", "evidence", "warnings", "trace", "provenance")
 """What models, servers and databases said, where a secret may have slipped in."""
 
 
@@ -261,6 +261,8 @@ class Trace(Record):
         """
         line = super().to_json()
         said: dict[str, Any] = redacted({name: line[name] for name in _SAID})
+        if self.asked is not None:
+            said["asked"] = line["asked"] | {"problem": redacted(self.asked.problem)}
         return line | said
 
     @classmethod

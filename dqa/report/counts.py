@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 
 from pydantic import Field, computed_field
 
 from dqa.core.records import Record
-from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.results import Outcome
 
 
 class RunCounts(Record):
@@ -53,17 +52,16 @@ class RunCounts(Record):
         return self.correct / self.judged if self.judged else None
 
 
-def count_decisions(results: Iterable[Result], planned: int | None) -> RunCounts:
+def count_decisions(outcomes: Counter[Outcome], planned: int | None) -> RunCounts:
     """Return how far a run is.
 
     Parameters
     ----------
-    results
-        One a decision.
+    outcomes
+        How often each outcome occurs.
     planned
-        How many decisions there are to make, where that is known.
+        How many decisions there are to make, if that is known.
     """
-    outcomes = Counter(result.outcome for result in results)
     failed = sum(count for outcome, count in outcomes.items() if outcome.repeated)
     unlabelled, played = outcomes[Outcome.UNLABELLED], outcomes[Outcome.PLAYED]
     return RunCounts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,23 @@ def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
     one, other = GivenReplies([]), GivenReplies([])
     with pytest.raises(UsageError, match="both called 'scripted:replies'"):
         dqa.evaluate(QUESTIONS, "planrag-two-models", model=one, planner=other)
+    with pytest.raises(UsageError, match=r"is not a decider: .* inherits from dqa\.Decider"):
+        dqa.evaluate(QUESTIONS, ["planrag", object()])  # type: ignore[list-item]
     with pytest.raises(UsageError, match=r"^model is a int: give a name such as openai:gpt-5"):
         dqa.evaluate(QUESTIONS, "planrag", model=3)
+
+
+def test_a_trace_is_written_without_secrets() -> None:
+    """What failed may name a database with its password."""
+    said = "no answer from postgresql://bob:pass-word@host/shop"
+    with dqa.temporary_database({"supplier": {"name": ["north"]}}) as database:
+        model = GivenReplies([Step("", "SELECT 1"), Answer("", "north")])
+        trace = dqa.ask(database, "Which?", model=model, record=False)
+    assert trace.asked is not None
+    asked = trace.asked.changed(problem=said)
+    written = json.dumps(trace.changed(asked=asked, warnings=(said,)).to_json())
+    assert "pass-word" not in written
+    assert written.count("bob:***@host") == 2
 
 
 def test_decisions_are_observed_whoever_asks_for_them() -> None:

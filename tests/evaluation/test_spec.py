@@ -146,6 +146,11 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
     spec = RunSpec(questions=GeneratedQuestions(count=1), deciders=("planrag",), model=model)
     with pytest.raises(UsageError, match="was written without its password"):
         build(spec)
+    body = {"headers": {"Authorization": "Bearer abcdefgh"}}
+    secret = spec.changed(model=ModelSpec(name="openai:m", extra_body=body))
+    stored = RunSpec.model_validate_json(secret.model_dump_json())
+    with pytest.raises(UsageError, match=r"stored without their secrets.*--extra-body"):
+        build(stored)
 
 
 @pytest.mark.parametrize(

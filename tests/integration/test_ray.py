@@ -18,7 +18,7 @@ from dqa.api.watching import Watcher
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import UsageError
+from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Question
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Outcome, Result
@@ -178,6 +178,15 @@ def test_a_decision_that_kills_its_workers_ends_as_crashed(nodes: Nodes) -> None
     assert [result.question for result in crashed] == ["locating/2"]
     assert "3 workers died" in str(crashed[0].error)
     assert len(run.results) == len(questions.questions)
+
+    class Unready(Deadly):
+        """Kills its process before it is ready."""
+
+        def __setstate__(self, state: object) -> None:
+            os._exit(1)
+
+    with pytest.raises(InfrastructureError, match="3 workers in a row died before they were ready"):
+        dqa.evaluate(questions, [Unready()], databases="sqlite", options=nodes.options())
 
     class Held(Deadly):
         """Holds what no other process can have."""

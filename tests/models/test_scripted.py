@@ -59,7 +59,12 @@ def test_a_conversation_of_nobody_s_is_refused() -> None:
 
 
 def test_a_broken_responder_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A package that cannot be imported costs nobody else's scripted runs."""
+    """A package that cannot be imported costs nobody else's scripted runs and analyses."""
+    figures = EntryPoint("awry", "no_such_package:PUBLICATION", "dqa.publications")
+    monkeypatch.setitem(plugins._found("dqa.publications"), "awry", figures)
+    assert plugins.analyse() == plugins.analyse("planrag")
+    with pytest.raises(UsageError, match="The paper 'bidder' has no analysis"):
+        plugins.analyse("bidder")
     broken = EntryPoint("awry", "no_such_package:RESPONDER", "dqa.scripted")
     known = plugins._found("dqa.scripted")
     there = plugins.responders()

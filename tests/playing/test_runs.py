@@ -136,6 +136,8 @@ def test_a_run_goes_on_with_its_history(
     with pytest.raises(UsageError, match=r"named\.db holds games of another run.*--history"):
         played(history=tmp_path / "named.db", **how)
     assert not list(tmp_path.glob("**/*history.db"))
+    played(out="runs.db#team/first", **how)
+    assert [path.name for path in Path().glob("*.history.db")] == ["runs.team%2Ffirst.history.db"]
 
 
 def test_a_run_goes_on_with_players_who_learnt_the_same(

@@ -20,7 +20,6 @@ from dqa.api.games import Tournament as Tournament
 from dqa.api.games import TrainedPlayer as TrainedPlayer
 from dqa.api.games import play_tournament as play_tournament
 from dqa.api.games import train_player as train_player
-from dqa.api.games import train_players as train_players
 from dqa.api.langchain_agents import decision_node as decision_node
 from dqa.api.langchain_agents import langchain_tools as langchain_tools
 from dqa.api.listing import Entry as Entry

@@ -41,7 +41,7 @@ PUBLIC = tuple(
     find_runs format_names generate generate_like_release installed json_schema list_deciders load
     loaded measure_shortcuts observe_decisions open_database play_episode read_generated
     read_release read_questions read_run read_set settings_of show temporary_database
-    train_player train_players unload
+    train_player unload
     write_audit_page write_decision_page write_generated
     AgentTool Decided Decisions DescribedTable FoundColumns StatementVerdict agent_tools
     Review ReviewAnswer Reviewer check_statement decision_node describe_table find_columns

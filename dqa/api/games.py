@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +13,18 @@ from dqa.api.running import Named, play
 from dqa.api.runs import Run
 from dqa.api.watching import Watcher
 from dqa.core.errors import (
-    InfrastructureError,
     MissingKeyError,
     PluginError,
     UnknownNameError,
     UsageError,
 )
 from dqa.core.files import require_new_file
-from dqa.core.interpreters import describe_exit, start_process
 from dqa.core.records import Record
 from dqa.evaluation.location import RunLocation, locate_run
 from dqa.evaluation.papers import PaperView, Publication, view_games
 from dqa.evaluation.run_files import require_writable
 from dqa.worlds.base import count_players
-from dqa.worlds.training import SMALL, Trainer, is_kept, learn, watch_training, write_weights
+from dqa.worlds.training import SMALL, Trainer, learn, watch_training, write_weights
 from dqa.worlds.watching import TrainingWatcher
 
 
@@ -109,132 +104,6 @@ def train_player(  # noqa: PLR0913  (each is a question of its own to the caller
         file=str(target or learnt.file),
         was_kept=learnt.was_kept,
     )
-
-
-def train_players(
-    world: str,
-    players: Sequence[str] | None = None,
-    *,
-    seed: int = 0,
-    budget: str | int = SMALL,
-    workers: int = 1,
-) -> Iterator[TrainedPlayer]:
-    """Train several players, each in its own process, and yield each when it is done.
-
-    Parameters
-    ----------
-    world
-        By name.
-    players
-        By name; by default all that learn.
-    seed, budget
-        As in `train_player`.
-    workers
-        How many are trained at once.
-
-    Raises
-    ------
-    UnknownNameError, UsageError, OSError
-        As `train_player`; wrong names and budgets before anything is trained.
-    """
-    if workers < 1:
-        raise UsageError(f"workers (--workers) must be 1 or more, not {workers}.")
-    named = players if players is not None else learning_players(world)
-    for player in named:
-        _trainer(world, player).iterations(budget)
-    with closing(_train_at_once(world, named, seed, budget, workers)) as ended:
-        for _, trained in ended:
-            if isinstance(trained, Exception):
-                raise trained
-            yield trained
-
-
-def train_missing(world: str, players: Iterable[str], seed: int, watcher: TrainingWatcher) -> None:
-    """Train players that are not stored yet at once, one for each processor.
-
-    The caller that makes a player trains one that is missing alone. It also meets the error of a
-    training that failed here.
-
-    Parameters
-    ----------
-    world
-        By name.
-    players
-        By name; those that do not learn are left out.
-    seed
-        Seed of the training.
-    watcher
-        Receives the progress.
-    """
-    policies = plugins.world(world).policies
-    trainers = {name: policies[name].trainer for name in players if name in policies}
-    missing = [
-        name for name, found in trainers.items() if found is not None and not is_kept(found, seed)
-    ]
-    most = min(processors(), len(missing))
-    if most > 1:
-        watcher.training(tuple(missing))
-        with closing(_train_at_once(world, missing, seed, SMALL, most)) as ended:
-            for player, _ in ended:
-                watcher.trained(player)
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    allowed = getattr(os, "sched_getaffinity", None)  # not every system has it
-    return (os.cpu_count() or 1) if allowed is None else len(allowed(0))
-
-
-def _train_at_once(
-    world: str, players: Iterable[str], seed: int, budget: str | int, workers: int
-) -> Generator[tuple[str, TrainedPlayer | Exception], None, None]:
-    """Train each player in its own process; yield its name with the player or the error."""
-    waiting = list(dict.fromkeys(players))
-    running: dict[Any, tuple[str, BaseProcess]] = {}
-    try:
-        while waiting or running:
-            while waiting and len(running) < workers:
-                player = waiting.pop(0)
-                process, connection = start_process(
-                    *(_train, world, player, seed, budget), environment=os.environ, preload=None
-                )
-                running[connection] = player, process
-            for ended in wait(running):
-                player, process = running[ended]
-                trained = _receive(player, process, ended)
-                del running[ended]
-                yield player, trained
-    finally:
-        for _, process in running.values():
-            process.terminate()
-            process.join()
-
-
-def _receive(
-    player: str,
-    process: BaseProcess,
-    connection: Any,  # noqa: ANN401  (see `wait`)
-) -> TrainedPlayer | Exception:
-    """Return what a process has sent."""
-    try:
-        trained: TrainedPlayer | Exception = connection.recv()
-    except EOFError:
-        process.join()
-        how = describe_exit(process.exitcode)
-        return InfrastructureError(f"The process that trained '{player}' ended: {how}.")
-    finally:
-        connection.close()
-    return trained
-
-
-def _train(connection: Connection, world: str, player: str, seed: int, budget: str | int) -> None:
-    """Train a player, in its own process, and send it or the error."""
-    trained: TrainedPlayer | Exception
-    try:
-        trained = train_player(world, player, seed=seed, budget=budget)
-    except Exception as error:  # noqa: BLE001  (raised again by the parent)
-        trained = error
-    connection.send(trained)
 
 
 def learning_players(world: str) -> tuple[str, ...]:
@@ -323,7 +192,6 @@ def play_tournament(
     named = [*players, *by_default, *opponents, *faced, *compared]
     names = list(dict.fromkeys(one for one in named if isinstance(one, str)))
     with watch_training(watcher):
-        train_missing(world, names, seed, watcher)
         problems = {name: problem for name in names if (problem := _problem(world, name, seed))}
     players = players or [name for name in dict.fromkeys(by_default) if name not in problems]
     opponents = opponents or [name for name in dict.fromkeys(faced) if name not in problems]

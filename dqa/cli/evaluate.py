@@ -28,7 +28,7 @@ from dqa.evaluation.playing.spec import PlaySpec
 from dqa.evaluation.spec import RunSpec
 
 if TYPE_CHECKING:
-    from dqa.api.games import Tournament, TrainedPlayer
+    from dqa.api.games import Tournament
     from dqa.api.runs import Evaluation, Run
     from dqa.evaluation.record import RunRecord
     from dqa.loaders.sources import QuestionSource
@@ -265,7 +265,6 @@ def train(  # noqa: PLR0913  (one parameter per option)
     player: Annotated[str | None, option("--player NAMES", MODELS)] = None,
     seed: Annotated[int, option("--seed N", MODELS, least=0)] = 0,
     budget: Annotated[str, option("--budget small|full|N", LIMITS)] = "small",
-    workers: Annotated[int, option("--workers N", LIMITS, least=1)] = 1,
     out: Annotated[Path | None, option("--out FILE", OUTPUT)] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -281,31 +280,23 @@ def train(  # noqa: PLR0913  (one parameter per option)
         Seed of the training: it determines the player.
     budget
         How long it learns: 'small', as for games, 'full', or a number of iterations.
-    workers
-        How many players are trained at once.
     out
         New file for the player (.npz); it is stored in the user's cache anyway.
     """
-    from dqa.api.games import learning_players, train_player, train_players
+    from dqa.api.games import learning_players, train_player
 
     names = names_in("--player", player) or learning_players(world)
     if out is not None and len(names) != 1:
         raise UsageError("--out takes one player: name it by --player.")
 
-    def each() -> Iterator[TrainedPlayer]:
-        if workers > 1 and len(names) > 1:
-            yield from train_players(world, names, seed=seed, budget=budget, workers=workers)
-            return
-        with Progress() as watcher:
-            for name in names:
-                yield train_player(world, name, seed=seed, budget=budget, out=out, watcher=watcher)
-
     trained = []
-    for one in each():
-        trained.append(one)
-        if not as_json:
-            what = "is kept" if one.was_kept else "was trained"
-            echo(f"{one.player} {what}: {one.iterations} iterations, seed {one.seed}, {one.file}")
+    with Progress() as watcher:
+        for name in names:
+            one = train_player(world, name, seed=seed, budget=budget, out=out, watcher=watcher)
+            trained.append(one)
+            if not as_json:
+                what = "is kept" if one.was_kept else "was trained"
+                echo(f"{name} {what}: {one.iterations} iterations, seed {seed}, {one.file}")
     if as_json:
         echo_json(trained)
 

@@ -179,11 +179,6 @@ def learn(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> Learnt:
         return Learnt(file, weights, was_kept=False)
 
 
-def is_kept(trainer: Trainer, seed: int = 0, budget: str | int = SMALL) -> bool:
-    """Whether the user's cache has a file of such a training."""
-    return cache_file(trainer.about(seed, trainer.iterations(budget))).exists()
-
-
 # --- files ---
 
 

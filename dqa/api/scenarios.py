@@ -7,7 +7,6 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import Unpack
 
 from dqa.api.databases import Access, opened
@@ -16,7 +15,7 @@ from dqa.core.database import Database
 from dqa.core.errors import ParseError, UnknownNameError, UsageError
 from dqa.core.files import make_private_folder, problem_of_path, write_private
 from dqa.core.records import Record
-from dqa.core.text import counted, visible
+from dqa.core.text import counted
 from dqa.loaders.inspection.decisions import DecisionCheck
 from dqa.loaders.inspection.findings import Finding, Findings, Level, lines_of_file
 from dqa.loaders.inspection.schema import SchemaCheck
@@ -47,8 +46,6 @@ class ProposedScenario(Record):
         What of the database is described, and what is not.
     noun, table, column
         What can be chosen: the values of a column.
-    parameters, example
-        What a question is about, and a value that the database has for it.
     guesses
         How many lines are marked as guesses.
     """
@@ -61,15 +58,11 @@ class ProposedScenario(Record):
     noun: str
     table: str
     column: str
-    parameters: tuple[str, ...]
-    example: dict[str, str]
     guesses: int
 
     def to_text(self) -> str:
         """Return what was written, and what to do next."""
         left = f", {len(self.left_out):,} left out" if self.left_out else ""
-        values = {key: self.example.get(key, "...") for key in self.parameters}
-        target = "".join(f" --target {quote(f'{key}={value}')}" for key, value in values.items())
         described = f"{counted(len(self.tables), 'table')} described{left}"
         guessed = counted(self.guesses, "line is a guess", "lines are guesses")
         fix = "and write rules.md and outcomes.* for what you decide about"
@@ -80,7 +73,7 @@ class ProposedScenario(Record):
                 f"{guessed}: look for '{GUESS}', {fix}.",
                 f"Then write confirmed = true into {self.folder}/scenario.toml.",
                 f"Next: dqa doctor --scenario {self.folder} --database URL",
-                f"Then: dqa ask --scenario {self.folder} --database URL{target}",
+                f"Then: dqa ask --scenario {self.folder} --database URL",
             ]
         )
 
@@ -136,9 +129,6 @@ def propose_scenario(
             write_private(place / file, text)
     except OSError as error:
         raise UsageError(f"{problem_of_path(place, error)}.") from error
-    example = {}
-    if choice.parameter is not None and choice.example is not None:
-        example[choice.parameter] = visible(choice.example)
     return ProposedScenario(
         folder=str(place),
         files=(*texts, *schemas),
@@ -148,8 +138,6 @@ def propose_scenario(
         noun=choice.noun,
         table=choice.table.name,
         column=choice.column,
-        parameters=() if choice.parameter is None else (choice.parameter,),
-        example=example,
         guesses=sum(len(guess_lines(text.split("\n"))) for text in texts.values()),
     )
 

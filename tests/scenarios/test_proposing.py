@@ -133,19 +133,13 @@ def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path)
     assert dqa.ask(file, asked, decider="oracle").choice == "small"
 
 
-def test_keys_joins_units_and_samples_are_told_and_guesses_marked(
-    keyless: Path, tmp_path: Path
-) -> None:
-    """Where nothing is declared, names and values suggest it; three samples stand beside each."""
+def test_keys_and_samples_are_told_and_guesses_marked(keyless: Path, tmp_path: Path) -> None:
+    """Where no key is declared, the values suggest one; three samples stand beside each."""
     made = dqa.propose_scenario(keyless, tmp_path / "s")
     confirm(tmp_path / "s")
     text = (tmp_path / "s" / "tables.toml").read_text("utf-8")
-    assert "# guess: joins supplier_id -> supplier.id, by name and values" in text
     assert 'key = ["id"]  # guess: the database declares no key' in text
-    assert (
-        '{ name = "qty", type = "integer" },'
-        "  # guess: units, by its name; if so, say it in a description; e.g. 0, 15, 10" in text
-    )
+    assert '{ name = "qty", type = "integer" },  # e.g. 0, ' in text
     # A description is told to models as fact, so nothing guessed may stand in one.
     assert not any("description" in column for column in _columns(text))
     assert made.guesses == sum(
@@ -167,7 +161,7 @@ def test_names_that_need_quoting_are_quoted_and_no_text_acts(odd: Path, tmp_path
     """Spaces, reserved words, accents, quotes and dollar signs; controls are spelt out."""
     made = dqa.propose_scenario(odd, tmp_path / "s")
     confirm(tmp_path / "s")
-    assert (made.table, made.parameters) == ("Größe & Werk", ("select",))
+    assert made.table == "Größe & Werk"
     assert dqa.check_scenario(tmp_path / "s", odd).is_good
     read_scenario(tmp_path / "s")
     outcomes = (tmp_path / "s" / "outcomes.sql").read_text("utf-8")
@@ -176,8 +170,8 @@ def test_names_that_need_quoting_are_quoted_and_no_text_acts(odd: Path, tmp_path
         text = file.read_bytes().decode("utf-8")
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]", text), file
         assert text.count("[[tables]]") == (3 if file.name == "tables.toml" else 0)  # one in a text
-    asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"), target={"select": "N"})
-    assert dqa.ask(odd, asked, decider="oracle").choice == "Wérk '4'"
+    asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))
+    assert dqa.ask(odd, asked, decider="oracle").choice == "Wérk '5'"
 
 
 def test_what_a_policy_hides_is_in_no_file(tmp_path: Path) -> None:

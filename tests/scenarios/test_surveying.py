@@ -13,13 +13,12 @@ from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import (
     DatabaseUnavailableError,
     DqaError,
-    StatementError,
     StatementTimeoutError,
 )
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.core.session import Session
 from dqa.guard import GuardedDatabase
-from dqa.loaders.proposal.survey import SurveyedColumn, SurveyedTable, Surveyor
+from dqa.loaders.proposal.survey import Surveyor
 
 
 class Failing(Session):
@@ -47,29 +46,13 @@ class Failing(Session):
         """There is nothing to close."""
 
 
-SHOP = SurveyedTable("shop", (SurveyedColumn("cost", "REAL", "float"),), rows=2)
-
-
-@pytest.mark.parametrize(
-    ("failure", "is_summable"),
-    [
-        (StatementTimeoutError("It was stopped."), True),
-        (StatementError("There is no sum of texts."), False),
-    ],
-)
-def test_only_what_the_engine_refuses_to_add_up_gives_no_number(
-    failure: DqaError, is_summable: bool
-) -> None:
-    """Adding up many rows takes long, and is what an outcome is made of all the same."""
-    surveyor = Surveyor(GuardedDatabase(Failing(failure)))
-    assert surveyor.is_summable(SHOP, "cost") is is_summable
-
-
-def test_an_outage_says_nothing_of_a_column() -> None:
-    """It ends the proposal, which would count rows otherwise."""
-    surveyor = Surveyor(GuardedDatabase(Failing(DatabaseUnavailableError("It went away."))))
+def test_an_outage_ends_the_survey() -> None:
+    """A statement that a database cannot answer is left out; an outage is reported."""
+    refused = Surveyor(GuardedDatabase(Failing(StatementTimeoutError("It was stopped."))))
+    assert refused.count("shop") is None
+    away = Surveyor(GuardedDatabase(Failing(DatabaseUnavailableError("It went away."))))
     with pytest.raises(DatabaseUnavailableError):
-        surveyor.is_summable(SHOP, "cost")
+        away.count("shop")
 
 
 def test_a_reference_to_its_own_table_counts_three_times(tmp_path: Path) -> None:

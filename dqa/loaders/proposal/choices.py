@@ -1,8 +1,7 @@
-"""Chooses the decision to propose: the candidates, the measure and the parameter."""
+"""Chooses the decision to propose: the candidates and the measure."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,10 +12,6 @@ from dqa.loaders.proposal.survey import Join, Survey, SurveyedTable, Surveyor, w
 
 _MANY = 1_000
 """A table with more rows is proposed only if there is no smaller one."""
-_KINDS = (2, 30)
-"""How many values a column has that divides candidates into kinds."""
-_SHORT = 30
-"""The length of a kind that can be shown as an example."""
 _NUMBERS = ("integer", "decimal", "float")
 _NO_MEASURES = frozenset({"id", "number", "no", "nr", "code"})
 
@@ -47,8 +42,6 @@ class Choice:
         (without `fact`); without a measure the number of rows.
     goal
         ``maximise`` or ``minimise``.
-    kind
-        The column that selects candidates; None for none.
     """
 
     table: SurveyedTable
@@ -58,7 +51,6 @@ class Choice:
     fact: Fact | None
     measure: str | None
     goal: str
-    kind: str | None = None
 
     @property
     def counted(self) -> SurveyedTable:
@@ -71,20 +63,6 @@ class Choice:
         if self.measure is None:
             return f"number of {words_of(self.counted.name)} rows"
         return f"total {words_of(self.measure)}"
-
-    @property
-    def example(self) -> str | None:
-        """A kind that a question may ask about; None if none is short."""
-        samples = () if self.kind is None else self.table.column(self.kind).samples
-        return next((one for one in samples if isinstance(one, str) and len(one) < _SHORT), None)
-
-    @property
-    def parameter(self) -> str | None:
-        """The name of the question's parameter; None without a kind."""
-        if self.kind is None:
-            return None
-        name = re.sub(r"\W+", "_", self.kind, flags=re.ASCII).strip("_").lower()
-        return name if re.fullmatch(r"[a-z][a-z0-9_]*", name) and name != "candidates" else "kind"
 
 
 def choose(survey: Survey, surveyor: Surveyor, question: str) -> Choice:
@@ -126,7 +104,7 @@ def choose(survey: Survey, surveyor: Surveyor, question: str) -> Choice:
 def _choice(
     survey: Survey, surveyor: Surveyor, table: SurveyedTable, column: str, question: str
 ) -> Choice:
-    fact, measure = _measure(survey, surveyor, table, column)
+    fact, measure = _measure(survey, table, column)
     counted = surveyor.distinct(table.name, [column]).get(column)
     return Choice(
         table=table,
@@ -136,7 +114,6 @@ def _choice(
         fact=fact,
         measure=measure,
         goal=goal_of(question, measure or ""),
-        kind=None if question else _kind(surveyor, table, column),
     )
 
 
@@ -155,9 +132,7 @@ def _facts(survey: Survey, table: SurveyedTable) -> list[Fact]:
     return found
 
 
-def _measure(
-    survey: Survey, surveyor: Surveyor, table: SurveyedTable, column: str
-) -> tuple[Fact | None, str | None]:
+def _measure(survey: Survey, table: SurveyedTable, column: str) -> tuple[Fact | None, str | None]:
     """Return the column to add up: by its name, then of the most rows; None to count rows."""
     facts = _facts(survey, table)
     options: list[tuple[tuple[int, bool, int, str], Fact | None, str]] = []
@@ -169,9 +144,9 @@ def _measure(
             ((measure_rank(name), fact is None, rows, name), fact, name)
             for name in _numbers(of, others)
         ]
-    for _, chosen, measure in sorted(options, key=lambda option: option[0]):
-        if surveyor.is_summable(table if chosen is None else chosen.table, measure):
-            return chosen, measure
+    if options:
+        _, chosen, measure = min(options, key=lambda option: option[0])
+        return chosen, measure
     return (facts[0] if facts else None), None
 
 
@@ -188,15 +163,3 @@ def _numbers(table: SurveyedTable, others: set[str]) -> Sequence[str]:
         and column.name not in others
         and _NO_MEASURES.isdisjoint(words_in(column.name))
     ]
-
-
-def _kind(surveyor: Surveyor, table: SurveyedTable, column: str) -> str | None:
-    """Return the text column that divides the rows into kinds; None without one."""
-    texts = [one.name for one in table.columns if one.type == "text" and one.name != column]
-    counts = surveyor.distinct(table.name, texts[:12])
-    least, most = _KINDS
-    for name in texts[:12]:
-        values, different = counts.get(name, (0, 0))
-        if least <= different <= min(most, values // 2):
-            return name
-    return None

@@ -86,7 +86,6 @@ def _statement_values(choice: Choice, surveyor: Surveyor) -> Mapping[str, Any]:
     return {
         "candidate": f"c.{written(choice.column)}",
         "table": written(choice.table.name),
-        "kind": None if choice.kind is None else written(choice.kind),
         "few": _FEW if is_cut else None,
         "can_limit": surveyor.database.dialect != "ansi",
         "fact": None if fact is None else written(fact.table.name),

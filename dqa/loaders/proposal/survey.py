@@ -6,12 +6,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
 
 from dqa.core.cypher import quote_name
 from dqa.core.database import Database, Limits, Rows
 from dqa.core.display import Value
-from dqa.core.errors import QueryError, StatementTimeoutError, UsageError
+from dqa.core.errors import QueryError, UsageError
 from dqa.core.fitting import rank_parts
 from dqa.core.relevance import words_in
 from dqa.core.schema import (
@@ -26,15 +25,14 @@ from dqa.core.schema import (
 from dqa.core.situation import ColumnType
 from dqa.core.text import visible
 from dqa.databases.tables import quote_if_needed
-from dqa.loaders.proposal.guesses import joins_by_name, key_columns, unit_of
 from dqa.scenarios.column_types import column_type
 from dqa.scenarios.tables import quoted_for
 
 MOST_TABLES = 12
 """How many tables or labels are proposed unless the user names them."""
-_COUNTED = 40
-"""How many tables have their rows counted, to choose among more."""
 _SAMPLES, _LOOKED_AT, _LONGEST = 3, 50, 40
+_TRIED = 8
+"""How many columns are tried as the key of a table without one."""
 _SECONDS = 5.0
 
 
@@ -46,8 +44,6 @@ class SurveyedColumn:
     ----------
     type
         Its type for a scenario; from its values where the database's type is unknown.
-    unit
-        A guess from its name.
     samples
         Some of its values.
     """
@@ -56,7 +52,6 @@ class SurveyedColumn:
     described: str
     type: ColumnType
     comment: str = ""
-    unit: str = ""
     samples: tuple[Value, ...] = ()
 
 
@@ -66,7 +61,6 @@ class Join:
 
     table: str
     pairs: tuple[tuple[str, str], ...]
-    guessed: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -152,8 +146,6 @@ class Surveyor:
             for edge in first.values()
             if {edge.source, edge.target} <= labels and _is_plain(edge.label)
         ]
-        if not self.is_graph:
-            tables = [self._with_guessed_joins(table, tables) for table in tables]
         names = {table.name for table in tables}
         return Survey(tuple(tables), tuple(info.name for info in there if info.name not in names))
 
@@ -174,12 +166,7 @@ class Surveyor:
                 degree.update([other, other, table.name])
         for edge in schema.edges:
             degree.update([edge.source, edge.target])
-        ranked = sorted(infos, key=lambda info: (-degree[info.name], info.name))
-        if len(ranked) <= MOST_TABLES:
-            return ranked
-        # Tables without rows come last; counting all would take long.
-        empty = {info.name for info in ranked[:_COUNTED] if self.count(info.name) == 0}
-        return sorted(ranked, key=lambda info: info.name in empty)
+        return sorted(infos, key=lambda info: (-degree[info.name], info.name))
 
     # --- one table ---
 
@@ -219,21 +206,14 @@ class Surveyor:
             yield Join(other, tuple(pairs))
 
     def _key(self, table: SurveyedTable) -> tuple[str, ...]:
-        """Return columns that distinguish all rows today, or else the likeliest."""
-        singles, pairs = key_columns(table.name, [(c.name, c.type) for c in table.columns])
-        counts = self.distinct(table.name, singles)
-        for column in singles:
+        """Return the first column that distinguishes all rows today, or else all columns."""
+        fit = [c.name for c in table.columns if c.type in ("integer", "text", "uuid")][:_TRIED]
+        counts = self.distinct(table.name, fit)
+        for column in fit:
             if table.rows and counts.get(column) == (table.rows, table.rows):
                 return (column,)
-        if self.is_graph:
-            return (singles[0] if singles else table.columns[0].name,)
-        for pair in pairs:
-            listed = ", ".join(map(self.spelled, pair))
-            inner = f"SELECT DISTINCT {listed} FROM {self.spelled(table.name)}"  # noqa: S608
-            if table.rows and self._number(f"SELECT COUNT(*) FROM ({inner}) d") == table.rows:  # noqa: S608
-                return pair
         whole = tuple(c.name for c in table.columns if c.type not in ("json", "array"))
-        return whole or (table.columns[0].name,)
+        return whole if whole and not self.is_graph else (table.columns[0].name,)
 
     def _sampled(self, table: SurveyedTable) -> SurveyedTable:
         """Return a table with the first distinct values of each column."""
@@ -253,39 +233,6 @@ class Surveyor:
                     seen.append(value)
         columns = (_seen(*one) for one in zip(table.columns, found, strict=True))
         return replace(table, columns=tuple(columns))
-
-    def _with_guessed_joins(
-        self, table: SurveyedTable, tables: Sequence[SurveyedTable]
-    ) -> SurveyedTable:
-        """Return a table without declared joins with those that names and values suggest."""
-        if table.joins:
-            return table
-        keys = {
-            other.name: (other.key[0], other.column(other.key[0]).type)
-            for other in tables
-            if len(other.key) == 1 and other.name != table.name
-        }
-        columns = [(column.name, column.type) for column in table.columns]
-        own = table.key if len(table.key) == 1 else ()
-        found = tuple(
-            Join(other, ((column, keys[other][0]),), guessed=True)
-            for column, other in joins_by_name(columns, keys)
-            if column not in own and self._refers(table.name, column, other, keys[other][0])
-        )
-        return replace(table, joins=found)
-
-    def _refers(self, table: str, column: str, other: str, key: str) -> bool:
-        """Whether a column has values, and all are in another's key."""
-        value, target = f"t.{self.spelled(column)}", f"o.{self.spelled(key)}"
-        rows = self.ask(
-            f"SELECT COUNT({value}), SUM(CASE WHEN {value} IS NOT NULL AND {target} IS NULL "  # noqa: S608
-            f"THEN 1 ELSE 0 END) FROM {self.spelled(table)} t "
-            f"LEFT JOIN {self.spelled(other)} o ON {target} = {value}"
-        )
-        if rows is None or not rows.rows:
-            return False
-        values, outside = (int(str(cell or 0)) for cell in rows.rows[0])
-        return values > 0 and outside == 0
 
     # --- statements ---
 
@@ -333,43 +280,22 @@ class Surveyor:
             value = f"CAST({value} AS DOUBLE)"  # it cannot add decimals
         return f"SUM({value})"
 
-    def is_summable(self, table: SurveyedTable, column: str) -> bool:
-        """Whether the values of a column add up to a number, as far as the policy shows them.
-
-        A sum that takes too long is taken for a number.
-        """
-        if table.rows is None and table.ends is None:
-            return True
-        total = self.summed(table, column, self.value(column))
-        try:
-            rows = self._query(self.select(table, [total])).rows
-        except StatementTimeoutError:
-            return True
-        except QueryError:
-            return False
-        return bool(rows) and isinstance(rows[0][0], int | float) and isfinite(rows[0][0])
-
     def _number(self, statement: str) -> int | None:
         rows = self.ask(statement)
         return None if rows is None else int(str(rows.rows[0][0]))
 
     def ask(self, statement: str) -> Rows | None:
         """Run a statement; None if it takes too long, or the policy refuses it."""
+        limits = Limits(rows=_LOOKED_AT, seconds=_SECONDS, cell=_LONGEST)
         try:
-            return self._query(statement)
+            return self.database.query(statement, limits)
         except QueryError:
             return None
-
-    def _query(self, statement: str) -> Rows:
-        return self.database.query(
-            statement, Limits(rows=_LOOKED_AT, seconds=_SECONDS, cell=_LONGEST)
-        )
 
 
 def _column(field: Field) -> SurveyedColumn:
     kind = column_type(field.type)
-    unit = unit_of(field.name) if kind in ("integer", "decimal", "float") else ""
-    return SurveyedColumn(field.name, field.type, kind or "text", field.comment, unit)
+    return SurveyedColumn(field.name, field.type, kind or "text", field.comment)
 
 
 def _seen(column: SurveyedColumn, values: Sequence[Value]) -> SurveyedColumn:
@@ -379,7 +305,7 @@ def _seen(column: SurveyedColumn, values: Sequence[Value]) -> SurveyedColumn:
     if column_type(column.described) is not None or not kinds or not kinds <= {int, float}:
         return replace(column, samples=samples)
     kind: ColumnType = "integer" if kinds == {int} else "float"
-    return replace(column, samples=samples, type=kind, unit=unit_of(column.name))
+    return replace(column, samples=samples, type=kind)
 
 
 def _plain_columns(info: Part) -> tuple[SurveyedColumn, ...]:

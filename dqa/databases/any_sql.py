@@ -6,20 +6,18 @@ returns late, with an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from threading import Thread
 from typing import Any
 
 from sqlalchemy import Engine as SqlalchemyEngine
-from sqlalchemy import Inspector, MetaData, NullPool, String, create_engine, inspect
+from sqlalchemy import Inspector, NullPool, String, create_engine, inspect
 from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.interfaces import ReflectedColumn
 from sqlalchemy.engine.reflection import ObjectKind
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.schema import DropSchema
 from sqlalchemy.types import NullType
 
 from dqa.core.database import Limits, Rows
@@ -27,7 +25,7 @@ from dqa.core.examination import Examination
 from dqa.core.schema import DatabaseSchema
 from dqa.databases.catalogue import BROKEN, Catalogue
 from dqa.databases.errors import Failure, Fault, one_line
-from dqa.databases.namespaces import LoadedSituation, NamespaceContent, join_name, unfinished
+from dqa.databases.namespaces import Namespaces
 from dqa.databases.servers import display_name
 from dqa.databases.sql_namespaces import ServerNamespaces
 from dqa.databases.sql_session import Connection, EngineSettings, SqlSession
@@ -182,62 +180,28 @@ def _columns(
 
 
 class SqlalchemyNamespaces(ServerNamespaces):
-    """The schemas of any other database, or one without schemas, which is one namespace."""
+    """The schemas of any other database, or one without schemas; nothing is loaded there."""
 
     title = "The database"
     dialect = "ansi"
-    numbers_rows = True
-
-    @property
-    def _has_schemas(self) -> bool:
-        return self._dialect.name != "sqlite"
-
-    def _schema(self, namespace: str) -> str | None:
-        return (namespace or None) if self._has_schemas else None
-
-    def situations(self) -> Iterator[LoadedSituation]:
-        """Yield the situations in schemas, or the one of a database without schemas."""
-        if self._has_schemas:
-            yield from super().situations()
-        elif isinstance(found := self.read(""), LoadedSituation):
-            yield found
-
-    def read(self, namespace: str) -> NamespaceContent:
-        """Return the content of a schema, or of a database without schemas."""
-        found = super().read(namespace)
-        if self._schema(namespace) is not None:
-            return found
-        if isinstance(found, LoadedSituation):
-            return replace(
-                found, namespace=join_name(found.scenario, found.name, found.content_hash)
-            )
-        return None if found == unfinished() else found
-
-    def _drop_schema(self, schema: str | None) -> None:
-        metadata = MetaData(schema=schema)
-        metadata.reflect(self._connection)
-        metadata.drop_all(self._connection)
-        if schema is not None:
-            self._run(DropSchema(schema))
+    read, situations = Namespaces.read, Namespaces.situations
 
     def select(self, more: Collection[str] = ()) -> str | None:  # noqa: ARG002
-        """Return the schema of ``?schema=``, or an empty name for a database without schemas."""
-        if not self._has_schemas and self.read("") is not None:
-            self._require_complete("")
-        return super().select() if self._has_schemas else ""
+        """Return the schema of ``?schema=``."""
+        return ",".join(self._wanted) or None
 
     def open(self, namespace: str | None) -> SqlSession:
         """Return a session of a schema, or of the user's own."""
-        schema = self._schema(namespace or "")
-        engine, default = create_engine(self._url, poolclass=NullPool), None
-        if self._has_schemas:
-            default = self._dialect.default_schema_name
+        engine, has_schemas = create_engine(self._url, poolclass=NullPool), True
+        if self._dialect.name == "sqlite":
+            namespace, has_schemas = None, False
+        schema, default = namespace, self._dialect.default_schema_name if has_schemas else None
         own = schema or default
         return SqlSession(
             AnySql(engine, schema),
             display_name(engine.url, schema),
             namespace=schema or engine.dialect.default_schema_name,
-            schemas=((own,) if own else ()) if self._has_schemas else None,
+            schemas=((own,) if own else ()) if has_schemas else None,
             search_path=(default or "",) if own else (),
             on_close=engine.dispose,
         )

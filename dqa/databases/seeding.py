@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from pkgutil import resolve_name
 from urllib.parse import unquote, urlsplit
 
 from dqa.core.errors import DataError
+from dqa.databases.backends import BUILT_IN
+from dqa.databases.servers import parse_url
 from dqa.guard.check import split
 
 
@@ -17,28 +19,18 @@ def run_script(name: str, url: str, script: str) -> None:
     DataError
         The server refuses a statement.
     """
-    statements = [found.text for found in split(script, name)]
-    run = _run_cypher if name == "neo4j" else _run_sql
-    try:
-        run(url, statements)
-    except Exception as error:  # of whichever driver
-        raise DataError(f"The {name} server refuses the script: {error}") from error
-
-
-def _run_cypher(url: str, statements: Sequence[str]) -> None:
+    if name != "neo4j":
+        resolve_name(BUILT_IN[name].namespaces).run_script(parse_url(url), script)
+        return
     from neo4j import GraphDatabase
+    from neo4j.exceptions import DriverError, Neo4jError
 
     parts = urlsplit(url)
     where = f"{parts.scheme}://{parts.hostname}:{parts.port or 7687}"
     login = (unquote(parts.username or ""), unquote(parts.password or ""))
-    with GraphDatabase.driver(where, auth=login) as driver:
-        for statement in statements:
-            driver.execute_query(statement)
-
-
-def _run_sql(url: str, statements: Sequence[str]) -> None:
-    from sqlalchemy import NullPool, create_engine
-
-    with create_engine(url, poolclass=NullPool).begin() as connection:
-        for statement in statements:
-            connection.exec_driver_sql(statement)
+    try:
+        with GraphDatabase.driver(where, auth=login) as driver:
+            for statement in split(script, name):
+                driver.execute_query(statement.text)
+    except (DriverError, Neo4jError) as error:
+        raise DataError(f"The {name} server refuses the script: {error}") from error

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 from uuid import uuid4
@@ -194,16 +193,6 @@ class ServerNamespaces(SqlNamespaces):
                     self.drop(namespace)
             raise
 
-    def replace(self, situation: content.Situation, tag: LoadedSituation) -> None:
-        """Replace the content; without a transaction, try first whether the new one fits."""
-        if not self.is_atomic:
-            trial = replace(tag, namespace=f"{tag.namespace[:59]}_new")
-            if self.read(trial.namespace) is not None:
-                self.drop(trial.namespace)
-            self.create(situation, trial)
-            self.drop(trial.namespace)
-        super().replace(situation, tag)
-
     def drop(self, namespace: str) -> None:
         """Drop a namespace; an interrupted drop leaves an unfinished load."""
         schema = self._schema(namespace)
@@ -248,13 +237,24 @@ class ServerNamespaces(SqlNamespaces):
         url = self._url.set(database=name)
         self._autocommit(self._database_creation(name))
         try:
-            try:
-                _run_script(_engine(url, type(self)), script)
-            except (SQLAlchemyError, self._dialect.loaded_dbapi.Error) as error:
-                raise refused_script(self.title, error) from error
+            self.run_script(url, script)
             yield url.render_as_string(hide_password=False)
         finally:
             self._autocommit(f"DROP DATABASE {quote(self.dialect, name)}{self.drop_option}")
+
+    @classmethod
+    def run_script(cls, url: URL, script: str) -> None:
+        """Run a script in a database as the user of the URL; `DataError` if it is refused."""
+        engine = _engine(url.set(drivername=cls.driver or url.drivername), cls)
+        try:
+            with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                driver: Any = connection.connection.driver_connection
+                with driver.cursor() as cursor:
+                    cursor.execute(script)
+                    while cursor.nextset():  # raises the error of its statement
+                        pass
+        except (SQLAlchemyError, engine.dialect.loaded_dbapi.Error) as error:
+            raise refused_script(cls.title, error) from error
 
     def _database_creation(self, name: str) -> str:
         return f"CREATE DATABASE {quote(self.dialect, name)}"
@@ -262,15 +262,6 @@ class ServerNamespaces(SqlNamespaces):
     def _autocommit(self, statement: str) -> None:
         with self._connection.engine.connect() as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql(statement)
-
-
-def _run_script(engine: Engine, script: str) -> None:
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        driver: Any = connection.connection.driver_connection
-        with driver.cursor() as cursor:
-            cursor.execute(script)
-            while cursor.nextset():  # raises the error of its statement
-                pass
 
 
 @lru_cache(maxsize=16)

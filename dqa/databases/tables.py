@@ -28,7 +28,6 @@ from sqlalchemy.types import TypeEngine, UserDefinedType
 
 from dqa.core import situation as content
 from dqa.core.errors import DataError
-from dqa.core.schema import sql_name
 from dqa.core.situation import Schema, StoredType
 from dqa.databases.errors import one_line
 from dqa.databases.namespaces import REFERENCES, ROW_COLUMN, TAG_TABLE, LoadedSituation
@@ -81,13 +80,6 @@ def _dialect(name: str) -> Dialect:
 def quote(dialect: str, *names: str) -> str:
     """Return names quoted for a dialect, separated by commas."""
     return ", ".join(map(_dialect(dialect).identifier_preparer.quote_identifier, names))
-
-
-def quote_if_needed(dialect: str, name: str) -> str:
-    """Return a name as a statement of a dialect has to spell it, quoted where it must be."""
-    preparer = _dialect(dialect).identifier_preparer
-    is_plain = sql_name(name) == name and preparer.quote(name) == name
-    return name if is_plain else preparer.quote_identifier(name)
 
 
 def spelled(statement: Executable, dialect: str) -> str:

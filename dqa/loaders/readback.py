@@ -19,7 +19,6 @@ _Key: TypeAlias = Callable[[tuple[Value, ...]], list[tuple[bool, float, str]]]
 _ALL = Limits(rows=10**12, bytes=10**15, seconds=3_600.0, cell=10**12)
 
 _ROW_ORDER: Mapping[str, str] = {
-    "ansi": "dqa_row",
     "duckdb": "rowid",
     "ladybug": "offset(id({0}))",
     "mariadb": "dqa_row",

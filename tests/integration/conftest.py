@@ -136,7 +136,7 @@ def neo4j_container_url() -> Iterator[str]:
     yield from contained("neo4j")
 
 
-@pytest.fixture(params=["mysql", "postgres", "duckdb", "sqlalchemy"])
+@pytest.fixture(params=["mysql", "postgres", "duckdb"])
 def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
     """Give each kind of relational database in turn."""
     yield from targeted(request.param, request, tmp_path)
@@ -152,8 +152,6 @@ def targeted(name: str, request: pytest.FixtureRequest, folder: Path) -> Iterato
     """Give a database of a kind, and clean it afterwards."""
     if name == "duckdb":
         url = str(folder / "worlds.duckdb")
-    elif name == "sqlalchemy":
-        url = f"sqlite+pysqlite:///{folder / 'world.db'}"
     else:
         url = request.getfixturevalue(f"{name}_url")
     given = Target(plugins.backend(name.removesuffix("_container")), url)

@@ -9,6 +9,7 @@ import pytest
 
 import dqa
 from dqa.core.errors import DataError, UsageError
+from dqa.databases.seeding import run_script
 from tests.databases.conftest import small_situation
 
 TABLES = {
@@ -54,6 +55,13 @@ def test_a_script_that_fails_midway_leaves_nothing(place: tuple[str, str]) -> No
         dqa.temporary_database(f"{SCRIPT} INSERT INTO b VALUES (1);", engine, url),
     ):
         pass
+
+
+def test_a_seed_is_one_script_with_any_characters(place: tuple[str, str]) -> None:
+    """Percent signs are not the driver's; a refused statement is an error of the script."""
+    run_script(*place, "SELECT 'a' LIKE 'a%'; SELECT '100 %s';")
+    with pytest.raises(DataError, match="refuses the script"):
+        run_script(*place, "SELECT 1; SELEC 2")
 
 
 @pytest.mark.parametrize("name", ["mysql", "postgres", "neo4j"])

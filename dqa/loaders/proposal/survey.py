@@ -20,11 +20,9 @@ from dqa.core.schema import (
     NodeInfo,
     Part,
     TableInfo,
-    cypher_name,
 )
 from dqa.core.situation import ColumnType
 from dqa.core.text import visible
-from dqa.databases.tables import quote_if_needed
 from dqa.scenarios.column_types import column_type
 from dqa.scenarios.tables import quoted_for
 
@@ -242,9 +240,7 @@ class Surveyor:
 
     def written(self, name: str) -> str:
         """Return a name as people write it: quoted only if this database needs it."""
-        if self.is_graph:
-            return cypher_name(name)
-        return quote_if_needed(self.database.dialect, name)
+        return self.database.schema().spell(name)
 
     def value(self, column: str) -> str:
         """Return a column of the element `e` of `select`."""

@@ -17,10 +17,8 @@ from dqa_bidder.exploration import ExploredTree
 from dqa_bidder.returns import Returns
 from dqa_bidder.settings import BidderSettings
 from dqa_simulators.games.betting import PLAYERS, begin
+from dqa_simulators.games.one_card import KuhnPosition, LeducPosition
 from dqa_simulators.games.poker import PokerPosition
-from dqa_simulators.kuhn.position import RULES, KuhnPosition
-from dqa_simulators.leduc.position import RULES as LEDUC
-from dqa_simulators.leduc.position import LeducPosition
 from dqa_simulators.negotiation.position import (
     AGREE,
     NegotiationPosition,
@@ -76,7 +74,7 @@ def test_kuhn_poker(style: str, horizon: int) -> None:
     seen = 0
     for (mine, theirs), viewer in product(permutations(range(3), 2), PLAYERS):
         world = poker(theirs, style, 3, strong=theirs == 2)
-        start = KuhnPosition(viewer, (mine,), (), begin(RULES))
+        start = KuhnPosition(viewer, (mine,), (), begin(KuhnPosition.rules))
         decider = exact(world, BidderSettings(horizon=horizon))
         for position in world.own_positions(start):
             assert chosen_by(decider, position) in world.best(position)
@@ -89,7 +87,7 @@ def test_kuhn_poker_by_prompts(style: str) -> None:
     """The same where a model says it, in reply to the prompts."""
     for (mine, theirs), viewer in product(permutations(range(3), 2), PLAYERS):
         world = poker(theirs, style, 3, strong=theirs == 2)
-        start = KuhnPosition(viewer, (mine,), (), begin(RULES))
+        start = KuhnPosition(viewer, (mine,), (), begin(KuhnPosition.rules))
         (other,) = set(PLAYERS) - {viewer}
         states = {other: {"card": KuhnPosition.deck[theirs]}}
         for position in world.own_positions(start):
@@ -103,7 +101,7 @@ def test_leduc_poker(style: str) -> None:
     """Two rounds with a card by chance between them; a sample of the deals."""
     for (mine, theirs), viewer in product([(0, 2), (4, 5), (2, 4), (3, 0)], PLAYERS):
         world = poker(theirs, style, 6, strong=theirs > 3)
-        start = LeducPosition(viewer, (mine,), (), begin(LEDUC))
+        start = LeducPosition(viewer, (mine,), (), begin(LeducPosition.rules))
         decider = exact(world)
         for position in world.own_positions(start):
             assert chosen_by(decider, position) in world.best(position)
@@ -166,7 +164,7 @@ def test_a_horizon_of_one_in_a_negotiation_includes_the_reply(proposed: tuple[st
 @pytest.mark.parametrize("horizon", [0, 1])
 def test_ablations_decide(returns: str, horizon: int) -> None:
     """Each setting decides a move of Leduc poker; without returns nothing is explored."""
-    position = LeducPosition("player", (4,), (), begin(LEDUC))
+    position = LeducPosition("player", (4,), (), begin(LeducPosition.rules))
     own = BidderSettings.model_validate(
         {"returns": returns, "horizon": horizon, "inference": False}
     )

@@ -220,11 +220,3 @@ def bet_event(
     chips = after.bets[seat]
     detail = f"{chips} chips in all" if chips != before.bets[seat] else ""
     return GameEvent(number, before.stage_name, seats[seat], action, detail)
-
-
-def hidden_card(ranks: tuple[str, ...]) -> Mapping[str, tuple[HiddenVariable, ...]]:
-    """Return what each player could infer of the other, where that is one card's rank."""
-    return {
-        viewer: (HiddenVariable(other, "card", f"The rank of the card of '{other}'.", ranks),)
-        for viewer, other in zip(PLAYERS, reversed(PLAYERS), strict=True)
-    }

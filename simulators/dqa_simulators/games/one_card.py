@@ -1,0 +1,93 @@
+"""Poker with one card a player as worlds (entry point `dqa.worlds`): Kuhn's and Leduc.
+
+Kuhn poker (Kuhn, 1950) and Leduc poker (Southey et al., 2005) are small enough for exact answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from dqa.worlds.base import WorldFactory
+from dqa.worlds.players import RANDOM
+from dqa.worlds.world import HiddenVariable
+from dqa_simulators.games.betting import CALL, CHECK, FOLD, PLAYERS, RAISE, BettingRules
+from dqa_simulators.games.poker import PokerPosition
+from dqa_simulators.games.table import Deal, NoSettings, PokerGame, PokerWorld, no_facts
+
+if TYPE_CHECKING:
+    from dqa.worlds.history import History
+
+
+class _OneCard(PokerPosition):
+    """A state of a game in which the other player's card can be inferred."""
+
+    hidden_names: ClassVar[tuple[str, ...]] = ("card",)
+
+    @property
+    def hidden(self) -> tuple[HiddenVariable, ...]:  # type: ignore[override]
+        """Which rank the card of the other player has."""
+        other = PLAYERS[1 - PLAYERS.index(self.viewer)]
+        ranks = tuple(dict.fromkeys(card[0] for card in self.deck))
+        return (HiddenVariable(other, "card", f"The rank of the card of '{other}'.", ranks),)
+
+
+class KuhnPosition(_OneCard):
+    """Cards are numbers from 0 (jack) to 2 (king)."""
+
+    world: ClassVar[str] = "kuhn"
+    deck: ClassVar[tuple[str, ...]] = ("J", "Q", "K")
+    rules: ClassVar[BettingRules] = BettingRules(
+        stages=("bets",), blinds=(1, 1), raises=(1,), most_raises=1, first=(0,), dealt=(0,)
+    )
+
+
+class LeducPosition(_OneCard):
+    """Cards are numbers, ``rank * 2 + copy`` with ranks from 0 (jack) to 2 (king)."""
+
+    world: ClassVar[str] = "leduc"
+    deck: ClassVar[tuple[str, ...]] = ("J1", "J2", "Q1", "Q2", "K1", "K2")
+    rules: ClassVar[BettingRules] = BettingRules(
+        stages=("first", "second"),
+        blinds=(1, 1),
+        raises=(2, 4),
+        most_raises=2,
+        first=(0, 0),
+        dealt=(0, 1),
+    )
+
+
+def _factory(
+    kind: type[_OneCard], title: str, description: str, codes: Mapping[str, int]
+) -> WorldFactory:
+    """Return the factory of a game, with what OpenSpiel calls each action."""
+
+    def draw(random: np.random.Generator) -> Deal:
+        public = sum(kind.rules.dealt)
+        first, second, *others = random.permutation(len(kind.deck)).tolist()
+        return Deal(((first,), (second,)), tuple(others[:public]))
+
+    def make(settings: NoSettings, history: History | None) -> PokerWorld:
+        text = files(__package__).joinpath(f"{kind.world}.md").read_text("utf-8").strip()
+        game = PokerGame(kind, f"{kind.world}_poker", codes, title, text, draw, no_facts)
+        return PokerWorld(game, settings.model_dump(), history)
+
+    policies = {RANDOM.name: RANDOM}
+    return WorldFactory(kind.world, description, make, NoSettings, policies)
+
+
+KUHN = _factory(
+    KuhnPosition,
+    "Kuhn poker",
+    "Kuhn poker: three cards, one raise; small enough for exact answers",
+    {FOLD: 0, CHECK: 0, CALL: 1, RAISE: 1},
+)
+LEDUC = _factory(
+    LeducPosition,
+    "Leduc poker",
+    "Leduc poker: six cards, two rounds; small enough for exact answers",
+    {FOLD: 0, CHECK: 1, CALL: 1, RAISE: 2},
+)

@@ -1,1 +1,0 @@
-"""Kuhn poker (Kuhn, 1950): three cards and one raise, small enough for exact answers."""

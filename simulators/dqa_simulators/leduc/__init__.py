@@ -1,1 +1,0 @@
-"""Leduc poker (Southey et al., 2005): six cards and two rounds, small enough for exact answers."""

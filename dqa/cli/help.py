@@ -23,7 +23,22 @@ OUTPUT: Final = "Output"
 GROUPS: Final = (QUESTIONS, MODELS, DATABASES, LIMITS, OUTPUT)
 """The groups of options (`rich_help_panel`), in the order of the help."""
 
+RARE: Final = frozenset(
+    (
+        *("audit", "digits", "engine", "extra_body", "fail_fast", "isolation"),
+        *("max_concurrency", "max_cost", "max_rows", "max_seconds", "max_statements"),
+        *("max_steps", "max_tokens", "patience", "planner", "planner_base_url", "price_cached"),
+        *("price_input", "price_output", "price_reasoning", "processes", "protocol", "r_ves"),
+        *("ray_address", "reasoning_effort", "record", "replay", "reply_limit", "reply_tokens"),
+        *("requests_per_minute", "retries", "retry_failed", "row_limit", "rule_set", "samples"),
+        *("schema_tokens", "strict", "strict_official", "timeout", "tokens_per_minute"),
+        *("top_p",),
+    )
+)
+"""Options that commands with more than 25 list with ``--help-all`` alone."""
+_MOST = 25
 _COLUMN = 28
+_ALL = "--help-all"
 
 
 class _PlainHelp:
@@ -42,10 +57,12 @@ class _PlainHelp:
         # Of the groups of a plug-in, the output is last.
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": []}
         sections |= {group: [] for group in GROUPS[:-1]}
-        for one in command.get_params(ctx):
+        parameters = command.get_params(ctx)
+        is_short = len(parameters) > _MOST and _ALL not in ctx.meta
+        for one in parameters:
             group = getattr(one, "rich_help_panel", None) or OUTPUT
             group = "Arguments" if one.param_type_name == "argument" else group
-            if not getattr(one, "hidden", False):
+            if not (getattr(one, "hidden", False) or (is_short and one.name in RARE)):
                 sections.setdefault(group, []).append((_name(one), _help(one)))
         output = sections.pop(OUTPUT, [])
         alone = not any(rows for name, rows in sections.items() if name != "Arguments")
@@ -55,6 +72,8 @@ class _PlainHelp:
         for title, rows in sections.items():
             if rows:
                 write_section(formatter, title, rows)
+        if is_short:
+            formatter.write(f"\n{_ALL} lists the other options, too.\n")
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401
         """Return what follows the command's name, in its help and above an error of usage."""
@@ -70,6 +89,9 @@ class Command(_PlainHelp, TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  (Typer's own)
         """Read a command line; the error of a wrong value does not name a class of error."""
+        if _ALL in args:
+            ctx.meta[_ALL] = True
+            args = ["--help"]
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:

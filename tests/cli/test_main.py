@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 
 from dqa.cli import main
-from dqa.cli.help import GROUPS
+from dqa.cli.help import GROUPS, RARE
 
 
 def commands() -> dict[str, Any]:
@@ -48,7 +48,7 @@ def test_help_fits_and_cuts_no_word(
     monkeypatch.setenv("COLUMNS", "80")
     wrong = []
     for name, command in {"": None, "dellma": None, **every_command()}.items():
-        ran = dqa(*name.split(), "--help")
+        ran = dqa(*name.split(), "--help" if command is None else "--help-all")
         words = " ".join(ran.out.split())
         told = [" ".join(one.help.split()) for one in getattr(command, "params", ())]
         if (
@@ -61,6 +61,16 @@ def test_help_fits_and_cuts_no_word(
         ):
             wrong.append(name)
     assert wrong == []
+
+
+def test_help_is_short_and_names_what_lists_the_rest(dqa: Callable[..., Any]) -> None:
+    """Few options of a run are needed often."""
+    short, long = (dqa("eval", option).out for option in ("--help", "--help-all"))
+    assert short.count("\n  --") <= 25 < long.count("\n  --")
+    assert "--help-all lists the other options, too." in short
+    assert "--help-all" not in long
+    commands = every_command()
+    assert {option.name for one in commands.values() for option in one.params} >= RARE
 
 
 def test_the_version_is_the_packages(dqa: Callable[..., Any]) -> None:

@@ -15,6 +15,7 @@ from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from pkgutil import resolve_name
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from dqa.core.errors import DqaError, ParseError, PluginError, UnknownNameError, UsageError
@@ -60,9 +61,17 @@ _HEURISTIC = "dqa.deciders.heuristics:heuristic_factory"
 """What makes a decider of a scenario's heuristic; imported with the first."""
 
 
+_finding = Lock()
+
+
 @cache
-def _found(group: str) -> dict[str, EntryPoint]:
+def _points(group: str) -> dict[str, EntryPoint]:
     return {point.name: point for point in sorted(entry_points(group=group))}
+
+
+def _found(group: str) -> dict[str, EntryPoint]:
+    with _finding:  # the threads of a run would all read the packages at the same time
+        return _points(group)
 
 
 def names(kind: str) -> tuple[str, ...]:

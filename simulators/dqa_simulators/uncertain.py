@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,9 +90,6 @@ class UncertainWorld:
         Shape (n,): the utility of each action where every factor leaves it as it is.
     factors
         The k factors, independent of one another.
-    happened
-        The state that came true: for each factor the index of its value. It is one draw, and says
-        nothing about which decision was best beforehand.
 
     Raises
     ------
@@ -104,29 +100,14 @@ class UncertainWorld:
     actions: tuple[str, ...]
     base: NDArray[np.float64]
     factors: tuple[UncertainFactor, ...]
-    happened: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         rows = {factor.multipliers.shape[0] for factor in self.factors} | {len(self.base)}
-        if rows != {len(self.actions)} or len(self.happened) not in {0, len(self.factors)}:
+        if rows != {len(self.actions)}:
             raise DataError(
                 f"A world of {len(self.actions)} actions and {len(self.factors)} factors has "
-                f"{sorted(rows)} rows of effects and utilities, and a state of "
-                f"{len(self.happened)} values."
+                f"{sorted(rows)} rows of effects and utilities."
             )
-
-    @cached_property
-    def states(self) -> NDArray[np.int64]:
-        """Shape (S, k): every state there is, as indices of values."""
-        widths = [range(len(factor.values)) for factor in self.factors]
-        return np.array(list(product(*widths)), dtype=np.int64).reshape(-1, len(self.factors))
-
-    def probabilities(self, states: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the probability of each of `states`, shape (S, k), as shape (S,)."""
-        result = np.ones(len(states))
-        for place, factor in enumerate(self.factors):
-            result *= factor.probabilities[states[:, place]]
-        return result
 
     def utilities(self, states: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the utility of every action in each of `states`, shape (S, k), as shape (S, n)."""
@@ -134,11 +115,6 @@ class UncertainWorld:
         for place, factor in enumerate(self.factors):
             result *= factor.multipliers[:, states[:, place]].T
         return result
-
-    def utility(self, state: Sequence[int], action: str) -> float:
-        """Return the utility of one action in one state, given as indices of values."""
-        row = self.utilities(np.array([state], dtype=np.int64).reshape(1, -1))[0]
-        return float(row[self.actions.index(action)])
 
     def expected_utilities(self) -> NDArray[np.float64]:
         """Return the expected utility of every action, shape (n,).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
@@ -43,37 +43,26 @@ def coin() -> UncertainWorld:
     """Two actions and one factor: 6 to 2 that the first doubles."""
     doubling = {"price": np.array([[2.0, 1.0], [1.0, 1.0]])}
     factor = UncertainFactor("coin", ("head", "tail"), ("very likely", "unlikely"), doubling)
-    return UncertainWorld(("bold", "safe"), np.array([10.0, 16.0]), (factor,), (1,))
+    return UncertainWorld(("bold", "safe"), np.array([10.0, 16.0]), (factor,))
 
 
 def test_a_small_world_can_be_checked_by_hand(coin: UncertainWorld) -> None:
-    """6/8 of 20 and 2/8 of 10 is 17.5; tail came true."""
+    """6/8 of 20 and 2/8 of 10 is 17.5."""
     assert coin.expected_utilities().tolist() == [17.5, 16.0]
-    assert coin.utility((0,), "bold") == 20.0
-    assert coin.utility((1,), "bold") == 10.0
-    assert coin.utility(coin.happened, "bold") == 10.0
+    assert coin.utilities(np.array([[0], [1]])).tolist() == [[20.0, 16.0], [10.0, 16.0]]
 
 
 @pytest.mark.parametrize("scenario", ALL)
 def test_expected_utilities_are_the_sum_over_all_states(scenario: str) -> None:
     """The closed form is what enumerating every state gives."""
     for world in worlds(scenario, 5):
-        chances = world.probabilities(world.states)
+        states = np.array(list(product(*(range(len(one.values)) for one in world.factors))))
+        chances = np.prod(
+            [one.probabilities[states[:, n]] for n, one in enumerate(world.factors)], axis=0
+        )
         assert chances.sum() == pytest.approx(1.0)
-        by_hand = chances @ world.utilities(world.states)
+        by_hand = chances @ world.utilities(states)
         assert world.expected_utilities() == pytest.approx(by_hand, rel=1e-12)
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("scenario", ALL)
-def test_what_came_true_over_many_worlds_is_as_likely_as_was_said(scenario: str) -> None:
-    """Values called likely come true more often, in the proportion that the words say."""
-    expected, seen = np.zeros(3), np.zeros(3)
-    for world in worlds(scenario, 300):
-        for factor, value in zip(world.factors, world.happened, strict=True):
-            expected += factor.probabilities
-            seen[value] += 1
-    assert np.abs(seen - expected).max() < 5 * np.sqrt(expected.sum() * 0.25)
 
 
 @pytest.mark.parametrize("scenario", ALL)

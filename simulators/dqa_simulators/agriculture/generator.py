@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -71,7 +70,6 @@ def build_agriculture(rng: np.random.Generator, name: str) -> tuple[UncertainWor
         for factor, values in _FACTORS
     )
     world = UncertainWorld(crops, acre_yield * price, factors)
-    world = replace(world, happened=tuple(world.sample(1, rng)[0].tolist()))
     title = f"{name} outlook for {_YEAR + 1}"
     rows: dict[str, list[tuple[Cell, ...]]] = {
         "report": [(title, _overview(factors))],

@@ -247,7 +247,7 @@ def check_scenario(
             found.add("note", str(place / DOCUMENT), None, problem)
         else:
             trial = StatementTrial(read.scenario, there, found, seconds)
-            SchemaCheck(read.scenario.document, read.document, there, found, seconds).run()
+            SchemaCheck(read.scenario.document, read.document, there, found).run()
             targets = _check(read.scenario, read.document, read.problems, trial, target or {})
             count = trial.count
         _check_guesses(place, found)

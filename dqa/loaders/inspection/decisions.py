@@ -24,7 +24,6 @@ from dqa.scenarios.parameters import LIST_SEPARATOR
 from dqa.scenarios.statements import Values
 from dqa.scenarios.toml_lines import Place
 
-_MANY = 1_000
 _SHOWN_ROWS = 200
 _SHOWN_VALUES = 3
 _TARGETS = 3
@@ -135,49 +134,34 @@ class DecisionCheck:
         statements = self._written["candidates"]
         for written in statements:
             rows = self._trial.run(written, self._scenario.values(target), MOST_CANDIDATES)
-            if rows is None or not self._is_listing(written, rows, about):
+            if rows is None:
                 return None
+            self._check_listing(written, rows, about)
+        problem = f"it lists nothing{about}, so nothing can be chosen"
         try:
             candidates = list_candidates(self._scenario, self._trial.database, target)
         except InfrastructureError:
             raise
         except DqaError as error:
-            self._add_error(("candidates", "column"), error)
-            return None
-        if not candidates or len(candidates) > _MANY:
-            level: Level = "note" if candidates else "error"
-            problem = f"{len(candidates):,} can be chosen{about}, too many for a model to read"
-            problem = problem if candidates else f"nothing can be chosen{about}: it lists no row"
-            if statements:
-                self._trial.report(level, statements[0], problem)
-            else:
-                self._add_field(level, ("candidates",), problem)
-        return candidates or None
+            candidates, problem = (), str(error)
+        if candidates:
+            return candidates
+        if statements:
+            self._trial.report("error", statements[0], problem)
+        else:
+            self._add_field("error", ("candidates",), problem)
+        return None
 
-    def _is_listing(self, written: Written, rows: Rows, about: str) -> bool:
-        """Check the rows that list candidates; return whether there are any."""
+    def _check_listing(self, written: Written, rows: Rows, about: str) -> None:
+        """Report NULL and repeated values among the rows that list candidates."""
         values = Counter(str(cell_of(row[0])) for row in rows.rows if row[0] is not None)
         repeated = [value for value, count in values.items() if count > 1]
-        nulls = len(rows.rows) - values.total()
-        level: Level = "error"
-        problem = ""
-        if rows.cut in ("rows", "bytes"):
-            problem = f"it lists more than {len(rows.rows):,} rows{about}: narrow it, by WHERE or "
-            problem += "LIMIT"
-        elif not values:
-            what = "only NULL" if nulls else "nothing"
-            problem = f"it lists {what}{about}, so nothing can be chosen"
-        elif repeated:
-            level = "warning"
-            problem = f"it lists {_shown(repeated)} several times{about}: add DISTINCT, or a "
-            problem += "name that distinguishes them"
-        elif nulls:
-            level = "warning"
-            problem = f"{counted(nulls, 'row')} of its list{about} are NULL and left out: add "
-            problem += "IS NOT NULL"
-        if problem:
-            self._trial.report(level, written, problem)
-        return not problem or level == "warning"
+        if repeated:
+            problem = f"it lists {_shown(repeated)} several times{about}: add DISTINCT, or a name"
+            self._trial.report("warning", written, f"{problem} that distinguishes them")
+        if nulls := len(rows.rows) - values.total():
+            problem = f"{counted(nulls, 'row')} of its list{about} are NULL and left out"
+            self._trial.report("warning", written, f"{problem}: add IS NOT NULL")
 
     # --- outcomes ---
 

@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from dqa.core.database import Database, Limits
-from dqa.core.errors import QueryError
-from dqa.core.schema import EdgeInfo, NodeInfo, Part, TableInfo, cypher_name
+from dqa.core.database import Database
+from dqa.core.schema import EdgeInfo, NodeInfo, Part, TableInfo
 from dqa.core.situation import ColumnType
-from dqa.core.text import visible
 from dqa.loaders.inspection.findings import Findings, Level, hint
 from dqa.scenarios.column_types import can_hold, column_type
 from dqa.scenarios.document import EdgePart, NodePart, ScenarioDocument, TablePart
 from dqa.scenarios.including import MergedDocument
-from dqa.scenarios.tables import quoted_for
 from dqa.scenarios.toml_lines import Place
 
 _FOLDED = frozenset({"sqlite", "duckdb", "ladybug", "ansi"})
@@ -35,15 +32,12 @@ class SchemaCheck:
         The document, and the lines of its fields.
     database, found
         The database, and the collector of findings.
-    seconds
-        The time limit of a statement.
     """
 
     document: ScenarioDocument
     merged: MergedDocument
     database: Database
     found: Findings
-    seconds: float
 
     def run(self) -> None:
         """Check everything that the kind of database needs."""
@@ -59,8 +53,8 @@ class SchemaCheck:
         for index, node in enumerate(document.nodes):
             here: Place = ("nodes", index)
             held = self._named((*here, "label"), "label", node.label, nodes)
-            if held is not None and self._properties(here, node, held, types.get(node.table, {})):
-                self._node_key((*here, "key"), node, held)
+            if held is not None:
+                self._properties(here, node, held, types.get(node.table, {}))
         for index, edge in enumerate(document.edges):
             here = ("edges", index)
             label = self._named((*here, "label"), "relationship type", edge.label, edges)
@@ -77,57 +71,8 @@ class SchemaCheck:
         info = self._named((*here, "name"), "table", table.name, known)
         if info is None:
             return
-        has_key = True
         for index, column in enumerate(table.columns):
-            is_there = self._field((*here, "columns", index), info, column.name, column.type)
-            has_key &= is_there or column.name not in table.key
-        declared = {name.casefold() for name in info.key}
-        if has_key and not (declared and declared <= {name.casefold() for name in table.key}):
-            self._key((*here, "key"), table, info)
-
-    def _key(self, place: Place, table: TablePart, info: TableInfo) -> None:
-        """Report a key with the same values in several rows."""
-        columns = ", ".join(quoted_for(self.database, name) for name in table.key)
-        statement = (
-            f"SELECT COUNT(*) FROM (SELECT {columns} FROM {quoted_for(self.database, info.name)} "  # noqa: S608
-            f"GROUP BY {columns} HAVING COUNT(*) > 1) repeated"
-        )
-        shown = ", ".join(table.key)
-        repeated = self._count(place, statement, f"({shown}) is a key of '{table.name}'")
-        if repeated is None:
-            return
-        if repeated:
-            fix = f"the database's key is {[*info.key]}" if info.key else "name columns that do"
-            problem = f"({shown}) is no key of '{table.name}': {repeated:,} of its values are in "
-            # A table without a key in the database may have none at all.
-            level: Level = "error" if info.key else "warning"
-            self._report(level, place, f"{problem}several rows; {fix}")
-        elif not info.key:
-            problem = f"'{table.name}' has no primary key in the database; by its rows ({shown})"
-            self._report("note", place, f"{problem} is one today: make sure that it stays one")
-
-    def _node_key(self, place: Place, node: NodePart, info: NodeInfo) -> None:
-        """Report a key with the same value in several nodes."""
-        if info.key == node.key:
-            return
-        label, key = cypher_name(info.label), cypher_name(node.key)
-        statement = (
-            f"MATCH (n:{label}) WITH n.{key} AS value, count(*) AS many "
-            "WHERE many > 1 RETURN count(value)"
-        )
-        if self._count(place, statement, f"'{node.key}' is a key of '{node.label}'"):
-            problem = f"'{node.key}' is no key of '{node.label}': several nodes have the same value"
-            self._report("error", place, problem)
-
-    def _count(self, place: Place, statement: str, checked: str) -> int | None:
-        """Return the only number of a statement; None for one that fails, which is reported."""
-        try:
-            rows = self.database.query(statement, Limits(rows=1, seconds=self.seconds)).rows
-        except QueryError as error:
-            problem = f"whether {checked} could not be checked: {visible(str(error))}"
-            self._report("note", place, problem)
-            return None
-        return int(str(rows[0][0]))
+            self._field((*here, "columns", index), info, column.name, column.type)
 
     def _properties(
         self,
@@ -135,15 +80,13 @@ class SchemaCheck:
         part: NodePart | EdgePart,
         info: NodeInfo | EdgeInfo,
         types: Mapping[str, ColumnType],
-    ) -> bool:
-        """Check the properties of a part; return whether the database has all of them."""
-        has_all = True
+    ) -> None:
+        """Check the properties of a part."""
         for name, column in part.properties.items():
-            has_all &= self._field((*here, "properties", name), info, name, types.get(column))
-        return has_all
+            self._field((*here, "properties", name), info, name, types.get(column))
 
-    def _field(self, place: Place, info: Part, name: str, kind: ColumnType | None) -> bool:
-        """Check the name and the type of a column or property; return whether it exists."""
+    def _field(self, place: Place, info: Part, name: str, kind: ColumnType | None) -> None:
+        """Check the name and the type of a column or property."""
         what = "column" if info.kind == "table" else "property"
         fields = {field.name: field for field in info.fields}
         field = self._named(place, f"{what} of '{info.name}'", name, fields)
@@ -152,7 +95,6 @@ class SchemaCheck:
             problem = f"'{field.name}' of '{info.name}' is {field.type} in the database, which "
             problem += f'holds {held} values, not {kind}; write type = "{held}"'
             self._report("error", place, problem)
-        return field is not None
 
     def _named(
         self, place: Place, what: str, name: str, known: Mapping[str, _Known]

@@ -133,7 +133,7 @@ def test_a_run_has_results_summaries_a_table_and_figures(tmp_path: Path) -> None
     assert [trace.key for trace in run.traces] == [result.key for result in run.results]
     again = dqa.read_run(tmp_path / "run")
     assert (again.results, again.spec, again.summaries) == (run.results, run.spec, run.summaries)
-    with pytest.raises(dqa.UsageError, match="kept nowhere"):
+    with pytest.raises(dqa.UsageError, match="not stored"):
         _ = dqa.evaluate(questions, ["first"], databases=["sqlite"]).traces
 
 

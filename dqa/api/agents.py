@@ -68,7 +68,7 @@ class DecidedStatement(Record):
 
 
 class DecidedReview(Record):
-    """What a person was asked to approve, and the answer; see `dqa.core.events.ReviewEvent`."""
+    """A person's answer to a review; see `dqa.core.events.ReviewEvent`."""
 
     about: ReviewKind
     text: _Text
@@ -98,11 +98,11 @@ class Decided(Record):
     statements
         The statements that ran, in order, the first 50.
     reviews
-        What people were asked to approve, and their answers, in order.
+        The answers of people to reviews, in order.
     warnings
-        What the decision does not take into account.
+        Facts that the decision does not take into account.
     input_tokens, output_tokens, cost
-        What it used; `cost` if prices are known.
+        The usage; `cost` if prices are known.
     """
 
     choice: Candidate | None
@@ -160,7 +160,7 @@ class Decisions:
     Parameters
     ----------
     decider
-        Who decides, as a name or an object; by default the one that a package names for it.
+        The decider, as a name or an object; by default that of the installed packages.
     calls
         How models are called; a budget is for one question.
     scenarios
@@ -171,7 +171,7 @@ class Decisions:
     Raises
     ------
     UsageError
-        An argument is wrong, or the decider needs a model and none is given.
+        An argument is wrong, or the decider needs a model and `deciding` names none.
     """
 
     def __init__(
@@ -230,12 +230,12 @@ class Decisions:
         """
         if scenario is None and question is None:
             also = f", or a scenario ({', '.join(self._scenarios)})" if self._scenarios else ""
-            raise UsageError(f"Say what is to be decided: give a question{also}.")
+            raise UsageError(f"Give the question to decide{also}.")
         if scenario is not None and scenario not in self._scenarios:
             raise UnknownNameError("scenario", scenario, self._scenarios)
         if candidates_statement is not None and asked.get("candidates") is not None:
             raise UsageError(
-                "candidates and candidates_statement both say what can be chosen: give one."
+                "candidates and candidates_statement both list the candidates: give one."
             )
         if candidates_statement is not None:
             asked["candidates"] = candidates_statement
@@ -277,12 +277,12 @@ _Action: TypeAlias = Callable[..., ToolResult]
 
 
 class SchemaText(Record):
-    """What a database holds, as a model reads it.
+    """The contents of a database, as a model reads them.
 
     Attributes
     ----------
     database, kind, language
-        What it is, and what statements are written in.
+        Its name and kind, and the language of its statements.
     text
         One table, label or relationship type a line.
     described, total
@@ -302,7 +302,7 @@ class SchemaText(Record):
 
 
 class _Strict(Arguments):
-    """Arguments of which each is known: a misspelt one would be left out unseen."""
+    """Arguments that refuse unknown names: a misspelt one would be ignored."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -311,7 +311,7 @@ class SchemaArguments(_Strict):
     """What `schema` takes."""
 
     question: str = Field(
-        default="", description="what it is about: tables that its words name are described first"
+        default="", description="the topic: tables that its words name are described first"
     )
     tokens: int = Field(
         default=MOST_TOKENS,
@@ -336,7 +336,7 @@ class SampleArguments(DescribeArguments):
 class FindArguments(_Strict):
     """What `find` takes."""
 
-    words: Text = Field(description="words that say what the column holds")
+    words: Text = Field(description="words that describe the column")
     most: int = Field(default=20, ge=1, le=_MOST_SAMPLED, description="most columns")
 
 
@@ -350,18 +350,18 @@ class AskArguments(_Strict):
     """What `ask` takes."""
 
     question: str | None = Field(
-        default=None, description="what is to be decided; left out where a scenario says it"
+        default=None, description="the question to decide; omit it if a scenario has it"
     )
     rules: str | None = Field(default=None, description="the business rules, as a text")
-    candidates: list[str] | None = Field(default=None, description="what can be chosen, as a list")
+    candidates: list[str] | None = Field(default=None, description="the candidates, as a list")
     candidates_statement: str | None = Field(
-        default=None, description="or a statement whose first column lists what can be chosen"
+        default=None, description="or a statement whose first column lists the candidates"
     )
     scenario: str | None = Field(
-        default=None, description="one of the scenarios that this server decides, if it has any"
+        default=None, description="one of the scenarios of this server, if it has any"
     )
     target: dict[str, str] = Field(
-        default={}, description="what the scenario's question is about, by name"
+        default={}, description="the values of the scenario's parameters, by name"
     )
 
 
@@ -408,7 +408,7 @@ class AgentTool:
         given = fitted_arguments(self.name, self.arguments, arguments)
         name = given.pop("database", next(iter(self.databases)))
         found = self.action(self.databases[name], **given)
-        # Others know a database by its name, and not by the path of a file.
+        # Agents know a database by its name, not by the path of its file.
         return found.changed(database=name) if "database" in self.result.model_fields else found
 
 
@@ -423,8 +423,8 @@ def agent_tools(
     Parameters
     ----------
     databases
-        An open database, or several by name, of which every call then names one. Policy and audit
-        are those that each was opened with.
+        An open database, or several by name; every call then names one. Each keeps the policy and
+        the audit that it was opened with.
     limits
         The limits of a statement of ``query``.
     decisions
@@ -474,16 +474,16 @@ def _schema(database: Database, question: str, tokens: int) -> SchemaText:
 
 def _refuse(_database: Database, **_asked: Any) -> NoReturn:  # noqa: ANN401  (any arguments)
     raise UsageError(
-        "Nobody decides here: no decider and no model were given when the tools were set up "
-        "(--model, --decider). Use schema and query instead."
+        "This server makes no decisions: it was set up without a decider and a model (--model, "
+        "--decider). Use schema and query instead."
     )
 
 
 _LOOKING = (
     AgentTool(
         "schema",
-        "List what a database holds: tables, columns, types and keys; or labels, relationship "
-        "types and properties. Where not all can be described, a question says what matters.",
+        "List the contents of a database: tables, columns, types and keys; or labels, relationship "
+        "types and properties. If not all can be described, a question selects what matters.",
         SchemaArguments,
         SchemaText,
         _schema,
@@ -530,12 +530,12 @@ def _naming_database(arguments: type[BaseModel], names: tuple[str, ...]) -> type
         arguments.__name__,
         __base__=arguments,
         __doc__=arguments.__doc__,
-        database=(which, Field(description="the database that is meant")),
+        database=(which, Field(description="the database to use")),
     )
 
 
 def is_mendable(error: DqaError) -> bool:
-    """Whether an agent that is told of an error can do something about it."""
+    """Whether an agent can fix the cause of an error."""
     if isinstance(error, AuditError):
         return False
     return isinstance(error, QueryError | UnknownNameError | UnparsableReplyError | UsageError)

@@ -74,11 +74,11 @@ class AskedQuestion(Record):
         The scenario that the database holds, by name or folder: its question is asked, by its
         rules.
     target
-        What the scenario's question is about.
+        The values of the scenario's parameters.
     rules
         The business rules, as a text.
     candidates
-        What can be chosen: a statement whose first column lists it, or a list, e.g. of
+        The candidates: a statement whose first column lists them, or a list, e.g. of
         `read_candidates`.
     context
         Statements whose rows a decider reads that writes none itself.
@@ -99,24 +99,24 @@ class AskedQuestion(Record):
     @model_validator(mode="after")
     def _makes_one(self) -> Self:
         if self.question is not None and not self.question.strip():
-            raise UsageError("The question (--question) is empty: say what is to be decided.")
+            raise UsageError("The question (--question) is empty: write the question to decide.")
         if self.scenario is None and self.question is None:
             raise UsageError(
-                "Say what is to be decided: give a question (--question), or a scenario "
-                "(--scenario) where the database holds one."
+                "Give the question to decide (--question), or a scenario (--scenario) if the "
+                "database holds one."
             )
         if self.scenario is None and self.target:
             raise UsageError(
                 f"The target {next(iter(self.target))} belongs to a scenario: name it (--scenario)."
             )
         if self.scenario is not None and (self.question is not None or self.rules is not None):
-            # The simulator would go on answering the scenario's question.
+            # The simulator would still answer the scenario's question.
             raise UsageError(
                 f"The scenario '{self.scenario}' has a question and rules of its own: leave "
                 "away question and rules, or the scenario for a question of yours."
             )
         if self.candidates == ():
-            raise UsageError("candidates (--candidate) lists none: name what can be chosen.")
+            raise UsageError("candidates (--candidate) is empty: name at least one.")
         return self
 
     def read(self, database: Database) -> Question:
@@ -125,8 +125,8 @@ class AskedQuestion(Record):
         Raises
         ------
         UsageError
-            No candidate is listed, the target is not what the scenario asks about, or the database
-            does not hold the scenario.
+            No candidate is listed, the target does not fit the scenario, or the database does not
+            hold the scenario.
         DataError
             It holds the scenario, but not in its types.
         QueryError, InfrastructureError
@@ -217,8 +217,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     question
         In the user's own words; or an `AskedQuestion`.
     decider
-        Who decides, as a name or an object; or one that is connected, with `calls` and the fields
-        of its own.
+        The decider, as a name or an object; or a connected one with its own `calls` and fields.
     calls
         How models are called.
     policy, audit, tables
@@ -226,7 +225,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher
         Receives the events of the decision as they happen.
     reviewer, review
-        Who is asked to approve, correct or refuse, and what: ``plan``, ``statement`` (of a model,
+        Approves, corrects or refuses; and the kinds of review: ``plan``, ``statement`` (of a model,
         allowed by the guard, before it runs), ``decision``. The callable takes a `Review`, waits
         for a person and returns a `ReviewAnswer`.
     debug
@@ -395,7 +394,7 @@ def _listed(statement: str, database: Database) -> Choices:
         if not isinstance(getattr(error.__cause__, "__cause__", None), RefusedStatementError):
             raise  # it is a statement, and something else is wrong with it
         raise UsageError(
-            f"{error} Names themselves are given one by one (--candidate NAME) or as a file "
+            f"{error} To name candidates, use --candidate NAME for each, or a file "
             "(--candidates-from FILE)."
         ) from error
     if not listed.total:
@@ -404,7 +403,7 @@ def _listed(statement: str, database: Database) -> Choices:
 
 
 def _described(database: Database, question: Question) -> Database:
-    """Return a database with what the question's scenario says about its tables."""
+    """Return a database with the descriptions of its tables by the question's scenario."""
     scenario = plugins.scenario_of(question)
     if scenario is None or not isinstance(database, GuardedDatabase):
         return database

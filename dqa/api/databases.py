@@ -59,7 +59,7 @@ def open_database(  # noqa: PLR0913  (each is a question of its own to the calle
     limits
         The default limits of a statement.
     policy
-        What may be read, or a JSON file that says so; None for everything.
+        The readable data, or its JSON file; None for everything.
     audit
         The audit of its statements, or a file to append them to; None for none.
     tables
@@ -154,7 +154,7 @@ def load(
     replace: str | None = None,
     shown: Shown = iter,
 ) -> tuple[LoadedHere, ...]:
-    """Load the databases of questions, each into its own namespace; what is there stays.
+    """Load the databases of questions, each into its own namespace; existing data stays.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def loaded(location: str | Path) -> tuple[LoadedSituation, ...]:
 
 
 def unload(location: str | Path, namespaces: Iterable[str]) -> tuple[LoadedSituation, ...]:
-    """Drop namespaces that `load` made and return what they held; nothing else is ever dropped."""
+    """Drop namespaces that `load` made, and return their situations; nothing else is dropped."""
     where = whole_url(str(location))
     backend = plugins.backend_for(where)
     return tuple(backend.unload(where, name) for name in namespaces)
@@ -229,7 +229,7 @@ class HealthState(StrEnum):
 
 
 class DatabaseHealth(Record):
-    """What was found out about a database.
+    """The state of a database.
 
     Attributes
     ----------
@@ -238,13 +238,13 @@ class DatabaseHealth(Record):
     location
         Without its password; None in memory.
     role
-        Who is connected; empty without users.
+        The connected role; empty without users.
     may_write
         Whether that role could write without the guard and the read-only session.
     advice
         What its owner could fix: the role that is connected, and the server's settings.
     problem
-        What is wrong or missing, in one line with the fix; None if it works.
+        The problem, in one line with the fix; None if it works.
     """
 
     database: str
@@ -297,7 +297,7 @@ def _examine(name: str, location: str | None) -> DatabaseHealth:
 
 
 def _missing(backend: Backend) -> dict[str, object] | None:
-    """Return what a backend lacks that nothing needs yet; None if it can be tried."""
+    """Return the state of a backend that is not set up; None if it can be tried."""
     url = f"set {variable_of(backend.name)} to its URL, {backend.example}"
     if not backend.is_installed:
         then = "" if backend.embedded else f", and {url}"
@@ -310,7 +310,7 @@ def _missing(backend: Backend) -> dict[str, object] | None:
 
 
 Content: TypeAlias = "str | Path | Mapping[str, Any] | Situation"
-"""What a temporary database holds: a script, a file, tables by name, or a situation."""
+"""The contents of a temporary database: a script, a file, tables by name, or a situation."""
 
 _SCRIPTS = frozenset({".sql", ".cypher", ".cql"})
 _URL = re.compile(r"[A-Za-z][\w+.-]*://\S+")
@@ -332,14 +332,14 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     Parameters
     ----------
     content
-        What it holds:
+        Its contents:
 
         - tables by name, each a dict of columns or a list of rows that are dicts;
         - a script in the engine's language, as a text or a path that ends in ``.sql`` or
           ``.cypher``; it is the caller's own and not guarded;
         - a situation of a question set;
-        - the URL or path of a database that is there already: it is opened where it is, whatever
-          `engine` says, and stays.
+        - the URL or path of an existing database: it is opened in place, whatever `engine` is,
+          and stays.
     engine
         The backend's name: embedded ones hold it in memory.
     location

@@ -36,7 +36,7 @@ class TrainedPlayer(Record):
     world, player
         Their names.
     seed, iterations
-        What it was trained with.
+        The parameters of the training.
     file
         Where it is stored.
     was_kept
@@ -159,7 +159,7 @@ def play_tournament(
     watcher: Watcher | None = None,
     **how: Any,  # noqa: ANN401  (as `dqa.play`)
 ) -> Tournament:
-    """Let every player play every opponent, and compare the figures with those of papers.
+    """Play every player against every opponent, and compare the figures with those of papers.
 
     In a world of one player each plays alone.
 
@@ -168,7 +168,7 @@ def play_tournament(
     world
         By name.
     players, opponents
-        Who plays; by default the installed players and opponents of the papers' tables of this
+        By default the installed players and opponents of the papers' tables of this
         world. In a world of one player there are no opponents.
     out, watcher
         As in `dqa.play`; the same call resumes its own run.
@@ -198,8 +198,8 @@ def play_tournament(
     if not (players and (opponents or alone)):
         asked = "--players" if alone else "--players, --opponents"
         raise UsageError(
-            f"No installed package has a table of games of '{world}' with players that are there: "
-            f"name who plays ({asked})."
+            f"No installed package has a table of games of '{world}' with installed players: name "
+            f"the players ({asked})."
         )
     able = (name for name in references if name in plugins.world(world).policies)
     how.setdefault("reference", next((name for name in able if name not in problems), None))
@@ -213,7 +213,7 @@ def play_tournament(
 
 
 def tournament_worlds() -> tuple[str, ...]:
-    """Return the installed worlds of which papers printed tables, in the order of these."""
+    """Return the installed worlds with tables in papers, in the order of these."""
     named = dict.fromkeys(world for paper in _papers() for world in paper.worlds)
     return tuple(world for world in named if world in plugins.names("world"))
 

@@ -151,7 +151,7 @@ def langchain_tools(
 
 
 def _langchain(tool: AgentTool) -> StructuredTool:
-    def run(**arguments: Any) -> tuple[str, ToolResult]:  # noqa: ANN401  (what the tool takes)
+    def run(**arguments: Any) -> tuple[str, ToolResult]:  # noqa: ANN401  (the tool's arguments)
         try:
             found = tool.call(arguments)
         except DqaError as error:
@@ -194,8 +194,8 @@ def decision_node(
         The key that the decision is written to: a `Decided` as plain JSON values, so that
         checkpoints can keep it.
     review
-        What a person approves: ``plan``, ``statement``, ``decision``. The graph, which needs a
-        checkpointer, is interrupted with a `Review` as plain JSON values, and resumes with
+        The kinds of review by a person: ``plan``, ``statement``, ``decision``. The graph needs a
+        checkpointer. It is interrupted with a `Review` as plain JSON values, and resumes with
         ``Command(resume=...)`` and a `ReviewAnswer` in the same form. No model is called and no
         statement runs twice for it.
 

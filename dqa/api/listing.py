@@ -1,4 +1,4 @@
-"""What is installed: every plug-in by name, with what it is in one line."""
+"""The installed plug-ins by name, each with a description in one line."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from dqa.scenarios.document import Part
 _KINDS = ("scenario", "decider", "database", "simulator", "set")
 
 
-_SEE_WORLDS = "'dqa list --worlds' says what is played, and by how many"
+_SEE_WORLDS = "'dqa list --worlds' describes it"
 
 
 class Entry(Record):
-    """One plug-in: its name, and what it is or why it cannot be used."""
+    """One plug-in: its name, and its description or the reason why it cannot be used."""
 
     name: str
     description: str
@@ -34,7 +34,7 @@ def installed(scenarios: Iterable[str] = ()) -> Mapping[str, tuple[Entry, ...]]:
     Parameters
     ----------
     scenarios
-        Folders of scenarios that nobody installed, which are made known first.
+        Folders of scenarios that are not installed; they are registered first.
     """
     for folder in scenarios:
         plugins.scenario(scenario_name(folder))
@@ -43,7 +43,7 @@ def installed(scenarios: Iterable[str] = ()) -> Mapping[str, tuple[Entry, ...]]:
     models = (
         Entry(name=f"scripted:{name}", description=program) for name in plugins.script_names()
     )
-    # Not what they are: nobody who only looks what there is waits for their numerics.
+    # Without a description: a list must not wait for the import of their numerics.
     worlds = tuple(Entry(name=name, description=_SEE_WORLDS) for name in plugins.names("world"))
     return {**found, "worlds": worlds, "models": tuple(models)}
 
@@ -82,13 +82,13 @@ def _description(kind: str, name: str) -> str:
         return summary_of(name)
     if kind == "world":
         return _world_described(name)
-    # Not the simulator itself: nobody who only looks what there is waits for its numerics.
+    # Not from the simulator itself: a list must not wait for the import of its numerics.
     outcomes = plugins.scenario(name).outcomes
     return f"outcomes by {outcomes.python or f'a {outcomes.source}'}"
 
 
 def _world_described(name: str) -> str:
-    """Return what is decided in a world, by how many players, and which programs play it."""
+    """Return the description of a world, its number of players, and its programs."""
     from dqa.worlds.base import count_players
 
     factory = plugins.world(name)
@@ -133,8 +133,8 @@ _OWN: Mapping[str, str] = {
     "trace": "dqa.evaluation.traces:Trace",
     "trained_player": "dqa.api.games:TrainedPlayer",
 }
-"""By what a format is called, where its class is; methods add theirs by entry point
-``dqa.formats``. It is imported when it is asked for, since a list of names needs none."""
+"""The classes of formats by name, imported on use; methods add theirs by entry point
+``dqa.formats``."""
 
 
 def format_names() -> tuple[str, ...]:

@@ -373,7 +373,7 @@ def find_columns(database: Database, words: str, most: int = 20) -> FoundColumns
     database
         An open one; what its policy hides is not found.
     words
-        What the column contains.
+        Words for the contents of the column.
     most
         The most columns.
     """

@@ -43,7 +43,7 @@ Transport: TypeAlias = Literal["stdio", "http"]
 PATH = "/mcp"
 """Where the server is, over HTTP."""
 _LOCAL = ("127.0.0.1", "localhost", "::1")
-_ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  (what is refused without names)
+_ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  (refused without names)
 _MOST_OF_CLIENT = 8
 """Calls of one client that run at once. Its other calls wait; other clients are not affected."""
 
@@ -130,9 +130,8 @@ def serve_mcp(  # noqa: PLR0913  (each is a question of its own to the caller)
     host, port
         Where to listen over HTTP; port 0 is any that is free.
     allowed_hosts
-        Names by which clients may call this server (the ``Host`` header), in addition to `host`. A
-        server that other machines reach needs one, so that no web page can reach it by its own
-        name.
+        Further host names of this server (the ``Host`` header), in addition to `host`. A server
+        that other machines reach needs one, so that no web page can reach it by its own name.
 
     Raises
     ------
@@ -215,7 +214,7 @@ def _client_of(context: Any) -> tuple[str, ...]:  # noqa: ANN401  (the SDK's)
 
 
 def _called(tool: AgentTool, arguments: Mapping[str, Any]) -> CallToolResult:
-    """Call a tool; what the agent can fix is the tool's error, a failure the protocol's."""
+    """Call a tool; an error that the agent can fix is the tool's, a failure the protocol's."""
     from mcp import MCPError
     from mcp_types import INTERNAL_ERROR, CallToolResult, TextContent
 
@@ -302,16 +301,16 @@ async def _serve_http(
 
 
 def _names(host: str, port: int, allowed: Sequence[str]) -> tuple[str, ...]:
-    """Return the names by which clients may call the server."""
+    """Return the host names of the server."""
     if not 0 <= port < 1 << 16:
         raise UsageError(f"port {port} (--port): give one from 0 to 65535.")
     if host in _LOCAL:
         return (*("127.0.0.1", "localhost", "[::1]"), *allowed)
     if host in _ANYWHERE and not allowed:
         raise UsageError(
-            f"host {host} (--host) is reached under any name: say which ones clients use "
-            "(--allow-host NAME), so that no web page can reach it by another. It asks nobody who "
-            "they are: put what does in front of it."
+            f"host {host} (--host) accepts any name: give the names that clients use (--allow-host "
+            "NAME), so that no web page can reach it by another. It does not authenticate clients: "
+            "put a proxy that does in front of it."
         )
     return (*(() if host in _ANYWHERE else (host,)), *allowed)
 
@@ -322,7 +321,7 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         raise UsageError(
-            f"Nobody can listen at {host}, port {port} (--host, --port): "
+            f"Cannot listen at {host}, port {port} (--host, --port): "
             f"{error.strerror or error}. Name another."
         ) from error
 
@@ -343,6 +342,6 @@ def _leaving_on_signals() -> Iterator[None]:
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    # Workers end with this process: each dies as soon as nobody is at the other end.
+    # Workers end with this process: each ends when its connection closes.
     os.write(2, b"Interrupted.\n" if number == signal.SIGINT else b"")
     os._exit(128 + number)

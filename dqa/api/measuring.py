@@ -38,8 +38,8 @@ from dqa.loaders.sources import GeneratedFolder, InPlaceFolder, OwnQuestions, Re
 from dqa.report.export_rows import ExportedDecision, encode_rows
 
 _NO_ANALYSIS = (
-    "an analysis tells right decisions from wrong ones, and games have none; 'dqa results' prints "
-    "what they came to."
+    "an analysis separates right decisions from wrong ones, and games have none; 'dqa results' "
+    "prints their figures."
 )
 
 
@@ -220,7 +220,7 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     only_shared
         Compare on the questions that all were asked, where not all were asked the same.
     times
-        Also tell how long decisions took, for which all traces are read.
+        Whether to compare the durations of decisions, too; this reads all traces.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def _require_known(kind: str, name: str, known: Collection[str]) -> None:
 _SHOWN = 3
 """Questions that a message names."""
 _NO_COMPARISON = (
-    "what is compared are right decisions; 'dqa results' prints every player against every "
+    "right decisions are compared; 'dqa results' prints every player against every "
     "opponent, on the same deals."
 )
 
@@ -368,7 +368,7 @@ def _require_one_truth(found: Sequence[Contestant]) -> None:
 
 
 def _right_answers(result: Result) -> set[tuple[Candidate, ...]]:
-    """Return what may be the right answers: a right statement may be one, or follows them."""
+    """Return the possible right answers: a right statement is one of them, or follows them."""
     answers = result.ties[:MOST_TIES]
     ends_in_own = result.match is not None and len(answers) > 1 and answers[-1] == result.choice
     return {answers, answers[:-1]} if ends_in_own else {answers}
@@ -536,9 +536,9 @@ def _write_logs(run: Run, folder: Path, questions: QuestionSet | None) -> None:
 
 
 def _questions(run: Run, given: QuestionSet | None) -> Mapping[str, Question]:
-    """Return the questions that are given, or can be read again and have not changed.
+    """Return the questions that were passed, or can be read again and have not changed.
 
-    A user's own database is not asked again: traces have what a model was shown.
+    A user's own database is not queried again: traces have the prompts.
     """
     found = given
     asked = run.spec.questions if isinstance(run.spec, RunSpec) else None

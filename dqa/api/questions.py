@@ -110,7 +110,7 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     policy: Policy | Path | str | None = None,
     audit: Audit | Path | str | None = None,
 ) -> QuestionSet:
-    """Read questions of one's own, about one's own databases.
+    """Read your own questions about your own databases.
 
     The databases are asked where they are, read-only; nothing is loaded.
 
@@ -119,16 +119,15 @@ def read_questions(  # noqa: PLR0913  (each is a question of its own to the call
     questions
         A file of one JSON object a line, or a list of the same (``dqa formats own_question``).
     databases
-        What they are about: a URL or a file, several of them, or by name, as a question names its
-        ``database``.
+        A URL or a file, several of them, or by the names that questions use as ``database``.
     name
-        What a list is called; a file's questions are called as the file is.
+        The name of a list; a file's questions have the name of the file.
     scenario
-        Whose question each asks that names none, by name or folder: it needs its target alone.
+        Default scenario for lines without one, by name or folder: they need only their target.
     limit
         Most questions.
     policy, audit
-        What of the databases may be read, and who watches the statements that list candidates.
+        The readable data, and the audit of the statements that list candidates.
 
     Raises
     ------
@@ -158,7 +157,7 @@ class ShownSituation(Record):
         pattern="^[0-9a-f]{64}$",
         description="of its content; None of a database that is asked where it is",
     )
-    rows: dict[str, int] = Field(description="by table; empty where nobody counted them")
+    rows: dict[str, int] = Field(description="by table; empty if they were not counted")
 
 
 class ShownSchema(Record):
@@ -169,19 +168,19 @@ class ShownSchema(Record):
 
 
 class ShownQuestion(Record):
-    """One question as a decider meets it, with what is right.
+    """One question as a decider meets it, with the right answer.
 
     Attributes
     ----------
     target
-        What the goal is about.
+        The values of the scenario's parameters.
     candidates
-        What can be chosen, in table order; empty where nobody lists it.
+        In table order; empty if they are not listed.
     answer
-        The official answer, None where none is known.
+        The official answer; None if unknown.
     outcomes
-        What each candidate led to, or its true expected utility in a generated world; None where
-        only rules tell.
+        The outcome of each candidate, or its true expected utility in a generated world; None if
+        unknown.
     """
 
     key: str
@@ -301,7 +300,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
         As `dqa.loaders.generator.generate`; a bound that is too tight is named, with what there
         was. Or a decider that is resisted decides none of a scenario's questions.
     InfrastructureError, CrashError, BudgetSpentError
-        The deciders that are resisted cannot go on.
+        The deciders that are resisted cannot continue.
     """
     if resist and options.engine != "local":
         raise UsageError(

@@ -45,8 +45,8 @@ _Decided: TypeAlias = Sequence[tuple[int, Result]]
 """The results of a question, with the places of their runs."""
 
 _NO_REPORT = (
-    "a report shows questions with what is right, and games have none; 'dqa results' prints their "
-    "tables, and 'dqa trace' every move."
+    "a report shows questions with their right answers, and games have none; 'dqa results' prints "
+    "their tables, and 'dqa trace' every move."
 )
 
 
@@ -179,7 +179,7 @@ class ReportedRuns:
             )
         elif lacking:
             outcomes = (
-                "What every candidate leads to is not shown: the questions are not at hand. "
+                "The outcomes of candidates are not shown: the questions are not available. "
                 f"{lacking[0]}"
             )
         title = title or f"Report of {', '.join(names)}"
@@ -224,7 +224,7 @@ class ReportedRuns:
 def _outcomes(
     asked: QuestionSet, question: Question, situation: Situation | None, rules: str | None
 ) -> Outcomes | None:
-    """Return what the candidates of a question lead to; None if it is not known."""
+    """Return the outcomes of the candidates of a question; None if they are unknown."""
     if question.answer_form == "statement":
         return None
     is_recorded = question.scenario not in plugins.names("simulator")
@@ -234,12 +234,12 @@ def _outcomes(
     known = rules if rules in simulator.rule_sets else None
     try:
         return simulator.outcomes(situation, [question], known)[0]
-    except DqaError:  # results have what was known when the run was judged
+    except DqaError:  # results have the outcomes that the judge knew
         return None
 
 
 def _find_questions(run: Run, given: QuestionSet | Path | str | None) -> Found:
-    """Return the questions of a run: given, read or generated again, which may take a while."""
+    """Return the questions of a run: those passed, or else read or generated again."""
     if run.location is not None:
         return find_questions(RunReader(run.location), given)
     return given if isinstance(given, QuestionSet) else None, "Their location is not stored."

@@ -76,7 +76,7 @@ class StoredWork:
     earlier
         The record of the run that resumes; None for a new one.
     options, calls
-        The given ones, or those of the run that resumes.
+        The caller's, or those of the run that resumes.
     """
 
     def __init__(  # noqa: PLR0913  (as `evaluate`)
@@ -126,7 +126,7 @@ class StoredWork:
     def storing(
         self, spec: AnySpec, content_hash: str, planned: int, games: GamesRecord | None = None
     ) -> Iterator[RunStore]:
-        """Open the store of the run, and close it; errors say what is stored, and how to resume."""
+        """Open the store of the run, and close it; errors say how to resume the run."""
         record = RunRecord(
             spec=spec,
             content_hash=content_hash,
@@ -287,25 +287,25 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher: Watcher | None = None,
     **fields: Any,  # noqa: ANN401  (fields of the spec)
 ) -> Run:
-    """Let deciders decide questions on databases, and judge every decision.
+    """Ask deciders questions about databases, and judge every decision.
 
     Parameters
     ----------
     what
-        Questions, their source, or a whole spec, of which `deciders` and `fields` change what they
-        name. A run that resumes knows them, unless a caller made them.
+        Questions, their source, or a whole spec, which `deciders` and `fields` change. A run that
+        resumes has recorded them, except questions that were passed as objects.
     deciders
         One or several, as names or objects.
     out
         Where results, traces and the spec are stored: a new folder; or a store, a SQLite file
         (``runs.db``) or the URL of a database, with the name of the run after ``#``. A run without
-        a name gets one from what is evaluated, so that the same call resumes it. Several processes
+        a name gets one from its spec, so that the same call resumes it. Several processes
         may make one run together. None keeps results in memory.
     resume
-        Whether to resume the run at `out`, which has recorded all that it began with; what is
-        given in addition must be the same. Passwords and keys are not stored: give the URL with
-        its password, or set the variable that the error names. Give deciders and questions again
-        that a caller made. Decisions that could not be judged are made again.
+        Whether to resume the run at `out`, which has recorded its settings; further arguments must
+        be the same. Passwords and keys are not stored: pass the URL with its password, or set the
+        variable that the error names. Pass deciders and questions that are objects again.
+        Decisions that could not be judged are repeated.
     retry_failed
         Whether a run that resumes makes decisions again that a failing server or a bug ended.
     options, calls
@@ -370,7 +370,7 @@ def _spec(
     fields: Mapping[str, Any],
     work: StoredWork,
 ) -> RunSpec:
-    """Return what is evaluated: what is given, with the rest from the run that resumes."""
+    """Return the spec: the arguments, with the rest from the run that resumes."""
     whole = what if isinstance(what, RunSpec) else None
     if whole is None and work.earlier is not None:
         why = f"'{resume_command(str(work.location), games=True)}' resumes it."
@@ -428,13 +428,12 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
     watcher: Watcher | None = None,
     **fields: Any,  # noqa: ANN401  (fields of the spec)
 ) -> Run:
-    """Let players play games of a world, against opponents or alone, and store every game.
+    """Play games of a world, against opponents or alone, and store every game.
 
     Parameters
     ----------
     world
-        By name; or a whole spec, of which `fields` change what they name. A run that resumes knows
-        it.
+        By name; or a whole spec, which `fields` change. A run that resumes has recorded it.
     players, opponents
         Every player plays every opponent: programs of the world or deciders, as names or objects.
         In a world of one player there are no opponents.
@@ -442,13 +441,13 @@ def play(  # noqa: PLR0913  (each is a question of its own to the caller)
         Where the run is stored, as in `dqa.evaluate`. The same call resumes its own run; a run
         with other settings is refused.
     resume
-        Whether to resume the run at `out`, which has recorded all that it began with.
+        Whether to resume the run at `out`, which has recorded its settings.
     retry_failed
-        Whether a run in a store plays again what a failing server or a bug ended.
+        Whether a run in a store repeats games that a failing server or a bug ended.
     history
         The database of all events that players read: a SQLite file, or a URL. By default next to
-        the run; a temporary file for a run in memory or on a server. A run that resumes knows it,
-        but not the password of a URL.
+        the run; a temporary file for a run in memory or on a server. A run that resumes has
+        recorded it, but not the password of a URL.
     options, calls
         How the run works, and how models are called; no result depends on these.
     watcher
@@ -509,7 +508,7 @@ def _play_spec(
     fields: Mapping[str, Any],
     earlier: RunRecord | None,
 ) -> tuple[PlaySpec, Mapping[str, Decider | DeciderFactory]]:
-    """Return what is played, and the contestants that are objects."""
+    """Return the spec, and the contestants that are objects."""
     (players, given), (opponents, others) = name_deciders(players), name_deciders(opponents)
     given |= others
     changed = dict(fields)
@@ -529,8 +528,8 @@ def _play_spec(
         return earlier.spec.changed(**changed), given
     if "world" not in changed or "pairs" not in changed:
         raise UsageError(
-            "Say what is played: a world (--world), a player (--player) and, where it is played by "
-            "two, an opponent (--opponent); 'dqa list' and 'dqa list --worlds' have them."
+            "Name a world (--world), a player (--player) and, if two play it, an opponent "
+            "(--opponent); 'dqa list' and 'dqa list --worlds' have them."
         )
     return PlaySpec(**changed), given
 

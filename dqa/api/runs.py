@@ -75,7 +75,7 @@ class Evaluation(Record):
     models: dict[str, str] = Field(
         description="what answered behind each decider: several joined by ' + ', or 'none'"
     )
-    scripted: bool = Field(description="whether a program took a language model's place")
+    scripted: bool = Field(description="whether a program replaced a language model")
     rule_set: str | None
     strict_official: bool
     out: str | None
@@ -99,7 +99,7 @@ class Evaluation(Record):
         default=(), description="pass@k, pass^k and variance, where questions were asked repeatedly"
     )
     games: PlayFigures | None = Field(
-        default=None, description="what games came to; null of a run of questions"
+        default=None, description="the figures of games; null for a run of questions"
     )
 
     def tables(self) -> list[Table]:
@@ -114,7 +114,7 @@ class Evaluation(Record):
         return scoring_lines(self.results, self.shortcuts, strict_official=self.strict_official)
 
     def lines(self) -> list[str]:
-        """Return the lines below the tables: what counts, who answered, what it took."""
+        """Return the lines below the tables: the scoring, the models, the usage."""
         if self.games is not None:
             return game_lines(self.games, self.spent, self.models)
         return [
@@ -143,7 +143,7 @@ class Run:
     results
         One per decision, in the order of the plan.
     spec
-        What was evaluated or played; None if the folder does not say.
+        The spec of the run; None if the folder has none.
     location
         Where results and traces are stored; None for a run in memory.
     planned
@@ -176,21 +176,21 @@ class Run:
 
     @property
     def folder(self) -> Path | None:
-        """The folder that the run is kept in; None where there is none, as of a store's run."""
+        """The folder of the run; None for a run in memory or in a store."""
         return None if self.location is None else self.location.folder
 
     @property
     def content_hash(self) -> str:
         """The hash of all results in the order of the plan; no time is in it.
 
-        Runs that decided the same have the same, wherever they are kept and however often they were
-        interrupted.
+        Runs with the same decisions have the same hash, wherever they are stored and however often
+        they were interrupted.
         """
         return hash_results(self.results)
 
     @property
     def name(self) -> str | None:
-        """What the run is called among others: its folder's name, or its own in its store."""
+        """The name of the run: its folder's, or its own in a store."""
         if self.location is None or self.location.folder is None:
             return None if self.location is None else self.location.name
         return self.location.folder.resolve().name
@@ -201,14 +201,14 @@ class Run:
 
         if self.location is None:
             raise UsageError(
-                "This run was kept nowhere, and neither were its traces: evaluate with a folder "
-                "or a store (out, --out)."
+                "This run and its traces are not stored: evaluate with a folder or a store (out, "
+                "--out)."
             )
         return RunReader(self.location)
 
     @cached_property
     def record(self) -> RunRecord | None:
-        """What was run, when and with which versions; None for a run in memory."""
+        """The settings, the time and the versions; None for a run in memory."""
         return None if self.location is None else self._reader.record
 
     def each_trace(self, question: str | None = None) -> Iterator[Trace]:
@@ -251,7 +251,7 @@ class Run:
     def summaries(self) -> tuple[Summary, ...]:
         """How every decider did on each scenario and database, in the order they were named.
 
-        Empty of games, of which none is right or wrong.
+        Empty for games: none is right or wrong.
         """
         if isinstance(self.spec, PlaySpec):
             return ()
@@ -267,7 +267,7 @@ class Run:
 
     @cached_property
     def games(self) -> PlayFigures | None:
-        """What the games came to; None of a run of questions."""
+        """The figures of games; None for a run of questions."""
         if not isinstance(self.spec, PlaySpec):
             return None
         return count_games(self.results, mirrored=self.spec.mirror)
@@ -285,7 +285,7 @@ class Run:
 
     @cached_property
     def epochs(self) -> tuple[EpochStatistics, ...]:
-        """What asking every question several times tells; empty of a single epoch."""
+        """The statistics of repeated questions; empty for a single epoch."""
         return count_epochs(self.results)
 
     @cached_property
@@ -295,7 +295,7 @@ class Run:
         Raises
         ------
         UsageError
-            The run was kept nowhere, and so were its traces.
+            The run is not stored.
         """
         took = self._reader.seconds()
         return {key: took[key] for key in self.by_key if key in took}
@@ -317,7 +317,7 @@ class Run:
 
     @property
     def stopped_by(self) -> str | None:
-        """What the budget said where that stopped the run; None where it came to its end."""
+        """The message of the budget that stopped the run; None for a complete run."""
         ended = (r.error for r in self.results if r.outcome is Outcome.BUDGET)
         return next(ended, None)
 
@@ -334,10 +334,10 @@ class Run:
         if missing:
             text += f" {missing} more were not {'played' if games else 'asked'}."
         if self.location is None:
-            return f"{text} Nothing was kept: give a folder as out (--out) to be able to go on."
+            return f"{text} Nothing was stored: name a folder as out (--out) to resume it."
         more = " with a higher budget" if Outcome.BUDGET in failed else ""
-        how, made = resume_command(self.location, games=games), "played" if games else "decided"
-        return f"{text} What was {made} is kept; '{how}'{more} goes on."
+        how = resume_command(self.location, games=games)
+        return f"{text} The others are stored; '{how}'{more} resumes the run."
 
     def report(self) -> str:
         """Return the tables and the lines below them as text."""
@@ -459,7 +459,7 @@ _Item = TypeVar("_Item")
 
 
 def _narrow(items: Sequence[_Item], of: str, **wanted: str | int | None) -> list[_Item]:
-    """Return the items whose fields have the wanted values; None stands for any value."""
+    """Return the items whose fields have the wanted values; None means any value."""
     found = list(items)
     for name, value in wanted.items():
         known = {getattr(item, name) for item in found}

@@ -34,18 +34,18 @@ _SCHEMAS = {"scenario.schema.json": "scenario", "tables.schema.json": "scenario_
 
 
 class ProposedScenario(Record):
-    """A scenario's folder that was proposed.
+    """A proposed folder of a scenario.
 
     Attributes
     ----------
     folder, files
-        Where it is, and what it holds.
+        The folder, and the names of its files.
     scenario
-        What the scenario is called.
+        The name of the scenario.
     tables, left_out
-        What of the database is described, and what is not.
+        The described tables, and the others.
     noun, table, column
-        What can be chosen: the values of a column.
+        The candidates: the values of a column.
     guesses
         How many lines are marked as guesses.
     """
@@ -61,7 +61,7 @@ class ProposedScenario(Record):
     guesses: int
 
     def to_text(self) -> str:
-        """Return what was written, and what to do next."""
+        """Return the written files, and the next steps."""
         left = f", {len(self.left_out):,} left out" if self.left_out else ""
         described = f"{counted(len(self.tables), 'table')} described{left}"
         guessed = counted(self.guesses, "line is a guess", "lines are guesses")
@@ -87,16 +87,17 @@ def propose_scenario(
 ) -> ProposedScenario:
     """Write a folder that is a scenario of a database: a beginning, whose guesses are marked.
 
-    Its statements run as they are. What a policy hides is in none of its files, nor is the URL.
+    Its statements run as they are. Its files contain neither the URL nor data that a policy
+    hides.
 
     Parameters
     ----------
     database
         A URL, files, or an open database.
     folder
-        The new folder; by default one in the current folder, named after what can be chosen.
+        The new folder; by default one in the current folder, named after the candidates.
     question
-        What is to be decided, in words: selects tables, and is the scenario's question.
+        The question of the scenario; its words select tables.
     **access
         ``tables``, ``policy`` and ``audit``, as in `open_database`, for a location. Without tables
         the dozen likeliest by the question, or by their joins, are described.
@@ -149,7 +150,7 @@ def _require_empty(folder: Path) -> None:
         raise UsageError(f"{problem_of_path(folder, error)}.") from error
     if is_taken or (folder.exists() and not folder.is_dir()):
         raise UsageError(
-            f"{folder} is there already, and nothing is written over: name another folder (--out)."
+            f"{folder} is not empty, and nothing is overwritten: name another folder (--out)."
         )
 
 
@@ -161,16 +162,16 @@ def _slug(text: str) -> str:
 
 
 class ScenarioCheck(Record):
-    """What is found in a scenario's folder, held against a database.
+    """The findings in a scenario's folder, checked against a database.
 
     Attributes
     ----------
     folder, database
-        What was held against what.
+        The folder and the database.
     findings
         By file and line.
     targets
-        For which of its questions the statements were tried.
+        The targets for which the statements were tried.
     statements
         How many were run.
     """
@@ -183,7 +184,7 @@ class ScenarioCheck(Record):
 
     @property
     def is_good(self) -> bool:
-        """Whether decisions can be made by it: there is no error."""
+        """Whether it has no error."""
         return all(found.level != "error" for found in self.findings)
 
     def to_text(self) -> str:
@@ -283,7 +284,7 @@ def _check_texts(scenario: Scenario, found: Findings) -> None:
     """Report empty texts."""
     folder = Path(scenario.folder)
     texts: dict[str, tuple[str, Level, str]] = {
-        "question.txt": (scenario.template.template, "error", "write what is to be decided"),
+        "question.txt": (scenario.template.template, "error", "write the question to decide"),
         "rules.md": (scenario.rules, "warning", "whatever a statement counts is explained here"),
     }
     for name, (text, level, fix) in texts.items():

@@ -26,36 +26,36 @@ from dqa.evaluation.traces import Trace
 from dqa.report.counts import RunCounts, count_decisions
 
 _DEEPEST = 5
-"""Folders below the one that is looked through."""
+"""The most levels of folders that are searched."""
 
 _SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__"})
 
 
 class StoredRun(Record):
-    """A run that was kept, as ``dqa runs`` lists it.
+    """A stored run, as ``dqa runs`` lists it.
 
     Attributes
     ----------
     folder
-        Where it is: its folder, or ``STORE#NAME``.
+        Its folder, or ``STORE#NAME``.
     began
-        When it began; None if that is not known, as of a run that cannot be read.
+        The time; None if unknown, as for a run that cannot be read.
     questions
-        Where its questions come from, in a few words.
+        The source of its questions, in a few words.
     deciders, databases
-        What took part, in the order of the run.
+        In the order of the run.
     model
-        The chat model that answered, of several all; None where none was asked.
+        The chat models that answered; None if none was called.
     epochs
         How often each question is asked.
     labelled
-        Of several models that have labels, each as ``label (name)``.
+        Models with labels, each as ``label (name)``.
     games
-        Whether games were played; `deciders` are then who played.
+        Whether games were played; `deciders` are then the players.
     counts
-        How far it is.
+        The progress.
     problem
-        Why nothing more is known of it, e.g. as a newer version wrote it; else None.
+        Why it cannot be read, e.g. because a newer version wrote it; else None.
     """
 
     folder: str
@@ -158,7 +158,7 @@ def _read_asked(file: Path) -> Trace:
     problem = "not written by 'dqa ask --trace' of this version"
     try:
         written = read_json(file, most=DATA_BYTES)
-        # What a file of the first form does not tell is not shown either.
+        # A file of the first form lacks these fields.
         return Trace.from_json({"question": "custom/1", "kind": "relational"} | written)
     except ValidationError as error:
         raise ParseError(file, None, f"{problem}: {problem_of(error)}") from error

@@ -22,10 +22,10 @@ class Watcher(DecisionWatcher, TrainingWatcher):
     """Receives the progress of a run, and of trainings for it; does nothing by default."""
 
     def started(self, built: BuiltRun, done: int) -> None:
-        """Handle the beginning of a run of which `done` decisions are stored."""
+        """Handle the beginning of a run with `done` stored decisions."""
 
     def playing(self, setup: GameSetup, done: int) -> None:
-        """Handle the beginning of games of which `done` are stored."""
+        """Handle the beginning of a run with `done` stored games."""
 
     def decided(self, result: Result) -> None:
         """Handle a judged decision; called by one thread at a time."""
@@ -40,7 +40,7 @@ class Watcher(DecisionWatcher, TrainingWatcher):
         """Handle a failed call of a model; called by one thread at a time."""
 
     def warned(self, warning: WarningEvent) -> None:
-        """Handle what a decision does not take into account; called by one thread at a time."""
+        """Handle a warning of a decision; called by one thread at a time."""
 
     def happened(self, event: Event, usage: Usage) -> None:
         """Call `faulted` or `warned`; called by any thread."""

@@ -41,7 +41,7 @@ _EDITORS = ("VISUAL", "EDITOR")
 
 
 def _reviewer(kinds: tuple[ReviewKind, ...], by: str | None) -> TerminalReviewer | None:
-    """Return who asks the person at this terminal; `UsageError` if there is no terminal."""
+    """Return the reviewer at this terminal; `UsageError` if there is no terminal."""
     if not kinds:
         if by is not None:
             raise UsageError("--approved-by names who approves: say what, with --approve.")
@@ -185,7 +185,7 @@ class AskedOptions:
         Scenario of the database: its question is asked, by its rules, and its simulator is
         available.
     target
-        What the scenario's question is about; may be repeated.
+        A value of the scenario's parameters; may be repeated.
     rules
         Text file of the business rules; - reads standard input.
     rules_text
@@ -244,7 +244,7 @@ class AskedOptions:
         }
         named = [name for name, value in given.items() if value is not None]
         if len(named) > 1:
-            raise UsageError(f"{' and '.join(named)} both say what can be chosen: give one.")
+            raise UsageError(f"{' and '.join(named)} both list the candidates: give one.")
         if self.candidates_from is not None:
             return read_candidates(self.candidates_from, self.candidates_column)
         if self.candidates_column is not None:
@@ -360,7 +360,7 @@ def _fail(decided: Trace, record: Path | None) -> None:
         require_decided(decided)
     except CrashError as error:
         where = "--debug shows its traceback" if record is None else f"its traceback is in {record}"
-        who = f"Report it to whoever maintains {decided.decider}."
+        who = f"Report it to the maintainers of {decided.decider}."
         raise CrashError(f"{error}; {where}. {who}") from None
     is_answered = decided.ending is Ending.ANSWERED
     if record is not None and (sys.stderr.isatty() or not is_answered):

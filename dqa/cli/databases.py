@@ -1,4 +1,4 @@
-"""Commands on a database and on what is installed."""
+"""Commands on a database and on the installed plug-ins."""
 
 from __future__ import annotations
 
@@ -223,8 +223,8 @@ def doctor(
     """Report which databases work, which are broken, and which are not set up.
 
     For a server that works it suggests what its owner could fix: a role that may do more than
-    read, limits that are not set. That is not an error. With --scenario, report what is wrong with
-    a scenario's folder: file, line, and the correct line.
+    read, limits that are not set. That is not an error. With --scenario, report the problems of a
+    scenario's folder: file, line, and the correct line.
 
     Exit code 1 if one is broken: configured, named or part of this installation, and failing; or if
     the folder has an error.
@@ -236,8 +236,8 @@ def doctor(
     scenario
         Folder of a scenario: every line of it is checked against --database instead.
     target
-        Target for the scenario's statements; the rest is taken from the database. May be given
-        several times.
+        Target for the scenario's statements; the rest is taken from the database. May be
+        repeated.
     """
     from dqa.api.databases import HealthState, examine
 
@@ -287,7 +287,7 @@ def init(  # noqa: PLR0913  (one parameter per option)
 ) -> None:
     """Propose a scenario's folder from a database: tables, rules, question and statements.
 
-    What the database does not contain is guessed, and marked. Nothing is overwritten.
+    Guesses are marked. Nothing is overwritten.
 
     Parameters
     ----------
@@ -418,8 +418,8 @@ def mcp(  # noqa: PLR0913  (one parameter per option)
     port
         Port, with --transport http; 0 for any free one.
     allow_host
-        Another name by which clients may call it, next to --host; may be repeated.
-        Needed if it listens at every address.
+        Another host name of this server, next to --host; may be repeated. Needed if it listens at
+        every address.
     model
         Chat model with which the tool 'ask' decides; without --model and --decider it refuses.
     decider

@@ -116,9 +116,7 @@ def generate(  # noqa: PLR0913  (one parameter per option)
 
         usual = generator.Difficulty()
         if deciding["seed"] or any(value and value != usual for value in asked.values()):
-            raise UsageError(
-                "--set NAME fixes what is generated: give --out beside it, and no more."
-            )
+            raise UsageError("--set NAME fixes all questions: give only --out with it.")
 
         write_set(named, out)
     else:

@@ -67,7 +67,7 @@ def evaluate(  # noqa: PLR0913  (one parameter per option)
     verbose: options.Verbose = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Let deciders decide questions on databases, and print how often each was right.
+    """Ask deciders questions about databases, and print how often each was right.
 
     Exit code 1 if a decision could not be judged; the last lines say how to resume the run.
 
@@ -142,12 +142,12 @@ def play(  # noqa: PLR0913  (one parameter per option)
     history: HistoryAt = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Let a player play games, and print its results with intervals.
+    """Play games, and print the results of the players with intervals.
 
     A world of two players takes an opponent, a world of one takes none ('dqa list --worlds').
 
-    Settings of the world are given as --set WORLD.NAME=VALUE, those of a decider as usual. Exit
-    code 1 if a game was not finished; the last lines say how to resume the run.
+    Settings of the world are --set WORLD.NAME=VALUE, those of a decider as usual. Exit code 1 if
+    a game was not finished; the last lines say how to resume the run.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     history: HistoryAt = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Let players play every opponent, and print a paper's tables and our figures.
+    """Play every player against every opponent, and print a paper's tables and our figures.
 
     In a world of one player each plays alone. By default every world of a paper's tables is played.
 
@@ -212,7 +212,7 @@ def tournament(  # noqa: PLR0913  (one parameter per option)
     world = how.pop("world", None)
     worlds = (world,) if world is not None else games.tournament_worlds()
     if not worlds:
-        raise UsageError("No installed package has tables of games: name what is played (--world).")
+        raise UsageError("No installed package has tables of games: name a world (--world).")
     if len(worlds) > 1 and (players or opponents or history):
         raise UsageError(
             f"--players, --opponents and --history are of one world: give --world, one of "
@@ -320,7 +320,7 @@ def _record_of(resume: str | None, out: str | None) -> RunRecord:
         return RunRecord(spec=None)
     place = locate_run(resume)
     if out is not None and locate_run(out) != place:
-        raise UsageError(f"--resume {place} goes on there: leave out --out.")
+        raise UsageError(f"--resume {place} writes to that run: leave out --out.")
     record = RunReader(place).record
     record.require_resumable(str(place))
     return record
@@ -333,7 +333,7 @@ def _arguments(
     *,
     sets: bool = False,
 ) -> dict[str, Any]:
-    """Return the arguments of a run: what the command line gives, on top of what is recorded."""
+    """Return the arguments of a run: the options, on top of the recorded ones."""
     found = spec_fields(given, base, sets=sets)
     for name, recorded in (("options", record.options), ("calls", record.calls)):
         known = type(recorded).model_fields
@@ -351,7 +351,7 @@ def _arguments(
 def progress_of(
     out: str | None, *, verbose: bool = False, games: bool = False
 ) -> Iterator[Progress]:
-    """Show the progress of a run; after Ctrl-C, say what is stored and end with code 130.
+    """Show the progress of a run; after Ctrl-C, say how to resume it and end with code 130.
 
     Parameters
     ----------
@@ -374,14 +374,14 @@ def _leave(progress: Progress, out: str | None, *, games: bool) -> NoReturn:
     what, made = ("game", "played") if games else ("decision", "made")
     line = f"Interrupted: {progress.done} of {counted(progress.total, what)} were {made}"
     if out is None:
-        echo(f"{line} and are lost; --out DIR would have kept them.", err=True)
+        echo(f"{line} and are lost; --out DIR stores them.", err=True)
     else:
         from dqa.evaluation.location import locate_run
         from dqa.report.hints import resume_command
 
         place = locate_run(out)
         how = f"'{resume_command(place, games=games)}'" if place.name else "The same command"
-        echo(f"{line} and are kept. {how} goes on.", err=True)
+        echo(f"{line} and are stored. {how} resumes the run.", err=True)
     if any(thread.name.startswith("dqa-worker") for thread in threading.enumerate()):
         # A worker inside a driver's native code may crash an orderly shutdown of the interpreter.
         sys.stdout.flush()

@@ -98,7 +98,7 @@ AuditFile = Annotated[
 ]
 Policy = Annotated[
     Path | None,
-    option("--policy FILE", DATABASES, "JSON file that says what may be read; docs/guard.md."),
+    option("--policy FILE", DATABASES, "JSON file of the readable data; docs/guard.md."),
 ]
 
 # Questions
@@ -159,7 +159,11 @@ Resume = Annotated[
 ]
 RetryFailed = Annotated[
     bool,
-    option("--retry-failed", OUTPUT, "Repeat what a failing server or a bug ended; --resume does."),
+    option(
+        "--retry-failed",
+        OUTPUT,
+        "Repeat decisions that a failing server or a bug ended; --resume does.",
+    ),
 ]
 Out = Annotated[
     str | None,
@@ -186,7 +190,7 @@ def pairs_in(name: str, given: Iterable[str], example: str = "KEY=VALUE") -> dic
         if not key.strip() or not equals:
             raise UsageError(f"{name} {pair}: write {example}.")
         if key.strip() in found:
-            raise UsageError(f"{name} {key.strip()} is given twice: give it once.")
+            raise UsageError(f"{name} {key.strip()} is repeated: give it once.")
         found[key.strip()] = value.strip()
     return found
 

@@ -126,7 +126,7 @@ class AnyQuestionOptions(QuestionOptions):
             return []
         if not self.database:
             raise UsageError(
-                f"--questions {self.own}: say what they are about: --database URL or --database "
+                f"--questions {self.own}: name their database: --database URL or --database "
                 "NAME=URL."
             )
         databases = located(self.database)

@@ -36,7 +36,7 @@ def list_runs(
     folders: Annotated[list[str] | None, argument("FOLDER|STORE")] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the runs below folders and in stores: what was evaluated, and how much is right.
+    """List the runs below folders and in stores, with their progress and accuracy.
 
     The latest comes first. Decisions that a failing server, a spent budget or a bug ended have
     failed; 'dqa eval --resume RUN' repeats them and makes the missing ones.
@@ -74,7 +74,7 @@ def _about(run: StoredRun) -> Iterator[str]:
     yield f"    {asked}; {run.epochs} epochs" if run.epochs > 1 else f"    {asked}"
     yield f"    {_figures(run.counts)}"
     if run.counts.complete is False:
-        yield f"    goes on by: {resume_command(run.folder, games=run.games)}"
+        yield f"    resume by: {resume_command(run.folder, games=run.games)}"
 
 
 def _figures(counts: RunCounts) -> str:
@@ -135,11 +135,11 @@ def results(  # noqa: PLR0913  (one parameter per option)
     wrong
         List judged decisions that are not right: wrong, or none.
     failed
-        List what a failing server, a spent budget or a bug ended.
+        List decisions that a failing server, a spent budget or a bug ended.
     outcome
         List decisions with this outcome: correct, wrong, no_candidate, ambiguous, step_limit,
-        unparsable, infrastructure, budget, stopped, crashed, no_decision or played; may be given
-        several times.
+        unparsable, infrastructure, budget, stopped, crashed, no_decision or played; may be
+        repeated.
     question
         List the decisions of this question.
     """
@@ -149,12 +149,12 @@ def results(  # noqa: PLR0913  (one parameter per option)
     found = read_run(run)
     if found.location is None:
         raise UsageError(
-            f"{run} holds one decision, which nobody judged: '{command('trace', str(run))}' shows "
+            f"{run} holds one decision, which was not judged: '{command('trace', str(run))}' shows "
             "it."
         )
     if not found.results:
         raise UsageError(
-            f"{run} holds no finished decision yet: '{resume_command(found.location)}' goes on."
+            f"{run} holds no finished decision yet: '{resume_command(found.location)}' resumes it."
         )
     if wrong or failed or outcome or question or scenario or database or decider:
         ended = {"outcomes": outcome or (), "wrong": wrong, "failed": failed}
@@ -204,7 +204,7 @@ def trace(  # noqa: PLR0913  (one parameter per option)
     full: Annotated[bool, option("--full", OUTPUT)] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what a decider did, step by step, and what its decision is worth.
+    """Show a decision step by step, with its verdict.
 
     Without QUESTION, the questions are listed with their outcomes. If several deciders or databases
     were asked, their decisions are listed; select one with --decider and --database. With --json

@@ -16,15 +16,15 @@ class RunCounts(Record):
     Attributes
     ----------
     planned
-        All that there are to make; None where an older version did not say.
+        The number of decisions to make; None if an older version did not record it.
     judged, correct
-        Those that say something about their decider, and the right ones of them.
+        The judged decisions, and the right ones.
     failed
-        Those that a failing server, a spent budget or a bug ended: resuming asks them again.
+        Those that a failing server, a spent budget or a bug ended; resuming repeats them.
     unlabelled
         Those on questions without a known answer.
     played
-        Games that came to their end, of a run of games.
+        Complete games, of a run of games.
     """
 
     planned: int | None = Field(ge=0)
@@ -37,12 +37,12 @@ class RunCounts(Record):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def complete(self) -> bool | None:
-        """Whether every decision was made; None where nobody knows how many there are."""
+        """Whether every decision was made; None if their number is unknown."""
         return False if self.failed else None if self.planned is None else self.missing == 0
 
     @property
     def missing(self) -> int | None:
-        """How many decisions have not been made; None where nobody knows."""
+        """How many decisions have not been made; None if unknown."""
         made = self.judged + self.failed + self.unlabelled + self.played
         return None if self.planned is None else self.planned - made
 

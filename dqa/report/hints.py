@@ -44,7 +44,7 @@ def next_steps(
     """
     shown = next((r for r in results if r.outcome is Outcome.WRONG), results[0])
     trace = trace_command(place, shown.key, repeated=any(r.epoch > 1 for r in results))
-    runs = {"All runs beside this one": command("runs", place.around)}
+    runs = {"All runs near this one": command("runs", place.around)}
     if questions is None:
         return _as_lines({"One game, move by move": trace} | runs)
     wrong = command("results", str(place), "--wrong")

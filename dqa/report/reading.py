@@ -197,7 +197,7 @@ _HANDLED = {"after_stop": "fixed and used", "unsupported": "asked again without 
 
 def _fault(step: int, data: Mapping[str, Any]) -> Passage:
     wait = data["wait"]
-    failed = "asked no more" if wait is None else f"asked again after {float(wait):.3g} s"
+    failed = "not asked again" if wait is None else f"asked again after {float(wait):.3g} s"
     after = _HANDLED.get(data["fault"], failed)
     tried = f"attempt {int(data['attempt'])}: {data['fault']} ({data['error']}), {after}"
     tone: Tone = "warning" if data["fault"] in _HANDLED else "bad"
@@ -206,7 +206,7 @@ def _fault(step: int, data: Mapping[str, Any]) -> Passage:
 
 
 def _budget(step: int, data: Mapping[str, Any]) -> Passage:
-    asked = "the model is asked to decide by what it has seen"
+    asked = "the model is asked to decide with the rows so far"
     then = asked if data["asked"] else "the last candidate that it stated counts"
     return Passage("noted", "budget", step, text=f"spent: {data['spent']}; {then}")
 

@@ -34,7 +34,7 @@ from dqa.report.table import (
 
 ACCURACIES = "Accuracy in % (correct/judged), with its 95 % interval below"
 MEANS = "Mean accuracy in % over relational and graph databases (the paper's Table 4)"
-MATCHES = "Statements whose rows match, in % (matched/judged), with the 95 % interval beside"
+MATCHES = "Statements whose rows match, in % (matched/judged), with the 95 % interval"
 EPOCHS = (
     "Over {} epochs: pass@k and pass^k in %, with 95 % intervals, and what of the variance is "
     "within questions"
@@ -374,6 +374,6 @@ def how_to_report(crashed: Trace, place: RunLocation | None, *, repeated: bool =
         how = trace_command(place, crashed.key, repeated=repeated)
         where = f"'{how}' shows its traceback"
     return (
-        f"This is a bug, not a wrong answer: {where}. Report it to whoever maintains "
+        f"This is a bug, not a wrong answer: {where}. Report it to the maintainers of "
         f"{crashed.decider}, with the versions in the run's record; --resume RUN asks again."
     )

@@ -1,4 +1,4 @@
-"""What teams test their own decisions with: fixtures for pytest, and what they are made of.
+"""What teams test their own decisions with: fixtures for pytest, and their classes.
 
 The fixtures (`dqa_ask`, `dqa_database`, `dqa_scripted`, `dqa_recorded`, `dqa_questions`,
 `dqa_server`) are available wherever this package is installed; docs/testing.md shows them. The

@@ -1,8 +1,8 @@
 """Database servers in throw-away containers, for tests.
 
 Any image will do that understands the environment variables of the official ones. A server counts
-as ready when `dqa` itself can examine it over the network: what an image logs, and how often its
-server restarts while it initialises, differs from image to image.
+as ready when `dqa` itself can examine it over the network: logs, and restarts during
+initialisation, differ from image to image.
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ def run_container(name: str, image: str | None = None) -> Iterator[str]:
     name
         One of `SERVERS`.
     image
-        The image; else what the variable ``DQA_MYSQL_IMAGE``, ``DQA_POSTGRES_IMAGE`` or
-        ``DQA_NEO4J_IMAGE`` names, else the official one.
+        The image; by default that of ``DQA_MYSQL_IMAGE``, ``DQA_POSTGRES_IMAGE`` or
+        ``DQA_NEO4J_IMAGE``, else the official one.
 
     Yields
     ------
@@ -189,7 +189,7 @@ def wait_until_ready(
     seconds
         How long it may take.
     ended
-        Returns why there is nothing to wait for any more, if so.
+        Returns why waiting is useless; None while it is not.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def _start(container: DockerContainer, server: _Server, image: str) -> str:
 
 
 def _end_of(container: DockerContainer, image: str) -> str | None:
-    """Return the end of the log of a container that runs no more; None while it runs."""
+    """Return the end of the log of a container that has ended; None while it runs."""
     container.reload()
     if container.status in {"created", "running"}:
         return None
@@ -263,9 +263,9 @@ def _end_of(container: DockerContainer, image: str) -> str | None:
 
 
 def _knock(host: str) -> None:
-    """Connect to an engine's local socket once; `OSError` where nobody answers.
+    """Connect to an engine's local socket once; `OSError` without an answer.
 
-    The engine's client leaves its own attempt open, which tests that bear no warning fail of.
+    The engine's client leaves its own attempt open, which fails tests that forbid warnings.
     """
     kind, _, path = host.partition("://")
     if kind == "unix":
@@ -275,7 +275,7 @@ def _knock(host: str) -> None:
 
 
 def _why_no_image(image: str) -> str | None:
-    """Pull an image unless it is there; return why it cannot be had."""
+    """Pull a missing image; return why that failed."""
     from docker.errors import DockerException, ImageNotFound
     from testcontainers.core.docker_client import DockerClient
 
@@ -294,10 +294,10 @@ def _why_no_image(image: str) -> str | None:
 
 @cache
 def _settle_reaper() -> None:
-    """Turn testcontainers' reaper off where its image cannot be had.
+    """Turn testcontainers' reaper off if its image is not available.
 
-    The reaper is a container that removes the others when this process is killed. It is a comfort:
-    tests must not fail where no registry can be reached.
+    The reaper is a container that removes the others when this process is killed. Tests must not
+    fail without it.
     """
     from testcontainers.core.config import testcontainers_config as config
 

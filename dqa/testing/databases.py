@@ -19,14 +19,14 @@ from dqa.testing.containers import SERVERS, run_container, why_no_container
 
 
 class DatabaseMaker(ExitStack):
-    """Makes databases that are there until the test ends (fixture ``dqa_database``).
+    """Makes databases that exist until the test ends (fixture ``dqa_database``).
 
     Parameters
     ----------
     engine
-        Of databases whose caller does not say.
+        The default engine.
     folder
-        Which relative paths are beside.
+        The base of relative paths.
     fixture
         Returns a fixture by its name; servers are started only where one is needed.
     """
@@ -49,7 +49,7 @@ class DatabaseMaker(ExitStack):
         Parameters
         ----------
         content
-            As `dqa.temporary_database` takes it; a relative path is beside the test module.
+            As `dqa.temporary_database` takes it; a relative path starts at the module's folder.
         engine
             The backend's name; by default ``--dqa-engine``. A server runs in a container.
         **access

@@ -1,4 +1,4 @@
-"""Asking in tests, and saying in words what is wrong with a decision."""
+"""Ask in tests, and assert properties of decisions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dqa.core.text import counted, shortened
 from dqa.evaluation.traces import Trace
 
 Decided: TypeAlias = Trace | Decision
-"""What `dqa.ask` returns, or what a decider does."""
+"""The result of `dqa.ask`, or of a decider."""
 
 _TEXT = re.compile(r"'(?:[^'\\]|''|\\.)*'")
 _LINE = 100
@@ -34,7 +34,7 @@ class Asker:
         question: str | AskedQuestion,
         **fields: Any,  # noqa: ANN401  (as `dqa.ask`)
     ) -> Trace:
-        """Ask one question about a database; a bug raises what it raised.
+        """Ask one question about a database; a bug raises its own error.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class Asker:
         try:
             return ask(database, question, debug=True, record=False, **fields)
         except DqaError as error:
-            # Its message says how to mend it; the way through the agent's loop would bury that.
+            # Its message says how to fix it; the traceback through the agent would hide that.
             raise error.with_traceback(None) from None
 
 

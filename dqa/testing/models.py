@@ -46,7 +46,7 @@ def answer(decision: str, thought: str = _THOUGHT) -> Answer:
 
 
 class ModelScripter:
-    """Makes chat models that reply what they are given (fixture ``dqa_scripted``)."""
+    """Makes chat models with scripted replies (fixture ``dqa_scripted``)."""
 
     def __init__(self) -> None:
         self._made: list[GivenReplies] = []
@@ -58,7 +58,7 @@ class ModelScripter:
         name: str = "scripted:replies",
         all_used: bool = True,
     ) -> GivenReplies:
-        """Make a chat model; `requests` of it is what it was asked.
+        """Make a chat model; its `requests` are those that it received.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class ModelScripter:
             if made.unused:
                 last = "reply was" if made.unused == 1 else f"{made.unused} replies were"
                 pytest.fail(
-                    f"{made.get_name()}: the last {last} not asked for. Give no more than are, or "
+                    f"{made.get_name()}: the last {last} not used. Remove unused replies, or set "
                     "all_used=False.",
                     pytrace=False,
                 )
@@ -98,7 +98,7 @@ class ModelRecorder:
     test
         The test's name.
     mode
-        ``none`` plays, ``missing`` records what is not there, ``all`` everything.
+        ``none`` plays, ``missing`` records missing cassettes, ``all`` all of them.
     """
 
     def __init__(self, folder: Path, test: str, mode: str) -> None:
@@ -133,7 +133,7 @@ class ModelRecorder:
         return self._models[model]
 
     def close(self, *, keep: bool) -> None:
-        """Put what was recorded in its place, where the test passed."""
+        """Move the recordings of a test that passed to their files."""
         for cassette, place in self._recordings:
             cassette.close()
             if keep:
@@ -143,7 +143,7 @@ class ModelRecorder:
             else:
                 print(  # noqa: T201  (pytest shows it with the test that failed)
                     f"The test did not pass, so its cassette stays as it was: {place}\n"
-                    f"What was recorded is in {cassette.path}; copy it there to keep it."
+                    f"The recording is {cassette.path}; copy it there to use it."
                 )
 
     def _cassette(self, model: str) -> Cassette:

@@ -1,7 +1,7 @@
 """The pytest plug-in: options, markers, fixtures, and the report of decisions in tests that fail.
 
 It is loaded in every test run wherever this package is installed, so it imports nothing but pytest;
-what a fixture is made of, a class of this package, is imported when a test uses that fixture.
+the class behind a fixture is imported when a test uses the fixture.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MARKER = "dqa_container"
 
 @dataclass(frozen=True)
 class Options:
-    """What the options and ini settings say; see docs/testing.md."""
+    """The options and ini settings; see docs/testing.md."""
 
     engine: str
     containers: str
@@ -38,7 +38,7 @@ class Options:
 
 @dataclass
 class TestRecord:
-    """What a test did: the last of its decisions, how many there were, and whether it passed."""
+    """The last decisions of a test, their number, and whether the test passed."""
 
     __test__ = False
 
@@ -47,7 +47,7 @@ class TestRecord:
     passed: bool = False
 
     def add(self, trace: Trace) -> None:
-        """Take note of a decision."""
+        """Add a decision."""
         self.traces.append(trace)
         self.decisions += 1
 
@@ -81,7 +81,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("dqa_containers", "as --dqa-containers", type="string", default="require")
     parser.addini(
         "dqa_cassettes",
-        "folder of cassettes, beside each test module",
+        "folder of cassettes, next to each test module",
         type="string",
         default="cassettes",
     )
@@ -194,7 +194,7 @@ def dqa_server(request: pytest.FixtureRequest) -> Iterator[ServerStarter]:
 
 @pytest.fixture
 def dqa_scripted(request: pytest.FixtureRequest) -> Iterator[ModelScripter]:
-    """Make chat models that reply what the test gives, and remember what they were asked."""
+    """Make chat models with scripted replies, which store their requests."""
     from dqa.testing.models import ModelScripter
 
     scripter = ModelScripter()
@@ -205,7 +205,7 @@ def dqa_scripted(request: pytest.FixtureRequest) -> Iterator[ModelScripter]:
 
 @pytest.fixture
 def dqa_recorded(request: pytest.FixtureRequest) -> Iterator[ModelRecorder]:
-    """Make chat models that play a cassette beside the test; --dqa-record writes it."""
+    """Make chat models that play a cassette of the test; --dqa-record writes it."""
     from dqa.testing.models import ModelRecorder
 
     options = request.config.stash[OPTIONS]

@@ -187,7 +187,7 @@ def test_a_state_without_a_question_says_so(database: dqa.Database) -> None:
     for question, said in (
         (None, "no question at 'question'"),
         ({"question": "?", "candidate": ["a"]}, "'candidate'"),
-        ({"question": "?", "candidates": []}, "lists none"),
+        ({"question": "?", "candidates": []}, "is empty"),
     ):
         with pytest.raises(UsageError, match=said):
             node({"question": question})

@@ -219,7 +219,7 @@ def test_ask_is_refused_where_nobody_decides(shop: Path) -> None:
         (("--decider", "planrag"), "'planrag' asks a chat model"),
         (("--decider", "first", "--record", "kept.jsonl"), "leave it out"),
         (("--transport", "http", "--host", "0.0.0.0"), "--allow-host"),  # noqa: S104
-        (("--transport", "http", "--port", "TAKEN"), "Nobody can listen"),
+        (("--transport", "http", "--port", "TAKEN"), "Cannot listen"),
         (("--database", "a=shop.db", "--database", "a=shop.db"), "'a'"),
     ],
 )

@@ -79,6 +79,6 @@ def test_failures_are_asked_again_by_an_option(
     again = dqa(*how)
     assert (again.code, again.out) == (1, first.out)
     assert "could not be judged" in again.err
-    assert f"'dqa eval --resume \"{place}\"' goes on" in again.err
+    assert f"'dqa eval --resume \"{place}\"' resumes the run" in again.err
     assert dqa(*how, "--retry-failed").code == 0
     assert api.read_run(place).counts.failed == 0

@@ -135,7 +135,7 @@ def test_runs_are_listed_wherever_they_lie(
     assert found["runs/newer"]["began"] is None
     text = dqa("runs", top).out
     assert re.search(r"14 of 24 judged, [\d.]+ % of them right; 6 failed; 4 not", text)
-    assert f"goes on by: dqa eval --resume {top / 'run'}" in text
+    assert f"resume by: dqa eval --resume {top / 'run'}" in text
     assert re.search(
         rf"{top / 'runs' / 'newer'}  unknown date  cannot be read\n    .*version 9999", text
     )

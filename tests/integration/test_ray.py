@@ -290,7 +290,7 @@ def test_an_interrupted_run_goes_on(nodes: Nodes, tmp_path: Path) -> None:
     started.send_signal(signal.SIGINT)
     _, told = started.communicate(timeout=60)
     assert started.returncode == 130, f"the signal came after {before} decisions: {told}"
-    assert "are kept" in told
+    assert "are stored" in told
     made = _lines(folder / RESULTS_FILE)
     assert 0 < made < 200
     run = dqa.evaluate(out=folder, resume=True)

@@ -516,7 +516,7 @@ def _play_spec(
         changed["pairs"] = all_pairs(players, opponents)
     elif opponents:
         raise UsageError(
-            "Give both who plays (players, --player) and against whom (opponents, --opponent)."
+            "Name both the players (players, --player) and the opponents (--opponent)."
         )
     if isinstance(world, PlaySpec):
         return world.changed(**changed), given

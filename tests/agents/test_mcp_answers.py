@@ -203,7 +203,7 @@ def test_ask_is_refused_where_nobody_decides(shop: Path) -> None:
     async def look(client: Client) -> None:
         result = await client.call_tool("ask", {"question": "Whom?", "candidates": ["Ada"]})
         assert result.is_error
-        assert "no decider and no model were given" in text_of(result)
+        assert "set up without a decider and a model" in text_of(result)
 
     in_process(dqa.mcp_server(database), look)
     database.close()

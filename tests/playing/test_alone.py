@@ -99,7 +99,7 @@ def test_sides_that_the_world_does_not_have_are_refused() -> None:
         dqa.play("kuhn", "random")
     with pytest.raises(UsageError, match="have an opponent and some have none"):
         PlaySpec(world="errand", pairs=(("searching", ""), ("searching", "random")))
-    with pytest.raises(UsageError, match="who plays"):
+    with pytest.raises(UsageError, match="Name both the players"):
         dqa.play("errand", (), "random")
 
 
@@ -131,7 +131,7 @@ def test_a_run_is_kept_goes_on_and_is_the_same_everywhere(tmp_path: Path) -> Non
     rows = dqa.export_rows(whole)
     assert {row.game.opponent for row in rows if row.game} == {""}
     assert dqa.export_run(whole, tmp_path / "rows.csv").stat().st_size > 0
-    with pytest.raises(UsageError, match="compared are right decisions"):
+    with pytest.raises(UsageError, match="right decisions are compared"):
         dqa.compare(tmp_path / "folder")
     with pytest.raises(UsageError, match="a report shows questions"):
         dqa.read_report(tmp_path / "folder")

@@ -110,7 +110,7 @@ def test_another_run_in_the_same_folder_is_refused(tmp_path: Path) -> None:
         dqa.evaluate(out=tmp_path, resume=True)
     with pytest.raises(UsageError, match="a report shows questions"):
         dqa.read_report(tmp_path)
-    with pytest.raises(UsageError, match="an analysis tells right decisions"):
+    with pytest.raises(UsageError, match="an analysis separates right"):
         dqa.analyse(tmp_path)
 
 

@@ -205,7 +205,7 @@ def test_nothing_is_written_over(keyless: Path, tmp_path: Path) -> None:
     """A folder that holds anything stays as it is; an empty one is taken."""
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine", "utf-8")
-    with pytest.raises(UsageError, match="is there already, and nothing is written over"):
+    with pytest.raises(UsageError, match="is not empty, and nothing is overwritten"):
         dqa.propose_scenario(keyless, tmp_path / "full")
     assert [file.name for file in (tmp_path / "full").iterdir()] == ["mine.txt"]
     (tmp_path / "empty").mkdir()

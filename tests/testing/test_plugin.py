@@ -95,7 +95,7 @@ def test_is_skipped(dqa_scripted):
 """,
     )
     done.assert_outcomes(passed=2, failed=1, errors=1, skipped=1)
-    done.stdout.fnmatch_lines(["scripted:replies: the last reply was not asked for. *"])
+    done.stdout.fnmatch_lines(["scripted:replies: the last reply was not used. *"])
 
 
 def test_a_reply_too_many_is_one_message_at_the_line_of_the_test(

@@ -52,13 +52,13 @@ def sign_test(differences: Sequence[float]) -> SignTest:
         By question, how much more often the first was right, in -1..1. Over several databases or
         epochs a question counts once, by the sign of its difference.
     """
-    from scipy.stats import binomtest
+    from scipy.special import bdtr  # without scipy.stats, which takes two seconds to import
 
     better = sum(difference > 0.0 for difference in differences)
     worse = sum(difference < 0.0 for difference in differences)
     equal = len(differences) - better - worse
     differing = better + worse
-    p_value = float(binomtest(better, differing).pvalue) if differing else 1.0
+    p_value = 2.0 * float(bdtr(min(better, worse), differing, 0.5))
     return SignTest(better=better, worse=worse, equal=equal, p_value=min(1.0, p_value))
 
 

@@ -68,11 +68,6 @@ class Outcome(StrEnum):
 OF_QUESTIONS = tuple(outcome for outcome in Outcome if outcome is not Outcome.PLAYED)
 """What may become of a question; games alone are played."""
 
-_LATER = (
-    *("content", "official_metrics", "game"),
-    *("cached_tokens", "reasoning_tokens", "uncounted", "failed_calls"),
-)
-"""The fields of later versions, which a line has if they are not empty."""
 _ASSESSED = (
     *("outcome", "choice", "official", "regret", "relative_regret", "rank", "value", "best_value"),
     *("baseline", "goal", "match", "official_metrics", "game"),
@@ -201,21 +196,8 @@ class Result(Record, use_attribute_docstrings=True):
 
         The choice stays as it is: a candidate that looks like a secret is still that candidate.
         """
-        line = super().to_json()
-        # Lines without these fields, and their hashes, stay as earlier versions wrote them.
-        for name in _LATER:
-            if not line[name]:
-                del line[name]
         said: dict[str, Any] = redacted({"answer": self.answer, "error": self.error})
-        return line | said
-
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of a line, which has a game where one was played."""
-        schema = super().json_schema()
-        for name in _LATER:
-            schema["required"].remove(name)
-        return schema
+        return super().to_json() | said
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> Self:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from math import fsum, isfinite
+from math import fsum
 from typing import Literal, NamedTuple, Self, TypeAlias
 
 from pydantic import Field
@@ -26,7 +26,6 @@ from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.statistics.summaries import grouped
 from dqa.evaluation.targets import DatabaseLocation, places_of
-from dqa.scenarios.generation import CountsSteps
 
 
 class RightAnswers(NamedTuple):
@@ -73,21 +72,6 @@ class ShortcutChoices(Record):
     choices: dict[str, Candidate | None]
 
 
-class StepCount(Record):
-    """How a heuristic did on the questions whose answer is as many steps away.
-
-    Attributes
-    ----------
-    steps
-        From the answer to what the question is about, as the scenario's generator counts them;
-        None where no way leads there.
-    """
-
-    steps: int | None
-    questions: int = Field(ge=1)
-    right: int = Field(ge=0)
-
-
 class Shortcut(Record):
     """How often a heuristic is right.
 
@@ -100,8 +84,6 @@ class Shortcut(Record):
     with_ties, by_label
         Right answers where every tie of the best counts, and where the official label alone does;
         one of the two is `right`.
-    by_steps
-        How many are right by difficulty, nearest first; empty where nothing counts steps.
     """
 
     name: str
@@ -110,7 +92,6 @@ class Shortcut(Record):
     right: int = Field(ge=0)
     with_ties: int = Field(ge=0)
     by_label: int = Field(ge=0)
-    by_steps: tuple[StepCount, ...] = ()
 
     @property
     def share(self) -> float:
@@ -208,7 +189,6 @@ def right_answers(results: Iterable[Result]) -> dict[str, RightAnswers]:
 def count_shortcuts(
     choices: Iterable[ShortcutChoices],
     right: Right,
-    steps: Mapping[str, int | None] | None = None,
     *,
     strict_official: bool = False,
 ) -> tuple[Shortcut, ...]:
@@ -220,8 +200,6 @@ def count_shortcuts(
         What they answered.
     right
         The questions that count, with what is right.
-    steps
-        By a question's key how many steps its answer is away; a question that is missing has none.
     strict_official
         Whether only the official answer counts, and no tie.
 
@@ -245,22 +223,8 @@ def count_shortcuts(
             right=sum(both[strict_official] for both in found.values()),
             with_ties=sum(ties for ties, _ in found.values()),
             by_label=sum(label for _, label in found.values()),
-            by_steps=_by_steps(
-                {question: both[strict_official] for question, both in found.items()}, steps or {}
-            ),
         )
         for (scenario, name), found in answered.items()
-    )
-
-
-def _by_steps(
-    counted: Mapping[str, bool], steps: Mapping[str, int | None]
-) -> tuple[StepCount, ...]:
-    known = (item for item in counted.items() if item[0] in steps)
-    groups = grouped(known, lambda item: steps[item[0]])
-    return tuple(
-        StepCount(steps=away, questions=len(found), right=sum(right for _, right in found))
-        for away, found in sorted(groups.items(), key=lambda one: (one[0] is None, one[0]))
     )
 
 
@@ -318,27 +282,5 @@ def measure_shortcuts(
     return count_shortcuts(
         choose_by_shortcuts(question_set),
         right,
-        _steps(question_set, right),
         strict_official=strict_official,
     )
-
-
-def _steps(question_set: QuestionSet, right: Right) -> dict[str, int | None]:
-    """Return the steps from each question's answer to what it is about, where a generator counts.
-
-    The answer is the official one, or else the first that is right.
-    """
-    found: dict[str, int | None] = {}
-    generated = set(plugins.names("generator"))
-    for question, truth in question_set.labelled:
-        if question.scenario not in generated:
-            continue
-        generator: object = plugins.generator(question.scenario)
-        candidates = question.candidates or ()
-        known = (truth.official, *right[question.key].with_ties)
-        answers = [answer for answer in known if answer in candidates]
-        if isinstance(generator, CountsSteps) and answers:
-            away = generator.steps(question_set.situation_of(question), question)
-            distance = float(away[candidates.index(answers[0])])
-            found[question.key] = int(distance) if isfinite(distance) else None
-    return found

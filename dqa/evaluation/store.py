@@ -25,11 +25,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, TypeVar
 
-from sqlalchemy import Connection, String, delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from dqa.core.decision import Usage
-from dqa.core.errors import DqaError, UsageError
+from dqa.core.errors import DqaError
 from dqa.databases.store_locations import is_transient, write
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
@@ -187,8 +187,6 @@ class RunStore:
 
     def plan(self, tasks: Sequence[Task]) -> None:
         """Set the tasks of the run; call it before the first claim."""
-        if self._engine.dialect.name != "sqlite":
-            _check_names(tasks)
         self._tasks = {task.key: task for task in tasks}
         self.order(list(self._tasks))
         self._drop_stored()
@@ -472,20 +470,6 @@ def _is_dead(worker: str) -> bool:
     except PermissionError:  # the process of another user
         return False
     return False
-
-
-def _check_names(tasks: Sequence[Task]) -> None:
-    """Raise `UsageError` for a name that a server cannot store as part of a key."""
-    for key in {task.key for task in tasks}:
-        for column in key_of(RESULTS)[:3]:
-            name = str(getattr(key, column.name))
-            most = column.type.length if isinstance(column.type, String) else None
-            is_long = most is not None and len(name) > most
-            if is_long or any(char == "\0" or "\ud800" <= char <= "\udfff" for char in name):
-                raise UsageError(
-                    f"The {column.name} {name[:40]!r} has characters that a server cannot store, "
-                    f"or more than {most}: shorten it, or store the run in a folder."
-                )
 
 
 def name_run(record: RunRecord) -> str:

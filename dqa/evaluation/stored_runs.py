@@ -91,7 +91,6 @@ RUNS = Table(
     Column("id", NUMBER, primary_key=True, autoincrement=True),
     Column("name", String(200), nullable=False, unique=True),
     Column("record", LONG_TEXT, nullable=False),
-    Column("prompts", LONG_TEXT),  # of earlier versions: traces have the prompts
     Column("shortcuts", LONG_TEXT),
     **TABLE_OPTIONS,
 )
@@ -360,11 +359,6 @@ class RunReader:
         found = found.where(LOST.c.run_id == self._id)
         with reading(self.location) as connection:
             return [(Usage(*used), body) for *used, body in connection.execute(found)]
-
-    def used(self) -> Usage:
-        """Return the usage of all decisions and of all lost attempts."""
-        with reading(self.location) as connection:
-            return sum_usage(connection, RESULTS, self._id) + sum_usage(connection, LOST, self._id)
 
     def lost(self, *, recorded: bool = False) -> Usage:
         """Return the usage that led to no decision.

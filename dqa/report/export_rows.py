@@ -57,14 +57,6 @@ class ExportedDecision(Result):
     candidates: int | None = Field(ge=1, default=None)
     shortcuts: dict[str, Candidate | None] = Field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the row's object: every row has every column, whether or not a game was played."""
-        line = super().to_json()
-        return {
-            name: line.get(name, field.get_default(call_default_factory=True))
-            for name, field in type(self).model_fields.items()
-        }
-
     @classmethod
     def of_result(
         cls,

@@ -300,7 +300,7 @@ def tag_lines(counts: Sequence[TagCount]) -> list[str]:
 
 
 def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
-    """Return how often each heuristic is right, a line each, with the same by difficulty.
+    """Return how often each heuristic is right, a line each.
 
     The official label counts; the figure where every tie of the best counts follows if it differs.
     """
@@ -311,12 +311,7 @@ def shortcut_lines(shortcuts: Sequence[Shortcut]) -> list[str]:
             for count in (found.right, found.with_ties)
         )
         line = f"{found.scenario}: shortcut {found.name} is right in {right}"
-        line += f", {_WITH_TIES} in {ties}" if ties != right else ""
-        by = ", ".join(
-            f"{'no way' if count.steps is None else count.steps}: {count.right}/{count.questions}"
-            for count in found.by_steps
-        )
-        lines.append(f"{line}; by steps to the answer {by}" if by else line)
+        lines.append(line + (f", {_WITH_TIES} in {ties}" if ties != right else ""))
     return lines
 
 

@@ -20,8 +20,8 @@ from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import Answer
 
 DATA = Path(__file__).parents[1] / "data"
-CONTENT = "8e9d1a8c86dae1b86ba9446b1c7008bbb3d3e1575014ffa39b7e6236b9532ebb"
-"""The hash of the results that version 0.4 stored in a folder and in a store."""
+CONTENT = "58ab78952221b05fb710554fb5921736f626b4d2771065fb6e9170be53c5773c"
+"""The hash of the results that version 0.4 stored in a folder and in a store, in this version."""
 
 
 @pytest.fixture

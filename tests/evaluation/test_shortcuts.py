@@ -17,7 +17,6 @@ from dqa.evaluation.shortcuts import (
     RightAnswers,
     Shortcut,
     ShortcutChoices,
-    StepCount,
     best_shortcuts,
     choose_by_shortcuts,
     count_chance,
@@ -56,15 +55,6 @@ def test_only_questions_that_were_judged_count() -> None:
     assert best_shortcuts([near, far]) == {"shops": near}
 
 
-def test_difficulty_is_told_nearest_first() -> None:
-    """Answers that no way leads to come last."""
-    (near, _) = count_shortcuts(LINES, RIGHT, {"shops/1": None, "shops/2": 2})
-    assert near.by_steps == (
-        StepCount(steps=2, questions=1, right=0),
-        StepCount(steps=None, questions=1, right=1),
-    )
-
-
 def test_chance_is_the_mean_share_of_right_answers() -> None:
     """A question that does not list its candidates has none."""
     lines = (*LINES, line(4, candidates=None))
@@ -81,7 +71,6 @@ def test_far_answers_are_out_of_the_near_heuristics_reach_and_not_of_the_far_one
     assert found["source-most-elsewhere"].right == found["maker-most-per-level"].right == 0
     assert found["second-source-most-elsewhere"].share > 0.2
     assert found["input-maker-least-met"].share > 0.2
-    assert all(min(c.steps or 9 for c in shortcut.by_steps) >= 2 for shortcut in found.values())
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +85,7 @@ def test_a_run_keeps_what_the_shortcuts_chose_and_counts_it(
     """Read back it says the same; a decider of the same name has the same score."""
     name = "maker-most-per-level"
     run = dqa.evaluate(questions, ["first", name], databases=["sqlite"], out=tmp_path / "run")
-    assert run.shortcuts == tuple(s.changed(by_steps=()) for s in measure_shortcuts(questions))
+    assert run.shortcuts == measure_shortcuts(questions)
     scored = {s.decider: s.correct for s in run.summaries if s.scenario == "building"}
     assert scored[name] == {s.name: s.right for s in run.shortcuts}[name]
     again = dqa.read_run(tmp_path / "run")

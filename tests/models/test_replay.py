@@ -17,18 +17,17 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from dqa import plugins
+from dqa.api.stored import read_run
 from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits, Rows
 from dqa.core.decision import Usage
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.deciders.base import Settings
-from dqa.evaluation.location import RunLocation
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.score import Judge
-from dqa.evaluation.stored_runs import RunReader
 from dqa.loaders.generator import generate
 from dqa.models.budget import Budget
 from dqa.models.cassette import Cassette, RecordedModel
@@ -185,11 +184,8 @@ def test_outages_are_not_on_a_cassette_and_cost_no_reply(
     run(questions, cassette, tmp_path / "made", THREADS, inner=Speaking(mood=mood), targets=away)
     assert unsteady.struck == 3
     # Every reply is part of a decision: none was left behind by one that was given up.
-    assert (
-        RunReader(RunLocation.of_folder(tmp_path / "made")).used().calls
-        == mood.said
-        == len(entries(tape))
-    )
+    made = read_run(tmp_path / "made")
+    assert made.spent.calls == mood.said == len(entries(tape))
     steady = {name: plugins.backend("sqlite") for name in away}
     for played_with in WORKERS:
         folder = tmp_path / f"played {played_with}"

@@ -28,7 +28,6 @@ from dqa.evaluation.statistics.pairs import (
     Power,
     SignTest,
     holm,
-    newcombe,
     paired_difference,
     power_of_pairs,
     sign_test,
@@ -185,9 +184,6 @@ class PairComparison(Record):
     ----------
     accuracy
         The difference of accuracies, in 0..1, with interval and test clustered by situation.
-    newcombe
-        The interval of this difference if every question is independent; None if a question was
-        answered several times.
     by_questions
         On how many questions each was right more often, with McNemar's exact test.
     holm_by_questions, holm_by_situations
@@ -205,7 +201,6 @@ class PairComparison(Record):
     first: str
     second: str
     accuracy: Difference
-    newcombe: tuple[float, float] | None
     by_questions: SignTest
     holm_by_questions: float = Field(ge=0, le=1)
     holm_by_situations: float | None = Field(ge=0, le=1)
@@ -410,7 +405,6 @@ def _compare(first: Contestant, second: Contestant) -> PairComparison | None:
         first=first.name,
         second=second.name,
         accuracy=accuracy,
-        newcombe=_newcombe(one, other, shared),
         by_questions=sign_test(_by_question(one, other, shared)),
         holm_by_questions=1.0,
         holm_by_situations=None,
@@ -431,17 +425,6 @@ def _by_question(
     for key in shared:
         found[key[0]] = found.get(key[0], 0.0) + one[key] - other[key]
     return [round(total, 9) for total in found.values()]  # thirds may not add up to 0 exactly
-
-
-def _newcombe(
-    one: Mapping[Asked, float], other: Mapping[Asked, float], shared: Sequence[Asked]
-) -> tuple[float, float] | None:
-    answers = [(one[key], other[key]) for key in shared]
-    repeated = len({question for question, _ in shared}) < len(shared)
-    if repeated or not {*map(max, answers), *map(min, answers)} <= {0.0, 1.0}:
-        return None
-    counts = [answers.count(pair) for pair in ((1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0))]
-    return newcombe(*counts)
 
 
 def overall_test(contestants: Sequence[Contestant]) -> OverallTest | None:

@@ -62,35 +62,6 @@ def sign_test(differences: Sequence[float]) -> SignTest:
     return SignTest(better=better, worse=worse, equal=equal, p_value=min(1.0, p_value))
 
 
-def newcombe(both: float, first: float, second: float, neither: float) -> tuple[float, float]:
-    """Return the 95 % interval of a difference between two shares of the same questions.
-
-    It is the score-based "method 10" of Newcombe (1998, "Improved confidence intervals for the
-    difference between binomial proportions based on paired data"), which Fagerland, Lydersen &
-    Laake (2014) recommend. It takes questions as independent.
-
-    Parameters
-    ----------
-    both, first, second, neither
-        The questions that both got right, only the first, only the second, and neither; at least
-        one together.
-    """
-    count = both + first + second + neither
-    one, other = (both + first) / count, (both + second) / count
-    low_1, high_1 = score_interval(one, count)
-    low_2, high_2 = score_interval(other, count)
-    product = both * neither - first * second
-    if product > 0.0:
-        product = max(product - count / 2.0, 0.0)
-    margins = (both + first) * (second + neither) * (both + second) * (first + neither)
-    phi = product / sqrt(margins) if margins else 0.0
-    down, up = one - low_1, high_2 - other
-    low = one - other - sqrt(max(0.0, down**2 - 2.0 * phi * down * up + up**2))
-    up, down = high_1 - one, other - low_2
-    high = one - other + sqrt(max(0.0, up**2 - 2.0 * phi * up * down + down**2))
-    return max(-1.0, low), min(1.0, high)
-
-
 class Difference(Record):
     """How much the first of two contestants is above the second, on the same questions.
 
@@ -174,9 +145,9 @@ def paired_difference(
 def _of_equals(value: float, count: float) -> tuple[float, float, float]:
     """Return interval and p-value if every pair differs equally."""
     if value == 0.0:
-        # How often both are right is unknown here, and the interval is widest at a half.
-        low, high = newcombe(count / 2.0, 0.0, 0.0, count / 2.0)
-        return low, high, 1.0
+        # Newcombe's interval (1998, method 10), which is widest if both are right on a half.
+        margin = (score_interval(0.5, count)[1] - 0.5) * sqrt(2.0 * min(1.0, 2.0 / count))
+        return -margin, margin, 1.0
     low, high = score_interval(abs(value), count)
     ends = sorted((copysign(low, value), copysign(high, value)))
     return ends[0], ends[1], 0.5 ** max(0.0, count - 1.0)

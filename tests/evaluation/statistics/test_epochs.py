@@ -141,7 +141,7 @@ def test_neither_epochs_nor_databases_narrow_the_interval_of_one_situation(
         assert not summary.is_clustered
     (total,) = total_matches(summarise(often))
     (tagged,) = count_tags(often)
-    reported = total_of(0, often, None)
+    reported = total_of(0, often, None).figures
     standing = stand(Contestant("d", tuple(often)))
     for found in (total, tagged, reported, standing):
         assert (found.low, found.high) == pytest.approx(expected)

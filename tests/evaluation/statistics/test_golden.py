@@ -19,7 +19,7 @@ from dqa.evaluation.statistics.clusters import (
     t_quantile,
 )
 from dqa.evaluation.statistics.comparing import overall_test
-from dqa.evaluation.statistics.pairs import holm, newcombe, paired_difference, sign_test
+from dqa.evaluation.statistics.pairs import holm, paired_difference, sign_test
 from dqa.evaluation.statistics.summaries import pass_all, pass_at
 from tests.evaluation.statistics.results import result
 
@@ -158,11 +158,6 @@ def test_friedmans_test_is_scipys() -> None:
         assert (found.test, found.questions) == ("friedman", 25)
         assert found.statistic == close(float(wanted.statistic))
         assert found.p_value == close(float(wanted.pvalue))
-
-
-def test_newcombes_interval_is_the_published_one() -> None:
-    """Newcombe (1998), method 10: 36 right by both, 12 and 2 by one alone, none by neither."""
-    assert newcombe(36, 12, 2, 0) == pytest.approx((0.0569, 0.3404), abs=5e-5)
 
 
 def test_pass_at_k_is_the_estimator_of_its_authors() -> None:

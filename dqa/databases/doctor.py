@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,7 +23,6 @@ _NO_TIME_LIMIT = "a statement that its client has left behind runs without an en
 _NO_DISK_LIMIT = "one query that sorts or joins may fill the server's disk"
 
 _LIMITS = Limits(rows=10_000, bytes=4_000_000, seconds=30.0, cell=100_000)
-_SIZES = {"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
 
 def _advise_on_rights(role: str, rights: Iterable[str]) -> tuple[Advice, ...]:
@@ -54,18 +52,6 @@ def asker(run: Callable[[str, Limits], database.Rows]) -> Ask:
             return ()
 
     return ask
-
-
-def _bytes_of(text: str) -> int:
-    """Return a size such as ``358.40MiB``, ``4096`` or ``64MB`` in bytes; 0 for another text."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgtKMGT]?)i?([bB]?)", text.strip())
-    if match is None:
-        return 0
-    return int(float(match[1]) * _SIZES[(match[2].upper() + "B") if match[2] else ""])
-
-
-def _is_unlimited(value: str) -> bool:
-    return not _bytes_of(value)
 
 
 # PostgreSQL
@@ -105,18 +91,8 @@ _TEMPORARY = "TEMPORARY on"
 _PG_LIMITS = f"""
 SELECT name, reset_val, wanted, why FROM pg_settings JOIN (VALUES
   ('statement_timeout', '0', '60s', '{_NO_TIME_LIMIT}'),
-  ('transaction_timeout', '0', '120s', 'an open transaction keeps the server from cleaning up'),
-  ('idle_in_transaction_session_timeout', '0', '60s', 'a client that hangs keeps its locks'),
-  ('lock_timeout', '0', '10s', 'a statement waits without an end for a locked table'),
   ('temp_file_limit', '-1', '2GB', '{_NO_DISK_LIMIT.replace("'", "''")}')
 ) limits (name, unlimited, wanted, why) USING (name) WHERE reset_val = unlimited
-UNION ALL
-SELECT 'work_mem', pg_size_pretty(most::bigint), '16MB',
-  'every sort and hash table of a query may take as much memory, and a query has several'
-FROM (SELECT 1024 * m.reset_val::numeric * h.reset_val::numeric AS most
-  FROM pg_settings m, pg_settings h
-  WHERE m.name = 'work_mem' AND h.name = 'hash_mem_multiplier') per_operation
-WHERE most > 256 * 1024 * 1024
 """  # noqa: S608
 
 
@@ -166,7 +142,6 @@ _MYSQL_LIMITS: tuple[tuple[str, int, str, str], ...] = (
     ("max_execution_time", 0, "60000", _NO_TIME_LIMIT),
     ("max_session_mem_used", _HUGE, "1073741824", _ALL_MEMORY),
     ("connection_memory_limit", _HUGE, "1073741824", _ALL_MEMORY),
-    ("tmp_table_size", _LARGE, "67108864", "every temporary table may take as much memory"),
     ("max_allowed_packet", _LARGE, "67108864", "functions such as REPEAT make texts of that size"),
     ("max_tmp_session_space_usage", 0, "2147483648", _NO_DISK_LIMIT),
     ("regexp_time_limit", 0, "32", _NO_TIME_LIMIT),
@@ -197,7 +172,7 @@ def _missing_limits(ask: Ask, flavour: Flavour, role: str) -> Iterator[Advice]:
         if is_time:
             fix = f"ALTER USER '{user}'@'{host or '%'}' WITH MAX_STATEMENT_TIME {wanted};"
         for _, value in ask(f"SHOW GLOBAL VARIABLES LIKE '{name}'"):
-            if _bytes_of(str(value)) > most if most else float(value) == 0:
+            if int(value) > most if most else float(value) == 0:
                 yield Advice("setting", f"{name} is {value}", why, fix)
 
 
@@ -213,11 +188,11 @@ _NEO4J_SETTINGS: tuple[tuple[str, str, Callable[[str], bool], str], ...] = (
     ),
     ("db.transaction.timeout", "60s", {"0s", "0"}.__contains__, _NO_TIME_LIMIT),
     (
-        *("db.memory.transaction.max", "512m", _is_unlimited),
+        *("db.memory.transaction.max", "512m", {"0", "0B"}.__contains__),
         "only this limit ends some searches of paths, such as SHORTEST 5",
     ),
     (
-        *("dbms.memory.transaction.total.max", "1g", _is_unlimited),
+        *("dbms.memory.transaction.total.max", "1g", {"0", "0B"}.__contains__),
         "queries may take so much memory that the server ends",
     ),
 )

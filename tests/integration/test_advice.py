@@ -179,7 +179,6 @@ def test_each_right_to_write_of_postgresql_is_found(
 @pytest.mark.parametrize(
     ("given", "found"),
     [
-        ("ALTER ROLE {role} SET work_mem = '1GB'", "work_mem is"),
         ("ALTER ROLE {role} RESET statement_timeout", "statement_timeout is 0"),
         ("ALTER ROLE {role} RESET temp_file_limit", "temp_file_limit is -1"),
     ],

@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from pkgutil import resolve_name
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -231,7 +230,7 @@ class Backend:
         """Drop a namespace and return its situation; `UsageError` if it holds none."""
         with self._one_at_a_time(location), self._started().connect(location) as namespaces:
             name = namespaces.resolve(namespace)
-            with self._released(namespaces), namespaces.locked(name):
+            with namespaces.locked(name):
                 content = namespaces.read(name)
                 if not isinstance(content, LoadedSituation) or content.namespace != name:
                     raise UsageError(
@@ -283,7 +282,7 @@ class Backend:
         with self._started().connect(location) as namespaces:
             tag = tag_of(situation, namespaces.name_for(situation))
             if not hold_same(namespaces.read(tag.namespace), tag):
-                with self._released(namespaces), namespaces.locked(tag.namespace):
+                with namespaces.locked(tag.namespace):
                     _fill(namespaces, situation, tag, replace)
             return tag.namespace
 
@@ -293,12 +292,6 @@ class Backend:
             return nullcontext()
         with _STARTING:
             return _LOCKS.setdefault(location, RLock())
-
-    def _released(self, namespaces: Namespaces) -> AbstractContextManager[None]:
-        """Stop this process's workers from using a file during a write."""
-        from dqa.databases.worker_pool import pause_file
-
-        return pause_file(Path(namespaces.location)) if self.embedded else nullcontext()
 
     def _session(self, opening: Opening, access: Access) -> Session:
         if access.get("isolation", "process") == "process":

@@ -30,15 +30,8 @@ from dqa.databases.errors import (
     refused,
     refused_script,
 )
-from dqa.databases.files import existing_file, file_path, require_folder
-from dqa.databases.namespaces import (
-    TAG_TABLE,
-    LoadedSituation,
-    NamespaceContent,
-    SqlNamespaces,
-    namespace_for,
-    tag_of,
-)
+from dqa.databases.files import FileNamespaces, existing_file, file_path
+from dqa.databases.namespaces import TAG_TABLE, LoadedSituation
 from dqa.databases.rows import columns_of, rows_from
 from dqa.databases.servers import schema_names
 from dqa.databases.sql_session import Connection, EngineSettings, Result, SqlSession
@@ -90,23 +83,6 @@ def connect(path: Path | None, *, read_only: bool = False) -> DuckDBPyConnection
             sleep(0.01)
         except duckdb.Error as error:
             raise DataError(f"'{path}' cannot be opened: {first_line(error)}.") from error
-
-
-@contextmanager
-def write_file(path: Path) -> Iterator[DuckDBPyConnection]:
-    """Give the only connection to a file, in a transaction that ends with the context."""
-    is_new = not path.exists()
-    with closing(connect(path)) as connection:
-        try:
-            if is_new:
-                path.chmod(0o600)  # before anything is in it
-            connection.execute("BEGIN")
-            yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if is_new:
-                path.unlink(missing_ok=True)  # while no other process can open it
-            raise
 
 
 _UNKNOWN = re.compile(
@@ -352,36 +328,27 @@ _IN_MAIN = (
 _ROWS = "dqa_rows"
 
 
-class DuckdbNamespaces(SqlNamespaces):
-    """The schemas of a file.
+class DuckdbFile(FileNamespaces):
+    """A file that holds one situation in its schema `main`, or other schemas.
 
     Parameters
     ----------
     path
-        Where it is, or is to be; None for memory.
+        Where it is, or is to be.
     wanted
         The schemas that the location names.
-    writer
-        A connection to new memory.
     """
 
-    _dialect = "duckdb"
+    kind = "duckdb"
 
-    def __init__(
-        self,
-        path: Path | None,
-        wanted: str = "",
-        writer: DuckDBPyConnection | None = None,
-    ) -> None:
-        self.location = str(path)
-        self._path = path or Path()
+    def __init__(self, path: Path, wanted: str = "") -> None:
+        super().__init__(path)
         self._wanted = schema_names(wanted)
-        self._writer = writer
 
     @classmethod
     @contextmanager
     def connect(cls, location: str) -> Iterator[Self]:
-        """Give the schemas of a file, and translate the engine's errors."""
+        """Give the file, and translate the engine's errors."""
         where, _, query = location.partition("?")
         path, wanted = file_path(where, "duckdb"), parse_qs(query).get("schema", [""])[0]
         try:
@@ -395,73 +362,17 @@ class DuckdbNamespaces(SqlNamespaces):
     def open_in_memory(cls, content: Situation | str) -> SqlSession:
         """Write a situation, or run a script, in memory that all threads share."""
         memory = connect(None)
-        name, schema = "temporary", _MAIN
         try:
             if isinstance(content, str):
                 memory.execute(content)
             else:
-                name, schema = content.name, namespace_for(content)
-                memory.execute("BEGIN")
-                cls(None, writer=memory).create(content, tag_of(content, schema))
-                memory.execute("COMMIT")
+                _write(memory, content, None)
             memory.execute(LOCK)
         except (duckdb.Error, DataError) as error:
             memory.close()
             raise refused_script("DuckDB", error) from error
-        return open_duckdb(memory, [schema], name)
-
-    def _run(self, statement: Executable) -> list[Any]:
-        from dqa.databases.tables import spelled
-
-        return self._execute(spelled(statement, "duckdb"))
-
-    def _fill(self, table: Table, rows: RowTable) -> None:
-        """Insert rows as an Arrow table: `executemany` would take minutes."""
-        import pyarrow as pa
-
-        from dqa.databases.tables import quote
-
-        kinds = {c.name: pa.string() if c.stored == "text" else None for c in rows.schema.columns}
-        arrays = {
-            name: pa.array(rows[name], kind, from_pandas=True)  # NaN is missing
-            for name, kind in kinds.items()
-        }
-        writer, names = self._writer, quote("duckdb", *arrays)
-        target = f"{quote('duckdb', table.schema or '')}.{quote('duckdb', table.name)}"
-        assert writer is not None  # noqa: S101  (within `locked`)
-        writer.register(_ROWS, pa.table(arrays))
-        writer.execute(f"INSERT INTO {target} ({names}) SELECT {names} FROM {_ROWS}")  # noqa: S608
-        writer.unregister(_ROWS)
-
-    def _tables(self, schema: str | None) -> Collection[str] | None:
-        return self._schemas().get(schema or _MAIN)
-
-    def _schemas(self) -> dict[str, list[str]]:
-        """Return the tables of each schema."""
-        return dict(self._execute(_TABLES))
-
-    def situations(self) -> Iterator[LoadedSituation]:
-        """Yield the situations in schemas that have a tag."""
-        existing_file(self._path, "duckdb")
-        for name, tables in self._schemas().items():
-            found = self.read(name) if TAG_TABLE in tables else None
-            if isinstance(found, LoadedSituation):
-                yield found
-
-    def read(self, namespace: str) -> NamespaceContent:
-        """Return the content of a schema; `UsageError` for a file of another kind."""
-        if self._writer is None:
-            if not self._path.exists():
-                return None
-            try:
-                existing_file(self._path, "duckdb")
-            except DataError as error:
-                raise UsageError(f"{error} Nothing is overwritten; name another file.") from error
-        return super().read(namespace)
-
-    def drop(self, namespace: str) -> None:
-        """Drop a schema with all that is in it."""
-        self._execute(f"DROP SCHEMA {quoted(namespace, chr(34))} CASCADE")
+        name = "temporary" if isinstance(content, str) else content.name
+        return open_duckdb(memory, [_MAIN], name)
 
     def select(self, more: Collection[str] = ()) -> str:
         """Return the schemas of ``?schema=``; else ``main``, or the only one that holds anything.
@@ -469,7 +380,8 @@ class DuckdbNamespaces(SqlNamespaces):
         Others that are named in `more` follow.
         """
         existing_file(self._path, "duckdb")
-        tables = self._schemas()
+        with closing(connect(self._path, read_only=True)) as reader:
+            tables = dict(reader.execute(_TABLES).fetchall())
         schemas = [name for name, listed in tables.items() if listed]
         for name in self._wanted:
             if name not in [*schemas, _MAIN]:
@@ -486,9 +398,9 @@ class DuckdbNamespaces(SqlNamespaces):
         return ",".join(dict.fromkeys((*shown, *named)))
 
     def open(self, namespace: str | None) -> SqlSession:
-        """Return a session of a schema, which keeps the file open."""
+        """Return a session of schemas, or of a loaded situation, which keeps the file open."""
         existing_file(self._path, "duckdb")
-        schema = namespace or _MAIN
+        schema = _MAIN if namespace in {None, self.location} else str(namespace)
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"
         schemas = schema_names(schema)
         connection = connect(self._path, read_only=True)
@@ -500,20 +412,43 @@ class DuckdbNamespaces(SqlNamespaces):
         session.file = self._path
         return session
 
-    @contextmanager
-    def locked(self, namespace: str) -> Iterator[None]:  # noqa: ARG002
-        """Keep all others from the file, in a transaction that ends with the context."""
-        require_folder(self._path)
-        with write_file(self._path) as writer:
-            self._writer = writer
-            try:
-                yield
-            finally:
-                self._writer = None
+    def _read_tag(self) -> LoadedSituation | None:
+        try:
+            file = existing_file(self._path, "duckdb")
+            with closing(connect(file, read_only=True)) as connection:
+                row = connection.execute(f"SELECT * FROM main.{TAG_TABLE}").fetchone()  # noqa: S608
+        except (DataError, duckdb.CatalogException):  # another database, or none
+            return None
+        return LoadedSituation(self.location, *row) if row else None
 
-    def _execute(self, statement: str) -> list[Any]:
-        """Run a statement in the transaction of `locked`, or for reading."""
-        if self._writer is not None:
-            return self._writer.execute(statement).fetchall()
-        with closing(connect(self._path, read_only=True)) as reader:
-            return reader.execute(statement).fetchall()
+    def _write(self, situation: Situation, tag: LoadedSituation, path: Path) -> None:
+        with closing(connect(path)) as connection:
+            _write(connection, situation, tag)
+
+
+def _write(
+    connection: DuckDBPyConnection, situation: Situation, tag: LoadedSituation | None
+) -> None:
+    import pyarrow as pa
+
+    from dqa.databases.tables import define_tables, quote, spelled, write_tables
+
+    def fill(table: Table, rows: RowTable) -> None:
+        """Insert rows as an Arrow table: `executemany` would take minutes."""
+        kinds = {c.name: pa.string() if c.stored == "text" else None for c in rows.schema.columns}
+        arrays = {
+            name: pa.array(rows[name], kind, from_pandas=True)  # NaN is missing
+            for name, kind in kinds.items()
+        }
+        target, names = quote("duckdb", table.name), quote("duckdb", *arrays)
+        connection.register(_ROWS, pa.table(arrays))
+        connection.execute(f"INSERT INTO {target} ({names}) SELECT {names} FROM {_ROWS}")  # noqa: S608
+        connection.unregister(_ROWS)
+
+    def run(statement: Executable) -> None:
+        connection.execute(spelled(statement, "duckdb"))
+
+    tables = define_tables(situation.schema)
+    connection.execute("BEGIN")
+    write_tables(situation, tag, tables, dialect="duckdb", run=run, fill=fill)
+    connection.execute("COMMIT")

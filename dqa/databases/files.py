@@ -165,7 +165,8 @@ class FileNamespaces(Namespaces):
 
     def situations(self) -> Iterator[LoadedSituation]:
         """Yield the situation in the existing file."""
-        if isinstance(found := self.read(self.select()), LoadedSituation):
+        existing_file(self._path, self.kind)
+        if isinstance(found := self.read(self.location), LoadedSituation):
             yield found
 
     def read(self, namespace: str) -> NamespaceContent:

@@ -13,17 +13,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from dqa.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Executable, Table
-    from sqlalchemy.engine import Dialect
-
     from dqa.core.session import Session
     from dqa.core.situation import Situation
-    from dqa.core.situation import Table as RowTable
 
 TAG_TABLE = "dqa_tag"
 """The table with the tag of a namespace, where that is one: one row, or none while it is loaded."""
@@ -174,77 +170,6 @@ class Namespaces(ABC):
             f"{self.location} has a single database, so a script cannot have its own: give a "
             "situation instead."
         )
-
-
-class SqlNamespaces(Namespaces):
-    """The namespaces of an SQL database, whose tag is a row of a table.
-
-    Attributes
-    ----------
-    numbers_rows
-        Whether a column stores the order of rows, as the engine does not.
-    """
-
-    numbers_rows: ClassVar[bool] = False
-
-    @property
-    @abstractmethod
-    def _dialect(self) -> Dialect | str:
-        """The dialect of definitions."""
-
-    @abstractmethod
-    def _run(self, statement: Executable) -> list[Any]:
-        """Run a statement in the transaction, and return its rows."""
-
-    @abstractmethod
-    def _fill(self, table: Table, rows: RowTable) -> None:
-        """Insert the rows of one table."""
-
-    @abstractmethod
-    def _tables(self, schema: str | None) -> Collection[str] | None:
-        """Return the tables and views of a schema; None if there is no such schema."""
-
-    def _schema(self, namespace: str) -> str | None:
-        """Return the schema of a namespace; None for the connection's own."""
-        return namespace
-
-    def _creation(self, schema: str) -> Executable:
-        """Return the statement that creates a schema."""
-        from sqlalchemy.schema import CreateSchema
-
-        return CreateSchema(schema)
-
-    def read(self, namespace: str) -> NamespaceContent:
-        """Return the content of a namespace."""
-        schema = self._schema(namespace)
-        tables = self._tables(schema)
-        if tables is None:
-            return None
-        if TAG_TABLE not in tables:
-            return OtherContent() if tables else unfinished()
-        from sqlalchemy import select
-
-        from dqa.databases.tables import define_tag
-
-        tags = self._run(select(define_tag(schema)))
-        return LoadedSituation(namespace, *tags[0]) if tags else unfinished(tables)
-
-    def create(self, situation: Situation, tag: LoadedSituation) -> None:
-        """Create the namespace and fill it."""
-        from dqa.databases.tables import define_tables, write_tables
-
-        schema = self._schema(tag.namespace)
-        if schema is not None:
-            self._run(self._creation(schema))
-        tables = define_tables(situation.schema, schema, numbered=self.numbers_rows)
-        with self._discarding(tag.namespace):
-            write_tables(
-                situation, tag, tables, dialect=self._dialect, run=self._run, fill=self._fill
-            )
-
-    def _discarding(self, namespace: str) -> AbstractContextManager[None]:  # noqa: ARG002
-        """Drop a namespace if filling it fails, unless the transaction does."""
-        return nullcontext()
 
 
 def namespace_for(situation: Situation) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 from uuid import uuid4
@@ -23,20 +24,24 @@ from sqlalchemy import (
     delete,
     insert,
     inspect,
+    select,
     text,
 )
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
-from sqlalchemy.schema import DropSchema
+from sqlalchemy.schema import CreateSchema, DropSchema
 
 from dqa.core import situation as content
 from dqa.core.errors import DatabaseUnavailableError, DqaError, UsageError
 from dqa.databases.errors import one_line, refused_script
 from dqa.databases.namespaces import (
     ROW_COLUMN,
+    TAG_TABLE,
     LoadedSituation,
+    NamespaceContent,
+    Namespaces,
     OtherContent,
-    SqlNamespaces,
+    unfinished,
 )
 from dqa.databases.servers import (
     display_name,
@@ -45,14 +50,14 @@ from dqa.databases.servers import (
     schema_names,
     split_namespace,
 )
-from dqa.databases.tables import define_tag, plain_rows, quote
+from dqa.databases.tables import define_tables, define_tag, plain_rows, quote, write_tables
 
 _CONNECT_SECONDS = 10
 _LOCK_SECONDS = 120
 """How long a load waits for another load of the same situation."""
 
 
-class ServerNamespaces(SqlNamespaces):
+class ServerNamespaces(Namespaces):
     """The namespaces of a server, or of any other database that SQLAlchemy connects to.
 
     Parameters
@@ -76,6 +81,8 @@ class ServerNamespaces(SqlNamespaces):
         Patterns of errors: the server refuses the login, the user lacks a right.
     right
         The right that a load needs.
+    numbers_rows
+        Whether a column stores the order of rows, as the engine does not.
     lock
         The statement that locks a name for the connection or transaction. Its second value is 0 if
         another load holds the lock.
@@ -90,6 +97,7 @@ class ServerNamespaces(SqlNamespaces):
     no_access: ClassVar[str] = "(?!)"
     no_right: ClassVar[str] = "(?!)"
     right: ClassVar[str] = "make and drop schemas"
+    numbers_rows: ClassVar[bool] = False
     lock: ClassVar[str | None] = None
     drop_option: ClassVar[str] = ""
 
@@ -156,6 +164,34 @@ class ServerNamespaces(SqlNamespaces):
     def _dialect(self) -> Dialect:
         return self._connection.dialect
 
+    def read(self, namespace: str) -> NamespaceContent:
+        """Return the content of a namespace."""
+        tables = self._tables(namespace)
+        if tables is None:
+            return None
+        if TAG_TABLE not in tables:
+            return OtherContent() if tables else unfinished()
+        tags = self._run(select(define_tag(namespace)))
+        return LoadedSituation(namespace, *tags[0]) if tags else unfinished(tables)
+
+    def create(self, situation: content.Situation, tag: LoadedSituation) -> None:
+        """Create the namespace and fill it; drop it if that fails."""
+        self._run(self._creation(tag.namespace))
+        tables = define_tables(situation.schema, tag.namespace, numbered=self.numbers_rows)
+        try:
+            write_tables(
+                situation, tag, tables, dialect=self._dialect, run=self._run, fill=self._fill
+            )
+        except BaseException:
+            if not self.is_atomic:  # the rest may be large
+                with suppress(SQLAlchemyError):
+                    self._connection.rollback()
+                    self.drop(tag.namespace)
+            raise
+
+    def _creation(self, schema: str) -> Executable:
+        return CreateSchema(schema)
+
     def _run(self, statement: Executable) -> list[Any]:
         result = self._connection.execute(statement)
         return list(result) if result.returns_rows else []
@@ -170,9 +206,10 @@ class ServerNamespaces(SqlNamespaces):
             values = [dict(zip(table.columns.keys(), row, strict=True)) for row in values]
         self._connection.exec_driver_sql(str(compiled), values)
 
-    def _tables(self, schema: str | None) -> Collection[str] | None:
+    def _tables(self, schema: str) -> Collection[str] | None:
+        """Return the tables and views of a schema; None if there is no such schema."""
         inspector = inspect(self._connection)
-        if schema is not None and schema not in inspector.get_schema_names():
+        if schema not in inspector.get_schema_names():
             return None
         return {*inspector.get_table_names(schema), *inspector.get_view_names(schema)}
 
@@ -182,27 +219,22 @@ class ServerNamespaces(SqlNamespaces):
             if name.startswith("dqa_") and isinstance(found := self.read(name), LoadedSituation):
                 yield found
 
-    @contextmanager
-    def _discarding(self, namespace: str) -> Iterator[None]:
-        try:
-            yield
-        except BaseException:
-            if not self.is_atomic:  # the rest may be large
-                with suppress(SQLAlchemyError):
-                    self._connection.rollback()
-                    self.drop(namespace)
-            raise
+    def replace(self, situation: content.Situation, tag: LoadedSituation) -> None:
+        """Replace the content; without a transaction, try first whether the new one fits."""
+        if not self.is_atomic:
+            trial = replace(tag, namespace=f"{tag.namespace[:59]}_new")
+            if self.read(trial.namespace) is not None:
+                self.drop(trial.namespace)
+            self.create(situation, trial)
+            self.drop(trial.namespace)
+        super().replace(situation, tag)
 
     def drop(self, namespace: str) -> None:
         """Drop a namespace; an interrupted drop leaves an unfinished load."""
-        schema = self._schema(namespace)
         if not self.is_atomic and isinstance(self.read(namespace), LoadedSituation):
-            self._run(delete(define_tag(schema)))
+            self._run(delete(define_tag(namespace)))
             self._connection.commit()
-        self._drop_schema(schema)
-
-    def _drop_schema(self, schema: str | None) -> None:
-        self._run(DropSchema(schema or "", cascade=self.is_atomic))
+        self._run(DropSchema(namespace, cascade=self.is_atomic))
 
     @contextmanager
     def locked(self, namespace: str) -> Iterator[None]:

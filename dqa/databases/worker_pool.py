@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, replace
 from pathlib import Path
 from threading import Condition, Event, Thread
 from time import monotonic
 from typing import Any
-from weakref import WeakSet, finalize
+from weakref import finalize
 
 from pydantic import TypeAdapter
 
@@ -66,8 +66,6 @@ class WorkerPool:
     ----------
     facts
         The attributes of the session.
-    file
-        The file that the database is read from, resolved; None for any other database.
 
     Raises
     ------
@@ -82,8 +80,6 @@ class WorkerPool:
         self._idle.append(first)
         self.facts = first.facts
         self._name: str = first.facts["name"]
-        file = first.facts["file"]
-        self.file = None if file is None else Path(file).resolve()
         self._seconds = first.seconds
 
     def _reset(self) -> None:
@@ -92,7 +88,7 @@ class WorkerPool:
         self._changed = Condition()
         self._idle: list[Worker] = []
         self._busy = self._starting = 0
-        self._is_paused = self._is_closed = False
+        self._is_closed = False
 
     @contextmanager
     def lease(self, until: float) -> Iterator[tuple[Worker, float]]:
@@ -155,22 +151,6 @@ class WorkerPool:
                 self._close_idle()
                 self._changed.notify_all()
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Close the database for the duration of the context; wait for running statements first."""
-        with self._changed:
-            self._changed.wait_for(lambda: not self._is_paused)
-            self._is_paused = True
-        try:
-            with self._changed:
-                self._changed.wait_for(lambda: not self._busy)
-                self._close_idle()
-            yield
-        finally:
-            with self._changed:
-                self._is_paused = False
-                self._changed.notify_all()
-
     def _take(self, until: float) -> Worker | None:
         """Return an idle worker; None if another is to be started. Either is busy from now on."""
         asked = monotonic()
@@ -181,13 +161,13 @@ class WorkerPool:
                 now = monotonic()
                 is_late = now >= asked + _PATIENCE or not self._busy
                 has_room = self._busy < MOST_WORKERS and self._starting < _MOST_STARTING
-                while self._idle and not self._is_paused:
+                while self._idle:
                     worker = self._idle.pop()
                     if worker.is_ready():
                         self._busy += 1
                         return worker
                     worker.kill()
-                if is_late and has_room and not self._is_paused:
+                if is_late and has_room:
                     self._busy += 1
                     self._starting += 1
                     return None
@@ -218,10 +198,10 @@ class WorkerPool:
     def _close_idle(self) -> None:
         while self._idle:
             worker = self._idle.pop()
-            if self.file is None:
+            if self.facts["file"] is None:
                 worker.close()
             else:
-                worker.kill()  # a writer of its file may come next
+                worker.kill()  # another program may write its file next
 
 
 class IsolatedSession(Session):
@@ -250,8 +230,6 @@ class IsolatedSession(Session):
         read: list[tuple[str, tuple[int, int, int, int]]] = self._pool.facts["sources"]
         self.sources = tuple(Source(path, (*state,)) for path, state in read)
         self._files = OpenedFiles(self.file, self.sources)
-        if self.file is not None:
-            _POOLS.add(self._pool)
 
     def run(self, statement: str, limits: Limits) -> Rows:
         """Run a statement in a worker, and kill that at the end of the limit.
@@ -339,18 +317,3 @@ class IsolatedSession(Session):
 
     def _unavailable(self, problem: str) -> DatabaseUnavailableError:
         return DatabaseUnavailableError(f"Database '{self.name}' {problem}")
-
-
-_POOLS: WeakSet[WorkerPool] = WeakSet()
-"""The pools of databases in files."""
-
-
-@contextmanager
-def pause_file(path: Path) -> Iterator[None]:
-    """Close a file in this process's workers for the duration of the context, to write it."""
-    where = path.resolve()
-    with ExitStack() as stack:
-        # In one order, so that two writers do not wait for each other.
-        for pool in sorted((pool for pool in list(_POOLS) if pool.file == where), key=id):
-            stack.enter_context(pool.paused())
-        yield

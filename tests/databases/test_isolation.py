@@ -9,12 +9,10 @@ import shutil
 import signal
 import sqlite3
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, nullcontext, suppress
-from dataclasses import replace
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -369,21 +367,17 @@ def test_a_signal_to_the_asker_ends_the_worker(shop_file: Path, sent: signal.Sig
 
 
 @pytest.mark.filterwarnings(r"ignore:os\.fork\(\) was called:RuntimeWarning")
-@pytest.mark.parametrize("is_paused", [False, True])
-def test_a_fork_of_this_process_has_workers_of_its_own(
-    shop: Database, shop_file: Path, is_paused: bool
-) -> None:
+def test_a_fork_of_this_process_has_workers_of_its_own(shop: Database) -> None:
     """Two processes do not read each other's answers, and the parent's workers stay."""
     shop.query("SELECT 1")
-    with worker_pool.pause_file(shop_file) if is_paused else nullcontext():
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                code = 0 if shop.query("SELECT 1").rows == ((1,),) else 2
-                shop.close()
-            finally:
-                os._exit(code)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            code = 0 if shop.query("SELECT 1").rows == ((1,),) else 2
+            shop.close()
+        finally:
+            os._exit(code)
     answers = [shop.query(f"SELECT {n}").rows for n in range(50)]
     assert answers == [((n,),) for n in range(50)]
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -444,32 +438,3 @@ def test_a_replaced_file_is_an_error(tmp_path: Path, engine: Literal["sqlite", "
             shutil.copyfile(files[1], files[0])
         with pytest.raises(DatabaseUnavailableError, match="replaced or removed since"):
             database.query("SELECT name FROM shop")
-
-
-def test_situations_are_loaded_into_a_file_that_is_open(
-    situation: Situation, tmp_path: Path
-) -> None:
-    """DuckDB's file belongs to its writer alone, so readers step aside and writers take turns."""
-    backend = plugins.backend("duckdb")
-    where = f"duckdb:///{tmp_path}/shared.duckdb"
-    nodes = "SELECT count(*) FROM trade_node"
-    is_over = threading.Event()
-    with closing(backend.load(situation, where)) as one, ThreadPoolExecutor(3) as threads:
-
-        def load(name: str) -> Database:
-            return backend.load(replace(situation, name=name), where)
-
-        def read() -> int:
-            count = 0
-            while not is_over.is_set():
-                assert one.query(nodes).rows == ((3,),)
-                count += 1
-            return count
-
-        reading = threads.submit(read)
-        for other in threads.map(load, ["second", "third"]):
-            assert other.schema() == one.schema()
-            other.close()
-        is_over.set()
-        assert reading.result() > 0
-    assert {loaded.name for loaded in backend.loaded(where)} >= {"small"}

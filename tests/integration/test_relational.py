@@ -105,19 +105,6 @@ def test_released_databases_come_back_equal(
     assert {s.content_hash for s in situations} <= {each.content_hash for each in before}
 
 
-@pytest.mark.deep
-def test_every_released_database_comes_back_equal_from_one_file(
-    situations: list[Situation], tmp_path: Path
-) -> None:
-    """DuckDB holds all of them beside each other, and open ones do not keep others out."""
-    target = Target(plugins.backend("duckdb"), str(tmp_path / "worlds.duckdb"))
-    opened = [(situation, target.load(situation)) for situation in situations]
-    for situation, database in opened:
-        assert read_back(database, situation) == situation
-    assert len(target.backend.loaded(target.url)) == len(situations)
-    target.clean()
-
-
 @pytest.mark.parametrize("goods", [0, 1, 60, 20_000])
 def test_any_size_order_and_text_comes_back_equal(target: Target, goods: int) -> None:
     """Empty tables, shuffled keys, texts that differ in case, accents or spaces, tiny numbers."""

@@ -84,8 +84,9 @@ class StatementTrial:
         except QueryError as error:
             self._report_failure(written, error)
         else:
-            if found.warning:
-                self.report("error", written, found.warning)
+            for problem in filter(None, found.warning.split("; ")):
+                name = problem.rpartition(" ")[2]
+                self._report_word(written, name, problem + hint(name, self._known))
             for name in self._texts_for_names(written.template.template):
                 problem = f"the database has no '{name}', and SQLite takes \"{name}\" for a text"
                 self._report_word(written, name, problem + hint(name, self._known))
@@ -130,5 +131,7 @@ class StatementTrial:
 
     def _report_word(self, written: Written, word: str, problem: str) -> None:
         """Report an error at the first line of a statement that has a word."""
-        before, _, _ = written.template.template.partition(word)
-        self.found.add("error", written.file, written.line + before.count("\n"), problem)
+        text = written.template.template
+        match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+        lines = text.count("\n", 0, match.start()) if match is not None else 0
+        self.found.add("error", written.file, written.line + lines, problem)

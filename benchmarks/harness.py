@@ -107,7 +107,7 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
                 open_executor(built, given, DEFAULT_CALLS, options) as executor,
             ):
                 store = RunStore(RunLocation.of_folder(Path(folder, "run")), record)
-                made = run_tasks(plan(built.setup), executor, store)
+                made = run_tasks(plan(built.setup), executor, store, lambda _: None)
                 store.close()
                 assert len(made) == len(questions.questions)
                 assert all(one.outcome.judged for one in made), made[0]

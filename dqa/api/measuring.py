@@ -82,7 +82,7 @@ def analyse(
     cases = read_cases(reader)
     register_scenarios(spec)
     given, lacking = questions, None
-    if any(case.told for case in cases.judged):
+    if any(case.has_steps for case in cases.judged):
         given, lacking = find_questions(reader, questions)
     if reference is None:
         took_part = {case.result.decider for case in cases.judged}

@@ -35,9 +35,9 @@ from dqa.evaluation.spec import RunSpec
 from dqa.evaluation.statistics import (
     EpochStatistics,
     KindMean,
+    MatchTotal,
     Summary,
     TagCount,
-    Total,
     count_epochs,
     count_tags,
     kind_means,
@@ -89,7 +89,7 @@ class Evaluation(Record):
         description="how often each heuristic is right, on the questions that were judged"
     )
     chance: tuple[Chance, ...]
-    totals: tuple[Total, ...] = Field(
+    totals: tuple[MatchTotal, ...] = Field(
         default=(), description="how often statements match, on all databases together"
     )
     tags: tuple[TagCount, ...] = Field(

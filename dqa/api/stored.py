@@ -241,11 +241,11 @@ def _describe(location: RunLocation) -> StoredRun:
     labelled: tuple[str, ...] = ()
     questions = ", ".join(dict.fromkeys(row.scenario for row in counted))
     if isinstance(spec, PlaySpec):
-        deciders, questions = list(spec.contestants), spec.told
+        deciders, questions = list(spec.contestants), spec.description
     elif isinstance(spec, RunSpec):
         # Questions that are asked in place name their own databases.
         deciders, databases = list(spec.deciders), list(spec.databases) or databases
-        labelled = tuple(model.told for model in spec.models if model.label)
+        labelled = tuple(model.description for model in spec.models if model.label)
         questions = ": ".join(filter(None, [spec.questions.description, questions]))
     models = [row.model for row in counted if row.model != NO_MODEL]
     outcomes = Counter[Outcome]()

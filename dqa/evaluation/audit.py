@@ -24,7 +24,7 @@ from dqa.core.truth import LabelledQuestion
 from dqa.deciders.candidates import recorded_outcomes
 from dqa.evaluation.executors import open_mapper
 from dqa.evaluation.options import DEFAULT_ENGINE, EngineOptions
-from dqa.evaluation.score import Simulation, has_record, rules_of, simulations, usual_rules
+from dqa.evaluation.score import SimulationGroup, has_record, rules_of, simulations, usual_rules
 from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
 
 DATA_DEFECT, TIE, LAST_BIT = "data defect", "tie", "decided by the last bit"
@@ -378,7 +378,7 @@ def simulate_all(
         if question.key not in simulated:
             found[question.key] = _recorded(question_set, question)
     with open_mapper(options) as mapper:
-        for outcomes in mapper.map(Simulation.outcomes, groups):
+        for outcomes in mapper.map(SimulationGroup.outcomes, groups):
             found |= outcomes
     return [found[question.key] for question in question_set.questions]
 

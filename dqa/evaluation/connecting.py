@@ -30,7 +30,7 @@ class GivenObjects:
 
 
 @dataclass(frozen=True, slots=True)
-class _Contestant:
+class _ConnectedDecider:
     """A decider with its own settings, its model, and all models that it asks, planner first."""
 
     factory: DeciderFactory
@@ -62,7 +62,7 @@ class Connected:
     """
 
     ready: Mapping[str, Decider]
-    contestants: Mapping[str, _Contestant]
+    contestants: Mapping[str, _ConnectedDecider]
     settings: Settings
     chats: tuple[Mapping[ModelSpec, BaseChatModel], ...]
     planning: ModelSpec | None
@@ -188,20 +188,20 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 def _contestants(
     deciding: Deciding, factories: Mapping[str, DeciderFactory], models: Sequence[ModelSpec]
-) -> dict[str, dict[str, _Contestant]]:
+) -> dict[str, dict[str, _ConnectedDecider]]:
     """Return each decider with its models, by what results call it: ``decider@model`` of several.
 
     One that asks no model is there once.
     """
     shared = share_options(factories.values(), deciding.settings)
-    found: dict[str, dict[str, _Contestant]] = {}
+    found: dict[str, dict[str, _ConnectedDecider]] = {}
     for name, factory in factories.items():
         asking = models if factory.needs_model else models[:1]
         planning = deciding.planning if factory.planner_apart else None
         for model in asking:
             asked = () if not factory.needs_model else (planning, model)
             found.setdefault(name, {})[name if len(asking) == 1 else f"{name}@{model.called}"] = (
-                _Contestant(
+                _ConnectedDecider(
                     factory, shared[name], model, tuple(one for one in asked if one is not None)
                 )
             )

@@ -25,7 +25,7 @@ from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.traces import Trace
 
 
-class Share(Record):
+class FindingShare(Record):
     """A part of a whole, such as the correct runs among the judged ones.
 
     Attributes
@@ -65,8 +65,8 @@ class Case:
         return self.result.outcome is Outcome.CORRECT
 
     @cached_property
-    def told(self) -> bool:
-        """Whether the trace says how the decision was made; a baseline's does not."""
+    def has_steps(self) -> bool:
+        """Whether the trace has the steps of the decision; that of a baseline has none."""
         kinds = {event.kind for event in self.trace.events}
         return bool(self.trace.evidence) or not kinds <= ENDING_KINDS
 
@@ -88,12 +88,12 @@ class Cases:
 
     def notes(self) -> list[str]:
         """Return what an analysis leaves out, a line each."""
-        untold = Counter(case.result.decider for case in self.judged if not case.told)
-        deciders = ", ".join(f"{decider} {count}" for decider, count in untold.items())
+        without_steps = Counter(case.result.decider for case in self.judged if not case.has_steps)
+        deciders = ", ".join(f"{decider} {count}" for decider, count in without_steps.items())
         left_out = {
             "without a judgement (a failure, a spent budget, no known answer)": self.unjudged,
             "whose traces do not tell how they decided, counted in no table but accuracies "
-            f"({deciders})": untold.total(),
+            f"({deciders})": without_steps.total(),
         }
         return [f"{counted(n, 'run')} {words}." for words, n in left_out.items() if n]
 
@@ -134,7 +134,7 @@ class FindingRow(Record):
 
     scenario: str
     decider: str
-    shares: dict[str, Share]
+    shares: dict[str, FindingShare]
 
 
 class FindingTable(Record):
@@ -163,7 +163,9 @@ class FindingTable(Record):
             FindingRow(
                 scenario=scenario,
                 decider=decider,
-                shares={column: Share.among(runs) for column, runs in sorted(columns.items())},
+                shares={
+                    column: FindingShare.among(runs) for column, runs in sorted(columns.items())
+                },
             )
             for (scenario, decider), columns in found.items()
         )

@@ -39,7 +39,7 @@ class EngineOptions(Record, use_attribute_docstrings=True):
     """The Ray cluster's head (host:6379), or auto; else its own is started."""
 
     @model_validator(mode="after")
-    def _reaches_somebody(self) -> Self:
+    def _require_engine_of_address(self) -> Self:
         if self.ray_address is not None and self.engine != "ray":
             raise UsageError(
                 "ray_address (--ray-address) says where a Ray cluster is: give engine='ray' "
@@ -68,7 +68,7 @@ class RunOptions(EngineOptions, use_attribute_docstrings=True):
     """Where statements run: in worker processes, or none: in this one."""
 
     @model_validator(mode="after")
-    def _is_one_of_two(self) -> Self:
+    def _require_one_engine(self) -> Self:
         if self.processes > 1 and self.engine != "local":
             raise UsageError(
                 f"processes={self.processes} (--processes) are processes of this machine, and "

@@ -153,7 +153,7 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
             "Leave these out to resume it, or name another location."
         )
     if earlier.content_hash != current.content_hash:
-        what = spec.told if isinstance(spec, PlaySpec) else spec.questions.description
+        what = spec.description if isinstance(spec, PlaySpec) else spec.questions.description
         raise UsageError(
             f"The questions of {where} are not the ones it began with ({what}): they, "
             "their databases, their candidates or the world have changed. Restore them, or name "
@@ -174,7 +174,7 @@ def resume_record(earlier: RunRecord, current: RunRecord, where: str) -> RunReco
 def require_questions(spec: AnySpec | None, where: str, why: str) -> RunSpec | None:
     """Return the spec of a run of questions; `UsageError` with `why` for a run of games."""
     if isinstance(spec, PlaySpec):
-        raise UsageError(f"{where} is a run of games ({spec.told}): {why}")
+        raise UsageError(f"{where} is a run of games ({spec.description}): {why}")
     return spec
 
 

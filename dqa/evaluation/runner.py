@@ -53,7 +53,7 @@ def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
     tasks: Sequence[Task],
     executor: Executor,
     store: RunStore,
-    on_result: Callable[[Result], object] = id,
+    on_result: Callable[[Result], object],
     *,
     watcher: DecisionWatcher | None = None,
     fail_fast: bool = False,

@@ -60,7 +60,7 @@ def has_record(questions: QuestionSet, question: Question) -> bool:
     return questions.is_in_place(question) and questions.truth_of(question).outcomes is not None
 
 
-class Simulation(NamedTuple):
+class SimulationGroup(NamedTuple):
     """Questions of a scenario about one situation, which are simulated together.
 
     It can be sent to another process: `scenario` is a name, or the folder of a scenario that only
@@ -79,7 +79,7 @@ class Simulation(NamedTuple):
         return {q.key: outcomes for q, outcomes in zip(self.questions, found, strict=True)}
 
 
-def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[Simulation]:
+def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[SimulationGroup]:
     """Return the simulations of a set, without questions whose outcomes are recorded or unknown.
 
     Raises
@@ -99,7 +99,7 @@ def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[Sim
         if question.scenario in rules and questions.has_data_of(question) and not is_known:
             groups.setdefault((question.scenario, question.situation), []).append(question)
     return [
-        Simulation(
+        SimulationGroup(
             str(folders.get(scenario) or scenario),
             questions.situation_of(asked[0]),
             tuple(asked),

@@ -132,7 +132,7 @@ class ModelSpec(Record, use_attribute_docstrings=True):
         return self.label or self.name
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Its label with its name, or its name alone."""
         return f"{self.label} ({self.name})" if self.label else self.name
 

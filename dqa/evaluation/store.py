@@ -121,7 +121,7 @@ class RunStore:
         self.crashed: list[Trace] = []
         self.lost = Usage()
         self.added = 0
-        self.on_elsewhere: Callable[[int], object] = id
+        self.on_elsewhere: Callable[[int], object] | None = None
         self.used_elsewhere = Usage()
         self._own = Usage()
         self._worker = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
@@ -421,7 +421,7 @@ class RunStore:
             totals = zip(astuple(used), astuple(self._own), strict=True)
             self.used_elsewhere = Usage(*(total - own for total, own in totals))
             elsewhere = made - self.done - self.added
-        if elsewhere > 0:
+        if elsewhere > 0 and self.on_elsewhere is not None:
             with suppress(Exception):  # a caller's error must not end the renewal of claims
                 self.on_elsewhere(elsewhere)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dqa.evaluation.findings import FindingTable, Share
+from dqa.evaluation.findings import FindingShare, FindingTable
 from dqa.evaluation.papers import SCORE, PaperCell, PaperTable, PaperView, Place
 from dqa.report.table import NONE, Table, interval_text, share_text, titled
 from dqa.report.tables import model_line
@@ -102,7 +102,7 @@ def finding_table(measured: FindingTable) -> Table:
     return Table(measured.title, ["Scenario", "Decider"], columns, rows)
 
 
-def _share(share: Share | None) -> str:
+def _share(share: FindingShare | None) -> str:
     if share is None or share.low is None or share.high is None:
         return NONE
     return f"{share_text(share.count, share.of)}\n{interval_text(share.low, share.high)}"

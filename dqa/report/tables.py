@@ -13,9 +13,9 @@ from dqa.evaluation.shortcuts import Chance, Shortcut, best_shortcuts
 from dqa.evaluation.statistics import (
     EpochStatistics,
     KindMean,
+    MatchTotal,
     Summary,
     TagCount,
-    Total,
     kind_means,
     total_matches,
 )
@@ -133,7 +133,7 @@ def _match_table(summaries: Sequence[Summary]) -> Table:
     return Table.grid(MATCHES, "Database", cells, titles, {databases})
 
 
-def _matched(found: Summary | Total) -> str:
+def _matched(found: Summary | MatchTotal) -> str:
     if found.low is None or found.high is None:
         return NONE
     return f"{share_text(found.correct, found.judged)} {interval_text(found.low, found.high)}"

@@ -38,7 +38,9 @@ def decide_all(
     """Make every decision of a setup that a store lacks, and close the store."""
     worker = Worker(setup, judge, options.patience, options.workers)
     try:
-        return run_tasks(plan(setup), ThreadExecutor(worker, options.workers), store)
+        return run_tasks(
+            plan(setup), ThreadExecutor(worker, options.workers), store, lambda _: None
+        )
     finally:
         store.close()
         store.write_lines()

@@ -182,8 +182,8 @@ def test_a_decision_that_kills_its_workers_ends_as_crashed(nodes: Nodes) -> None
     class Unready(Deadly):
         """Kills its process before it is ready."""
 
-        def __setstate__(self, state: object) -> None:
-            os._exit(1)
+        def __reduce__(self) -> tuple[object, ...]:
+            return os._exit, (1,)
 
     with pytest.raises(InfrastructureError, match="3 workers in a row died before they were ready"):
         dqa.evaluate(questions, [Unready()], databases="sqlite", options=nodes.options())

@@ -265,7 +265,7 @@ class GameLog:
             )
 
 
-class _Between(DecisionWatcher):
+class _BetweenAttempts(DecisionWatcher):
     """Stores what a decider does before an attempt, and passes it on."""
 
     def __init__(self) -> None:
@@ -347,7 +347,7 @@ class Attempts:
             reproducible.
         """
         while len(self._attempts) < self._decider.attempts:
-            number, between = len(self._attempts) + 1, _Between()
+            number, between = len(self._attempts) + 1, _BetweenAttempts()
             asked = attempt_by(*self._names, f"before attempt {number}", self._decider.name)
             try:
                 with asked, watched_by(between):

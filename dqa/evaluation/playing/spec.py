@@ -116,7 +116,7 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
         return 2 * (match * self.games - self.deal(1)) + 1
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What is played, in a few words."""
         mirrored = ", each with its mirror" if self.mirror else ""
         games = "1 game" if self.games == 1 else f"{self.games} games"

@@ -15,9 +15,9 @@ from dqa.evaluation.statistics.comparing import Contestant as Contestant
 from dqa.evaluation.statistics.comparing import PairComparison as PairComparison
 from dqa.evaluation.statistics.summaries import EpochStatistics as EpochStatistics
 from dqa.evaluation.statistics.summaries import KindMean as KindMean
+from dqa.evaluation.statistics.summaries import MatchTotal as MatchTotal
 from dqa.evaluation.statistics.summaries import Summary as Summary
 from dqa.evaluation.statistics.summaries import TagCount as TagCount
-from dqa.evaluation.statistics.summaries import Total as Total
 from dqa.evaluation.statistics.summaries import count_epochs as count_epochs
 from dqa.evaluation.statistics.summaries import count_tags as count_tags
 from dqa.evaluation.statistics.summaries import kind_means as kind_means

@@ -250,7 +250,7 @@ def estimate(
     return Estimate.of([value for _, value in known], clusters, least, most)
 
 
-class Total(Tally):
+class MatchTotal(Tally):
     """How often a decider's statements match, on all databases together.
 
     Attributes
@@ -263,7 +263,7 @@ class Total(Tally):
     official_metrics: dict[str, float] = Field(default_factory=dict)
 
 
-def total_matches(summaries: Iterable[Summary]) -> tuple[Total, ...]:
+def total_matches(summaries: Iterable[Summary]) -> tuple[MatchTotal, ...]:
     """Return the totals of deciders whose answers are statements, in their order."""
     found = []
     matched = (summary for summary in summaries if summary.match is not None)
@@ -278,7 +278,7 @@ def total_matches(summaries: Iterable[Summary]) -> tuple[Total, ...]:
         squares = fsum(root**2 for root in roots.values())
         low, high = wilson(correct, judged, judged**2 / (squares or 1.0)) or (None, None)
         found.append(
-            Total(
+            MatchTotal(
                 decider=decider,
                 judged=judged,
                 correct=correct,

@@ -208,7 +208,7 @@ def _settings(run: Run) -> list[tuple[str, str]]:
         ("Deciders", ", ".join(spec.deciders)),
         ("Databases", ", ".join(dict.fromkeys(result.database for result in run.results))),
         ("Model", models),
-        *(("Label", model.told) for model in spec.models if model.label),
+        *(("Label", model.description) for model in spec.models if model.label),
         ("Protocol", spec.protocol),
         ("Rule set", spec.rule_set or "the usual one"),
         ("Right is", "the official label" if spec.strict_official else "every best candidate"),

@@ -42,14 +42,14 @@ def analyse(cases: Cases, reference: str | None, questions: QuestionSet | None) 
     relevances = list(_relevances(cases.judged, questions))
     runs = list(map(_measured, cases.judged, relevances))
     types = _types(cases.judged, reference) if reference else {}
-    told = [run for run, case in zip(runs, cases.judged, strict=True) if case.told]
+    with_steps = [run for run, case in zip(runs, cases.judged, strict=True) if case.has_steps]
     findings = {measure: list[Finding]() for measure in _TITLES}
     findings["question_types"] = [
         Finding("", run.decider, types[run.key[:2]], run.question, run.outcome is Outcome.CORRECT)
         for run in runs
         if run.key[:2] in types
     ]
-    for measure, finding in _findings(told):
+    for measure, finding in _findings(with_steps):
         findings[measure].append(finding)
     sr = f"SR: '{reference}' retrieved once. MR: it retrieved more often."
     return Analysis(
@@ -74,7 +74,7 @@ def _relevances(cases: Iterable[Case], questions: QuestionSet | None) -> Iterato
     for case in cases:
         question = known.get(case.result.question)
         scenario = plugins.find_scenario(case.result.scenario)
-        if questions is None or question is None or scenario is None or not case.told:
+        if questions is None or question is None or scenario is None or not case.has_steps:
             yield Relevance()
             continue
         if question.situation not in data:
@@ -85,7 +85,7 @@ def _relevances(cases: Iterable[Case], questions: QuestionSet | None) -> Iterato
 def _measured(case: Case, relevance: Relevance) -> AnalysedRun:
     result, evidence = case.result, case.trace.evidence
     scenario = plugins.find_scenario(result.scenario)
-    values = scenario.document.critical_values if scenario is not None and case.told else ()
+    values = scenario.document.critical_values if scenario is not None and case.has_steps else ()
     asked = read_statements(case.trace, scenario if values else None)
     found = found_values(asked, values, relevance)
     failure, reason = failure_of(case, found, asked, relevance) or (None, None)
@@ -118,13 +118,15 @@ def _types(cases: Sequence[Case], reference: str) -> dict[tuple[str, str], str]:
     if not theirs:
         deciders = dict.fromkeys(case.result.decider for case in cases)
         raise UnknownNameError("judged decider of this run", reference, deciders)
-    told = [case for case in theirs if case.told]
-    if not told:
+    with_steps = [case for case in theirs if case.has_steps]
+    if not with_steps:
         raise UsageError(
             f"The traces of '{reference}' do not tell how often it retrieved: name a decider that "
             "asks the database in statements of its own."
         )
-    return {case.result.key[:2]: ("none", "SR", "MR")[min(_retrievals(case), 2)] for case in told}
+    return {
+        case.result.key[:2]: ("none", "SR", "MR")[min(_retrievals(case), 2)] for case in with_steps
+    }
 
 
 def _findings(runs: Sequence[AnalysedRun]) -> Iterator[tuple[str, Finding]]:

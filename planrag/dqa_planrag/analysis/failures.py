@@ -34,7 +34,7 @@ def failure_of(
         What the question turns on, with the data.
     """
     result = case.result
-    if case.correct or not case.told:
+    if case.correct or not case.has_steps:
         return None
     missed = [name for name, how in found.items() if how is Found.MISSED]
     vain = sum(not brought_data(one, relevance) for one in asked)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.evaluation.findings import Analysis, Case, Cases, Share, read_cases
+from dqa.evaluation.findings import Analysis, Case, Cases, FindingShare, read_cases
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.results import Outcome
 from dqa.evaluation.statistics import wilson
@@ -143,4 +143,4 @@ def test_a_folder_without_a_decision_is_refused(tmp_path: Path) -> None:
 
 def test_nothing_has_no_share() -> None:
     """Neither a rate nor an interval."""
-    assert Share.among([]) == Share(count=0, of=0, rate=None, low=None, high=None)
+    assert FindingShare.among([]) == FindingShare(count=0, of=0, rate=None, low=None, high=None)

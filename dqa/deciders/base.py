@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
 from dqa.core.budgets import ENDLESS, DecisionBudget
-from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
+from dqa.core.database import DEFAULT_LIMITS, Limits
 from dqa.core.decider import Decider
 from dqa.core.display import DEFAULT_DISPLAY, Display
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.question import Candidate, Question
 from dqa.core.recorder import Recorder
 from dqa.deciders.settings import SettingInfo, read_settings, setting_infos
 from dqa.models.policy import DEFAULT_POLICY, CallPolicy
@@ -29,37 +28,6 @@ ProtocolName: TypeAlias = Literal["react", "tools"]
 
 Use: TypeAlias = Literal["evaluate", "ask", "reference"]
 """What a decider may be the usual one for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """Another question, whose run may be shown to an agent.
-
-    Attributes
-    ----------
-    question
-        What was asked.
-    database
-        What it was asked about; its source closes it.
-    accepts
-        Whether a choice is known to be right. Only such a run is shown, and nothing is accepted
-        while this very question is decided.
-    """
-
-    question: Question
-    database: Database
-    accepts: Callable[[Candidate | None], bool]
-
-
-class Examples(Protocol):
-    """Where an agent that is shown an example takes it from."""
-
-    def others(self, question: Question, kind: Kind) -> Iterator[Example]:
-        """Yield other questions of the same scenario with a database of the same kind.
-
-        None of them is asked about data of the same content.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +53,6 @@ class Settings:
         Name of the rule set that an agent's simulator runs by; None for the scenario's first.
     planner
         The model that plans, for agents that let one plan and another retrieve; None for the same.
-    examples
-        Where agents that are shown an example take it from; None where there are no others, and
-        for every other decider.
     options
         Settings of a decider's own by name, as its factory's `options` lists them.
     own
@@ -108,7 +73,6 @@ class Settings:
     protocol: ProtocolName = "react"
     rules: str | None = None
     planner: BaseChatModel | None = None
-    examples: Examples | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     own: BaseModel | None = None
     budget: DecisionBudget = ENDLESS
@@ -149,8 +113,6 @@ class DeciderFactory:
         The values of `Settings.protocol` that it follows.
     planner_apart
         Whether it asks `Settings.planner` for the plan.
-    sees_example
-        Whether it takes examples from `Settings.examples`; only such a decider is handed them.
     settings
         The class of its own settings, whose fields have defaults; None where it has none.
         `Settings.own_as` gives `make` an instance.
@@ -176,7 +138,6 @@ class DeciderFactory:
     needs_model: bool = True
     protocols: tuple[ProtocolName, ...] = ("react", "tools")
     planner_apart: bool = False
-    sees_example: bool = False
     settings: type[BaseModel] | None = None
     family: str = ""
     fixed: tuple[str, ...] = ()
@@ -200,8 +161,6 @@ class DeciderFactory:
         for option in settings.options:
             if option not in fields:
                 raise UnknownNameError(f"setting of '{self.name}'", option, fields)
-        if not self.sees_example:
-            settings = replace(settings, examples=None)
         if self.settings is None:
             return self.make(model, settings)
         from dqa.deciders.by_scenario import by_scenario  # finds scenarios, which find deciders

@@ -515,10 +515,6 @@ def method(
     return DeciderFactory(name, description, make, settings=settings, protocols=("react",), **more)
 
 
-Script = Callable[[Mapping[str, Any], str, int], Any]
-"""Makes a scripted reply of the values of a prompt, the name of the script, and a seed."""
-
-
 @dataclass(frozen=True, slots=True)
 class ScriptedReplies:
     """Answers a method's steps for scripted models; an entry point of ``dqa.scripted`` names it.
@@ -528,13 +524,13 @@ class ScriptedReplies:
     package
         The method's package.
     replies
-        For each purpose a function of the prompt's values, of the script's name (``analyst``,
-        ``greedy``, ``random``) and of a seed. It returns a text, or what becomes JSON. The values
-        contain the prompt itself as ``prompt``.
+        For each purpose a function of the prompt's values. It returns a text, or what becomes
+        JSON. The values also contain the ``prompt`` itself, the name of the ``script``, such as
+        ``analyst``, and the ``seed``.
     """
 
     package: str
-    replies: Mapping[str, Script]
+    replies: Mapping[str, Callable[[Mapping[str, Any]], object]]
 
     def answers(self, messages: Sequence[BaseMessage]) -> bool:
         """Whether a conversation is about one of the method's steps."""
@@ -551,6 +547,7 @@ class ScriptedReplies:
 
         del tools
         step: Any = messages[0]
-        values = {**step.values, "prompt": step.text}
-        told = self.replies[step.purpose](values, script, seed)
+        told = self.replies[step.purpose](
+            {**step.values, "prompt": step.text, "script": script, "seed": seed}
+        )
         return AIMessage(told if isinstance(told, str) else json.dumps(told, ensure_ascii=False))

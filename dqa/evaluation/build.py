@@ -13,7 +13,6 @@ from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.schema import describe
 from dqa.evaluation.connecting import Connected, GivenObjects, connect
-from dqa.evaluation.examples import OtherQuestions
 from dqa.evaluation.options import DEFAULT_CALLS, DEFAULT_RUN, CallOptions, RunOptions
 from dqa.evaluation.plan import Setup
 from dqa.evaluation.score import Judge, usual_rules
@@ -37,8 +36,6 @@ class BuiltRun:
         Questions, databases and deciders.
     judge
         Judges each decision.
-    examples
-        Where agents that are shown an example take it from.
     connected
         The deciders' models.
     warnings
@@ -48,13 +45,11 @@ class BuiltRun:
     spec: RunSpec
     setup: Setup
     judge: Judge
-    examples: OtherQuestions
     connected: Connected
     warnings: tuple[str, ...] = ()
 
     def close(self) -> None:
-        """Close the databases of examples, and those on which statements were scored."""
-        self.examples.close()
+        """Close the databases on which statements were scored."""
         self.judge.close()
 
 
@@ -84,7 +79,6 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     given
         Deciders without an entry point, and chat models without a provider.
     """
-    examples = OtherQuestions()
     # Scenarios that are named by their folders may bring deciders of their own.
     for name in (*(spec.questions.scenarios or ()), *spec.questions.default_scenarios):
         scenario_name(name)
@@ -109,13 +103,12 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
         loaded = [s for name, s in questions.situations.items() if name not in questions.places]
         if loaded:
             require_known(policy, [describe(found.schema) for found in loaded])
-    examples.take(questions)
     deciders, *repeats = (
         {
             name: one.with_truths(questions.truths) if isinstance(one, UpperBound) else one
             for name, one in epoch.items()
         }
-        for epoch in connected.deciders(spec.rule_set, examples)
+        for epoch in connected.deciders(spec.rule_set)
     )
     setup = Setup(
         *(questions, targets, deciders, connected.models, tuple(repeats)),
@@ -125,7 +118,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     is_open = isinstance(spec.questions, GeneratedQuestions) and spec.questions.scenarios is None
     setup, left_out = _check(setup, may_leave_out=is_open)
     judge = Judge(setup.questions, spec.rule_set, spec.strict_official, places, spec.r_ves)
-    return BuiltRun(spec, setup, judge, examples, connected, (*connected.warnings, *left_out))
+    return BuiltRun(spec, setup, judge, connected, (*connected.warnings, *left_out))
 
 
 def _check(setup: Setup, *, may_leave_out: bool) -> tuple[Setup, tuple[str, ...]]:

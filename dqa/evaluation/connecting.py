@@ -12,7 +12,7 @@ from dqa.core.budgets import DecisionBudget
 from dqa.core.decider import Decider
 from dqa.core.decision import Usage
 from dqa.core.errors import UsageError
-from dqa.deciders.base import DeciderFactory, Examples, Settings, share_options
+from dqa.deciders.base import DeciderFactory, Settings, share_options
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.results import NO_MODEL
 from dqa.evaluation.spec import Deciding, ModelSpec
@@ -97,24 +97,18 @@ class Connected:
             for model, chat in self.chats[0].items():
                 check_reachable(model.called, chat)
 
-    def deciders(
-        self, rule_set: str | None, examples: Examples | None = None
-    ) -> tuple[Mapping[str, Decider], ...]:
+    def deciders(self, rule_set: str | None) -> tuple[Mapping[str, Decider], ...]:
         """Make the deciders of each epoch, by name.
 
         Parameters
         ----------
         rule_set
             The rules of simulators; None for the first of each.
-        examples
-            The source of examples for agents; None for none.
         """
         epochs = []
         for number, chats in enumerate(self.chats, 1):
             planner = None if self.planning is None else chats.get(self.planning)
-            shared = replace(
-                self.settings, rules=rule_set, examples=examples, epoch=number, planner=planner
-            )
+            shared = replace(self.settings, rules=rule_set, epoch=number, planner=planner)
             made = dict(self.ready) | {
                 name: one.factory(chats.get(one.model), replace(shared, options=one.options))
                 for name, one in self.contestants.items()

@@ -37,7 +37,6 @@ def _factory(recipe: Recipe) -> DeciderFactory:
         recipe.description,
         make,
         planner_apart=recipe.planner_apart,
-        sees_example=recipe.sees_example,
         default_for=_DEFAULT_FOR.get(recipe.name, ()),
     )
 
@@ -51,7 +50,5 @@ PLANRAG = FACTORIES["planrag"]
 PLANRAG_NO_REPLAN = FACTORIES["planrag-no-replan"]
 PLANRAG_NO_THOUGHT = FACTORIES["planrag-no-thought"]
 PLANRAG_THOUGHT_FIRST = FACTORIES["planrag-thought-first"]
-ITERRAG_ONE_SHOT = FACTORIES["iterrag-one-shot"]
-PLANRAG_ONE_SHOT = FACTORIES["planrag-one-shot"]
 PLANRAG_TWO_MODELS = FACTORIES["planrag-two-models"]
 PLANRAG_SIM = FACTORIES["planrag-sim"]

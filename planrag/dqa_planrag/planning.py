@@ -45,8 +45,8 @@ def settle(run: Run, reply: Reply, role: Role, talk: TalkProtocol, *, replans: b
         if not reply.acts:
             run.messages["agent"] += talk.noted()
         return reply
-    told = run.task(settled.text) if first else f"New plan:\n{settled.text}"
-    run.messages["agent"].append(HumanMessage(told))
+    later = HumanMessage(f"New plan:\n{settled.text}")
+    run.messages["agent"].append(run.task(settled.text) if first else later)
     if first:
         run.note_prompt("agent")
     if settled.corrected:

@@ -108,7 +108,6 @@ def layout(recipe: Recipe) -> tuple[str, ...]:
     chosen = (
         ("role", True),
         ("reading_once" if once else "reading", True),
-        ("example", recipe.sees_example),
         ("planning", plans),
         ("thought", plans and planning),
         ("plan", plans),
@@ -236,13 +235,12 @@ def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
     return joined(_filled(["standing_plan"], protocol, plan=shown, current_step=current_step))
 
 
-def task(  # noqa: PLR0913  (each is a part of the task)
+def task(
     question: Question,
     database: Database,
     schema: FittedSchema,
     plan: str | None = None,
     *,
-    language: str | None = None,
     candidates: str = "",
 ) -> str:
     """Return the task as a model reads it.
@@ -257,8 +255,6 @@ def task(  # noqa: PLR0913  (each is a part of the task)
         What of its schema is shown.
     plan
         The plan to carry out, where somebody else made it.
-    language
-        What the task says that statements are written in, instead of the database's own.
     candidates
         What is said of what can be chosen; nothing where the question itself says it.
     """
@@ -266,7 +262,7 @@ def task(  # noqa: PLR0913  (each is a part of the task)
     filled = _template(_read(file)).render(
         question=question,
         kind=database.kind,
-        language=language or database.language,
+        language=database.language,
         schema=schema.to_text(),
         plan=plan,
         candidates=candidates,

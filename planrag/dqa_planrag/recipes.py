@@ -26,8 +26,6 @@ class Recipe:
         Where its format asks for a thought: before each action, before each plan, or nowhere.
     simulates
         Whether it may run the scenario's rules on the database's rows.
-    sees_example
-        Whether it is shown another question's run first.
     planner_apart
         Whether one model plans and another one carries the plan out.
     """
@@ -39,7 +37,6 @@ class Recipe:
     reads_once: bool = False
     thinks: Literal["acting", "planning", "never"] = "acting"
     simulates: bool = False
-    sees_example: bool = False
     planner_apart: bool = False
 
 
@@ -77,18 +74,6 @@ RECIPES = (
         plans=True,
         replans=True,
         thinks="planning",
-    ),
-    Recipe(
-        "iterrag-one-shot",
-        "IterRAG, shown the run of another question first",
-        sees_example=True,
-    ),
-    Recipe(
-        "planrag-one-shot",
-        "PlanRAG, shown the run of another question first",
-        plans=True,
-        replans=True,
-        sees_example=True,
     ),
     Recipe(
         "planrag-two-models",

@@ -1,33 +1,28 @@
-"""What scripted models say in the agents' conversations.
+"""What scripted models say in the agents' conversations, in both protocols.
 
-Conversations come in two protocols. In the text one, formats and observations are labelled; in the
-other one, the names of tools stand in backticks and results come under the ids of calls.
+A task's message holds what it was made of (`dqa.models.conversation.StepPrompt`), so no prompt is
+parsed. Observations are read as the model is shown them.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-)
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.tool import ToolCall
 
 from dqa import plugins
 from dqa.core.errors import UsageError
-from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING
+from dqa.core.evidence import COMPARE, QUERY, SIMULATE, SIMULATING, Evidence
 from dqa.core.plans import steps_of
-from dqa.core.situation import Schema
+from dqa.core.question import Question
+from dqa.core.recorder import Recorder
 from dqa.models.cassette import RecordedModel
+from dqa.models.conversation import StepPrompt
 from dqa.models.scripted import ScriptedModel
 from dqa.models.scripted.steps import (
     Answer,
@@ -41,45 +36,45 @@ from dqa.models.scripted.steps import (
 )
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import scenarios
-from dqa.scenarios.recognising import target_in
+from dqa_planrag.recipes import Recipe
 
-_ACTING = frozenset({QUERY, *SIMULATING})
-"""The tools whose results are observations."""
-
+PACKAGE = "dqa_planrag"
 _PLAINEST = numbered(["Look up what the decision needs.", "Decide."])
-
-_SECTION = re.compile(r"^# (?P<title>[\w ]+)\n(?P<body>.*?)(?=^# |\Z)", re.DOTALL | re.MULTILINE)
-_OBSERVATION = re.compile(r"^Observation: ", re.MULTILINE)
-_ANSWER = re.compile(r"^Final Answer: ", re.MULTILINE)
-_SPENT = re.compile(r"^The budget of this \w+ is spent \(", re.MULTILINE)
-_NAMED = re.compile(
-    r'^(?:\(:)?(?:"(?P<double>(?:[^"\n]|"")+)"|`(?P<back>(?:[^`\n]|``)+)`|(?P<plain>\w+))',
-    re.MULTILINE,
-)
-"""What a line of a schema begins with: the name of a table or label, quoted where it must be."""
+_Messages: TypeAlias = Sequence[BaseMessage]
 
 
 @dataclass(frozen=True, slots=True)
-class AgentTask(Task):
-    """A task, and the format in which an agent's model has to talk.
+class TaskValues:
+    """What a task's message was made of.
 
     Attributes
     ----------
+    question
+        The question.
+    recipe
+        The agent.
+    recorder
+        The recorder of the decision, with evidence and plans.
+    is_graph
+        Whether the database is a graph.
     acts
-        Whether this conversation's model reads the database and decides, rather than only plans.
-    plan_is_given
-        Whether somebody else makes the plan.
-    thinks, thinks_first
-        Whether the format asks for a thought, and whether that stands before the plan.
+        Whether the model reads the database and decides, and does not only plan.
     """
 
+    question: Question
+    recipe: Recipe
+    recorder: Recorder
+    is_graph: bool
     acts: bool = True
-    plan_is_given: bool = False
-    thinks: bool = True
-    thinks_first: bool = False
 
+    @property
+    def writes_plan(self) -> bool:
+        """Whether this model writes the plan itself."""
+        return self.recipe.plans and not (self.recipe.planner_apart and self.acts)
 
-_Messages: TypeAlias = Sequence[BaseMessage]
+    def to_message(self, text: str) -> StepPrompt:
+        """Return the message of the task."""
+        return StepPrompt.of(text, PACKAGE, "task", {"task": self})
 
 
 class _AgentScripts:
@@ -87,221 +82,136 @@ class _AgentScripts:
 
     def answers(self, messages: _Messages) -> bool:
         """Whether a conversation sets an agent's task."""
-        return _task_place(messages) is not None
+        return _find_task(messages) is not None
 
     def reply(self, messages: _Messages, tools: Sequence[str], script: str, seed: int) -> AIMessage:
-        """Return what a script says next: as labelled text, or as calls where there are tools."""
-        task, observed = read_conversation(messages)
-        scenario = scripted_scenario(_named_in(task.schema), script, task.question)
-        started: Script = plugins.script(script, scenario)(task, seed)
-        turn = run_script(started, observed, closing=_is_closing(messages))
-        return _said(task, turn, tools, len(observed))
+        """Return what a script says next: as labelled text, or as calls if there are tools."""
+        task = _task_of(messages)
+        recipe, recorder = task.recipe, task.recorder
+        asked = Task(
+            question=task.question,
+            is_graph=task.is_graph,
+            once=task.acts and recipe.reads_once,
+            plans=recipe.plans,
+            simulates=recipe.simulates,
+        )
+        scenario = scripted_scenario(task.question, script)
+        started: Script = plugins.script(script, scenario)(asked, seed)
+        acting = {QUERY, *SIMULATING}
+        observed = [_observed(one) for one in recorder.evidence if one.tool in acting]
+        turn = run_script(started, observed, closing=recorder.ended_by is not None)
+        return _said(task, turn, tools)
 
     def opening(
         self, messages: _Messages, tools: Sequence[str], plan: str | None
     ) -> AIMessage | None:
-        """Return the plan where a call or a model of its own makes it; a later one is kept."""
-        task, observed = read_conversation(messages)
+        """Return the plan if a reply has to be that alone; a later one is kept."""
+        task = _task_of(messages)
         if task.acts and "plan" not in tools:
             return None
-        made = plan or _PLAINEST
-        turn = ScriptTurn(Step("", ""), None if observed else made, made)
-        return _said(task, turn, tools, len(observed))
+        new = None if task.recorder.plans else plan or _PLAINEST
+        return _said(task, ScriptTurn(Step("", ""), new, plan or _PLAINEST), tools)
 
     def word(self, messages: _Messages, tools: Sequence[str], turn: ScriptTurn) -> AIMessage:
-        """Return a turn that somebody else decided, as labelled text or as calls.
-
-        Where the format asks for a plan and there is none, it is the plainest one.
-        """
-        task, observed = read_conversation(messages)
-        if task.plans and turn.plan is None:
-            turn = replace(turn, plan=_PLAINEST, new_plan=None if observed else _PLAINEST)
-        return _said(task, turn, tools, len(observed))
+        """Return a turn that a test decided, as labelled text or as calls."""
+        return _said(_task_of(messages), turn, tools)
 
 
 RESPONDER = _AgentScripts()
 
 
-def _said(task: AgentTask, turn: ScriptTurn, tools: Sequence[str], observed: int) -> AIMessage:
-    """Word a turn in the protocol of the conversation."""
-    if tools:
-        return _calling(task, turn, set(tools), observed)
-    return AIMessage(_worded(task, turn, observed))
-
-
-def check_script(model: BaseChatModel, schema: Schema) -> None:
-    """Refuse a scripted model that cannot query databases of a schema; others pass.
+def check_script(model: BaseChatModel, question: Question) -> None:
+    """Refuse a scripted model without a script for a question; other models pass.
 
     Raises
     ------
     UsageError
-        `model` is scripted, itself or under a recorder, and its script knows no such tables.
+        `model` is scripted, itself or under a recorder, and the question's scenario has no such
+        script.
     """
     scripted = model.inner if isinstance(model, RecordedModel) else model
     if isinstance(scripted, ScriptedModel):
-        scripted_scenario({table.name for table in schema.tables}, scripted.script)
+        scripted_scenario(question, scripted.script)
 
 
-def scripted_scenario(names: set[str], script: str, question: str | None = None) -> Scenario:
-    """Return the scenario that has a script for the database with these tables or labels.
-
-    Of several that share their tables it is the one that asks in the words of the question.
-
-    Raises
-    ------
-    UsageError
-        No scenario with a script of that name has such tables.
-    """
-    scripted = [scenario for scenario in scenarios() if script in scenario.document.scripts]
-    held = [scenario for scenario in scripted if _holds(names, scenario)]
-    asking = (s for s in held if question is not None and target_in(s, question) is not None)
-    found = next(asking, held[0] if held else None)
-    if found is not None:
+def scripted_scenario(question: Question, script: str) -> Scenario:
+    """Return the scenario of a question; `UsageError` if it has no script of that name."""
+    found = plugins.scenario_of(question)
+    if found is not None and script in found.document.scripts:
         return found
-    there_are = ", ".join(scenario.name for scenario in scripted)
+    there_are = ", ".join(one.name for one in scenarios() if script in one.document.scripts)
     raise UsageError(
-        f"scripted:{script} queries only databases of the scenarios {there_are}, and this one has "
-        "other tables; name a language model with --model, e.g. openai:gpt-5, or take a decider "
-        "that reads the rows itself (--context)."
+        f"scripted:{script} answers only questions of the scenarios {there_are} (--scenario); "
+        "name a language model with --model, e.g. openai:gpt-5, or take a decider that reads the "
+        "rows itself (--context)."
     )
 
 
-def _holds(names: set[str], scenario: Scenario) -> bool:
-    tables = {table.name for table in scenario.schema.tables}
-    labels = {node.label for node in scenario.schema.nodes}
-    return tables <= names or bool(labels and labels <= names)
-
-
-def read_conversation(messages: _Messages) -> tuple[AgentTask, list[Observed]]:
-    """Return the last task, and what the statements since it returned, in order.
-
-    Raises
-    ------
-    UsageError
-        It is no conversation of an agent, or its replies and observations do not fit each other.
-    """
-    system = "\n".join(m.text for m in messages if isinstance(m, SystemMessage))
-    sections, since = _last_task(messages)
-    _, _, schema = sections["Database"].partition("Schema, as the database describes it:\n")
-    tools = "`" in system
-    own_plan = "\nPlan:" in system or "`plan`" in system
-    acts = "`query_database`" in system if tools else "\nAction:" in system
-    task = AgentTask(
-        question=sections["Question"],
-        rules=sections.get("Business rules", ""),
-        schema=schema,
-        graph="Kind: graph" in sections["Database"],
-        once=acts and ("`decide`" if tools else "\nFinal Answer:") not in system,
-        plans=own_plan or "Plan" in sections,
-        replans=any(mark in system for mark in ("\nRe-plan:", "`replan`", "New plan:")),
-        simulates="`compare`" in system or "may be compare" in system,
-        acts=acts,
-        plan_is_given="Plan" in sections,
-        thinks="\nThought:" in system,
-        thinks_first=0 <= system.find("\nThought:") < system.find("\nPlan:"),
-    )
-    observed = [_observed(text) for text in _observations(since)]
-    if len(observed) != _asked(since, acts=acts):
-        raise UsageError(
-            "A scripted model met a reply of its own that brought no observation; its script and "
-            "the agent's format do not fit each other."
-        )
-    return task, observed
-
-
-def _last_task(messages: _Messages) -> tuple[dict[str, str], _Messages]:
-    """Return the sections of the last task, and the messages after it."""
-    place = _task_place(messages)
-    if place is None:
-        raise UsageError("The conversation sets no task with a question and a database.")
-    return _sections(messages[place]), messages[place + 1 :]
-
-
-def _task_place(messages: _Messages) -> int | None:
-    """Return where the last task stands; None where there is none."""
-    for place in range(len(messages) - 1, -1, -1):
-        if {"Question", "Database"} <= _sections(messages[place]).keys():
-            return place
+def _find_task(messages: _Messages) -> TaskValues | None:
+    """Return what the last task was made of; None without one."""
+    for message in reversed(messages):
+        if isinstance(message, StepPrompt) and message.package == PACKAGE:
+            task: TaskValues = message.values["task"]
+            return task
     return None
 
 
-def _sections(message: BaseMessage) -> dict[str, str]:
-    """Return the texts between the headings of a user's message."""
-    if not isinstance(message, HumanMessage):
-        return {}
-    return {found["title"]: found["body"].strip() for found in _SECTION.finditer(message.text)}
+def _task_of(messages: _Messages) -> TaskValues:
+    task = _find_task(messages)
+    if task is None:
+        raise UsageError("The conversation sets no task of an agent.")
+    return task
 
 
-def _is_closing(messages: _Messages) -> bool:
-    """Whether the last message says that a budget is spent and asks for the decision."""
-    last = messages[-1]  # behind a call's result the words stand in that message
-    return isinstance(last, HumanMessage | ToolMessage) and _SPENT.search(last.text) is not None
-
-
-def _observations(messages: _Messages) -> Iterator[str]:
-    for message in messages:
-        if isinstance(message, ToolMessage) and message.name in _ACTING:
-            yield message.text
-        elif isinstance(message, HumanMessage | ToolMessage):
-            yield from _OBSERVATION.split(message.text)[1:]
-
-
-def _asked(messages: _Messages, *, acts: bool) -> int:
-    """Count what was to be observed: one thing a reply, or each tool that an acting one called.
-
-    A decision is not observed; where one was refused, the script says it again.
-    """
-    asked = 0
-    for message in messages:
-        if isinstance(message, AIMessage) and not _ANSWER.search(message.text):
-            calls = [call for call in message.tool_calls if call["name"] in _ACTING]
-            asked += len(calls) if acts and message.tool_calls else 1
-    return asked
-
-
-def _observed(text: str) -> Observed:
+def _observed(evidence: Evidence) -> Observed:
+    """Return the rows of an observation, as the model is shown them."""
     rows = []
-    for line in text.splitlines()[1:]:
+    for line in evidence.observation.splitlines()[1:]:
         if not line.startswith("["):
             break
         rows.append(tuple(json.loads(line)))
-    return Observed(tuple(rows) if text.startswith("[") else ())
+    return Observed(tuple(rows) if evidence.observation.startswith("[") else ())
 
 
-def _current_step(turn: ScriptTurn, observed: int) -> list[str]:
-    """Return the line that says which step of the plan a turn takes; none without a plan."""
-    steps = len(steps_of(turn.plan)) if turn.plan else 0
-    number = steps if isinstance(turn.move, Answer) else min(observed + 1, steps)
-    return [f"Current step: {number}"] if number else []
+def _said(task: TaskValues, turn: ScriptTurn, tools: Sequence[str]) -> AIMessage:
+    """Word a turn in the protocol of the conversation."""
+    return _calling(task, turn, set(tools)) if tools else AIMessage(_worded(task, turn))
 
 
-def _worded(task: AgentTask, turn: ScriptTurn, observed: int) -> str:
+def _current_step(task: TaskValues, turn: ScriptTurn) -> list[str]:
+    """Return the line that says which step of its plan a turn takes; none without a plan."""
+    if not task.writes_plan:
+        return []
+    steps = len(steps_of(turn.plan or _PLAINEST))
+    number = min(len(task.recorder.evidence) + 1, steps)
+    return [f"Current step: {steps if isinstance(turn.move, Answer) else number}"]
+
+
+def _worded(task: TaskValues, turn: ScriptTurn) -> str:
     """Word a turn in the labels that the format asks for."""
-    plan, first = [], not observed
-    if first and task.plans:
-        plan = [f"Plan:\n{turn.new_plan}"]
-    elif task.replans:
+    recipe, plan = task.recipe, list[str]()
+    if task.writes_plan and not task.recorder.plans:
+        plan = [f"Plan:\n{turn.plan or _PLAINEST}"]
+    elif task.writes_plan and recipe.replans:
         plan = [f"Re-plan:\n{turn.new_plan}" if turn.new_plan else "Re-plan: keep"]
     if not task.acts:
         return "\n".join(plan)
-    thought = [f"Thought: {turn.move.thought}"] if task.thinks else []
+    thought = [f"Thought: {turn.move.thought}"] if recipe.thinks != "never" else []
     if isinstance(turn.move, Answer):
         acts = [f"Final Answer: {turn.move.answer}"]
     else:
         acts = [f"Action: {turn.move.tool}", f"Action Input: {turn.move.given}"]
-    step = _current_step(turn, observed) if task.plans and not task.plan_is_given else []
-    if task.plan_is_given:
-        plan = []
-    opening = [*thought, *plan, *step] if task.thinks_first else [*plan, *step, *thought]
-    return "\n".join([*opening, *acts])
+    step = _current_step(task, turn)
+    first = recipe.plans and recipe.thinks == "planning"
+    return "\n".join([*thought, *plan, *step, *acts] if first else [*plan, *step, *thought, *acts])
 
 
-def _calling(task: AgentTask, turn: ScriptTurn, offered: set[str], observed: int) -> AIMessage:
+def _calling(task: TaskValues, turn: ScriptTurn, offered: set[str]) -> AIMessage:
     """Word a turn as calls of the tools that are offered."""
     move, calls = turn.move, list[tuple[str, dict[str, Any]]]()
     if "plan" in offered:
-        return _called("", [("plan", {"steps": _steps(turn.new_plan)})])
-    new_plan = turn.new_plan is not None and bool(observed)
+        return _called("", [("plan", {"steps": _steps(turn.plan or _PLAINEST)})])
+    new_plan = turn.new_plan if task.recorder.evidence else None
     if "replan" in offered and (new_plan or not task.acts):
         calls.append(("replan", {"steps": _steps(turn.new_plan)}))
     if not task.acts:
@@ -313,8 +223,7 @@ def _calling(task: AgentTask, turn: ScriptTurn, offered: set[str], observed: int
     else:
         name = "decision" if move.tool == SIMULATE else "statement"
         calls.append((move.tool, {name: move.given}))
-    step = _current_step(turn, observed) if task.plans and not task.plan_is_given else []
-    return _called("\n".join([*step, move.thought]), calls)
+    return _called("\n".join([*_current_step(task, turn), move.thought]), calls)
 
 
 def _called(text: str, calls: list[tuple[str, dict[str, Any]]]) -> AIMessage:
@@ -328,12 +237,3 @@ def _called(text: str, calls: list[tuple[str, dict[str, Any]]]) -> AIMessage:
 def _steps(plan: str | None) -> list[str]:
     """Return the steps of a plan without their numbers; none for no plan."""
     return [line.partition(". ")[2] for line in (plan or "").splitlines()]
-
-
-def _named_in(schema: str) -> set[str]:
-    """Return the tables and labels in a schema's text."""
-    names = set[str]()
-    for found in _NAMED.finditer(schema):
-        plain, double, back = found["plain"], found["double"], found["back"]
-        names.add(plain or (double or "").replace('""', '"') or back.replace("``", "`"))
-    return names

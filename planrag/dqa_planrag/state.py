@@ -48,7 +48,7 @@ class Run:
     question: Question
     choose: Callable[[str], Candidate | None]
     toolbox: Toolbox
-    task: Callable[[str], str]
+    task: Callable[[str], HumanMessage]
     recorder: Recorder
     messages: dict[Role, list[BaseMessage]]
     reply: Reply | None = None

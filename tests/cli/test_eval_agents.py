@@ -174,7 +174,8 @@ def test_ask_lets_another_model_plan(
     question = questions.find("locating/1")
     file = tmp_path / "own.db"
     plugins.backend("sqlite").load(questions.situation_of(question), str(file)).close()
-    base = ("ask", "--database", file, "--question", question.text, "--protocol", protocol)
+    target = [f"--target={name}={question.target[name]}" for name in ("country", "home")]
+    base = ("ask", "--database", file, "--scenario", "locating", *target, "--protocol", protocol)
     ran = dqa(*base, "--decider", "planrag-two-models", "--planner", "scripted:greedy", "--json")
     assert ran.code == 0, ran.err
     document = json.loads(ran.out)

@@ -63,19 +63,16 @@ def test_the_oracle_is_right_where_a_record_tells(
 @pytest.mark.parametrize(
     ("decider", "problem"),
     [
-        ("planrag", "scripted:analyst queries only databases of the scenarios locating, building"),
-        ("planrag-two-models", "scripted:analyst queries only"),
-        ("planrag-one-shot", "is shown another question's run first, and none can be made"),
+        ("planrag", "scripted:analyst answers only questions of the scenarios locating, building"),
+        ("planrag-two-models", "scripted:analyst answers only"),
     ],
 )
 @pytest.mark.parametrize("recording", [False, True])
-def test_a_program_that_cannot_query_a_scenario_is_refused_before_the_run(
+def test_a_script_that_a_scenario_lacks_is_refused_before_the_run(
     dqa: Callable[..., Any], tmp_path: Path, decider: str, problem: str, recording: bool
 ) -> None:
     """Nothing is decided, also by the decider beside it, and also where it is recorded."""
     tape = ("--record", tmp_path / "tape.jsonl") if recording else ()
-    if decider == "planrag-one-shot":
-        tape = (*tape, "--model", "openai:none", "--base-url", "http://127.0.0.1:9/v1")
     ran = dqa(
         *("eval", "--scenarios", "locating,agriculture", "--generate", 1, "--databases", "sqlite"),
         *("--deciders", f"first,{decider}", "--out", tmp_path / "run", *tape),

@@ -82,7 +82,8 @@ def test_rankings_that_omit_repeat_and_invent_still_decide() -> None:
     """Every fault is counted in the trace."""
 
     def faulty(text: str) -> object:
-        rank = json.loads(analyst_reply())["rank"]
+        groups = json.loads(analyst_reply())["rank"]
+        rank = [item for one in groups for item in (one if isinstance(one, list) else [one])]
         return json.dumps({"rank": [f"Item {rank[0]}", *rank[:-3], 99, "nobody"]})
 
     decision = decided(replies={"rank": faulty})

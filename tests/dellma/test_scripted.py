@@ -2,43 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from dqa import plugins
 from dqa.core.question import Question
 from dqa.deciders.base import Settings
 from dqa.loaders.generator import generate
 from dqa.models.scripted import scripted_model
-from dqa_dellma.scripted.reports import read_report
+from tests.dellma.reports import ReportReader
 from tests.dellma.talking import decide, noted, world
-
-REPORT = (
-    ["overview"],
-    [["Rainfall: drought is likely, usual rain is very unlikely. Demand: low is unlikely."]],
-)
-OUTLOOK = (
-    ["crop", "summary"],
-    [
-        [
-            "apple",
-            "With rainfall drought: yield lower, price much higher. With demand low: price lower.",
-        ]
-    ],
-)
-
-
-def test_a_report_is_read_as_its_sentences_say() -> None:
-    """How likely each value is, and what it changes of a crop's revenue."""
-    report = read_report([REPORT, OUTLOOK])
-    assert report is not None
-    assert report.factors == {
-        "Rainfall": {"drought": "likely", "usual rain": "very unlikely"},
-        "Demand": {"low": "unlikely"},
-    }
-    assert report.change("apple", {"Rainfall": "drought"}) == pytest.approx(0.85 * 1.3)
-    assert report.change("apple", {"Demand": "low"}) == pytest.approx(0.85)
-    assert report.change("pear", {"Rainfall": "drought"}) == 1.0
-    assert read_report([OUTLOOK]) is None
 
 
 def test_a_long_context_is_summarised_and_still_decides() -> None:
@@ -63,7 +33,7 @@ def test_a_long_context_is_summarised_and_still_decides() -> None:
 
 
 def test_dellma_beats_one_prompt_where_the_true_utilities_are_known() -> None:
-    """On generated worlds, whose reports tell how likely what is: by a wide margin."""
+    """By a wide margin, with a model that reads how likely each value is from the report."""
     worlds = generate(("agriculture",), 12, 7)
     right = dict.fromkeys(("dellma-pairs", "zero-shot"), 0)
     for question in worlds.questions:
@@ -73,7 +43,7 @@ def test_dellma_beats_one_prompt_where_the_true_utilities_are_known() -> None:
         )
         for name in right:
             settings = Settings(options={"dellma.samples": "16"} if "dellma" in name else {})
-            decision = plugins.decider(name)(scripted_model("analyst"), settings)
+            decision = plugins.decider(name)(ReportReader(), settings)
             choice = decision.decide(question, database).choice
             assert choice is not None
             right[name] += true[choice] == max(true.values())

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from dataclasses import replace
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 import pytest
 
 import dqa
-from dqa import plugins
 from dqa.core.decider import Decider, UpperBound
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import LabelledQuestion, Truth
-from dqa.deciders.base import Example, Settings
+from dqa.deciders.base import Settings
 from dqa.evaluation.build import BuiltRun
-from dqa.evaluation.examples import OtherQuestions
 
 FORBIDDEN = (Truth, LabelledQuestion, Outcomes)
 MOST = 400_000
@@ -98,7 +95,6 @@ def test_a_decider_reaches_no_truth(scenario: str, database: str) -> None:
     dqa.evaluate(questions, [factory], databases=[database])
     (spy,) = SPIES
     assert spy.looked_at > 20
-    assert not any(isinstance(given, Settings) and given.examples for given in spy._given)
     assert spy.found == []
 
 
@@ -111,62 +107,6 @@ def test_the_spy_finds_a_truth_that_is_there() -> None:
 
     for hidden in ({"x": [truth]}, closure, Spy((truth,))):
         assert any(isinstance(thing, Truth) for thing in reachable(hidden))
-
-
-def test_examples_say_nothing_about_the_question_that_is_asked() -> None:
-    """It is none of its own examples; what was kept of it as another's answers nothing now."""
-    told: list[tuple[bool, bool]] = []
-    kept: dict[str, Example] = {}
-
-    class Curious(Spy):
-        name = "curious"
-
-        def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
-            (settings,) = self._given
-            assert isinstance(settings, Settings)
-            assert settings.examples is not None
-            others = list(settings.examples.others(question, database.kind))
-            assert question.key not in {other.question.key for other in others[:2]}
-            assert question not in [other.question for other in others]
-            kept.update((other.question.key, other) for other in others[:2])
-            own = kept.get(question.key)
-            told.append(
-                (
-                    own is not None and any(map(own.accepts, question.candidates or ())),
-                    any(map(others[0].accepts, others[0].question.candidates or ())),
-                )
-            )
-            return super().decide(question, database)
-
-    def make(model: object, settings: Settings) -> Curious:
-        del model
-        made.append(Curious(settings))
-        return made[-1]
-
-    made: list[Curious] = []
-    factory = dqa.DeciderFactory(
-        "curious", "asks about itself", make, needs_model=False, sees_example=True
-    )
-    dqa.evaluate(dqa.generate(("locating",), 3, per_database=1), [factory], databases=["sqlite"])
-    assert told == [(False, True)] * 3
-    assert len(kept) == 3
-    assert made[0].found == []
-
-
-def test_only_deciders_that_are_shown_examples_are_handed_them() -> None:
-    """Whoever makes the settings."""
-    examples = OtherQuestions()
-    for factory in plugins.deciders():
-        made: list[Settings] = []
-
-        def make(model: object, settings: Settings, made: list[Settings] = made) -> Decider:
-            made.append(settings)
-            return Spy(model)
-
-        replace(factory, make=make, needs_model=False)(None, Settings(examples=examples))
-        assert [one.examples is not None for one in made] == [factory.sees_example]
-    shown = {factory.name for factory in plugins.deciders() if factory.sees_example}
-    assert shown == {"iterrag-one-shot", "planrag-one-shot"}
 
 
 def test_only_a_bound_is_told_what_is_right() -> None:

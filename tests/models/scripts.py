@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import threading
 import time
+from string import Template
 from typing import Any
 
 from langchain_core.messages import (
@@ -17,10 +19,18 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.tool import ToolCall
 
+from dqa.core.evidence import Evidence
+from dqa.core.question import Question
+from dqa.core.recorder import Recorder
+from dqa.models.conversation import StepPrompt
 from dqa.models.scripted import scripted_model
+from dqa.scenarios.catalogue import scenarios
+from dqa_planrag.recipes import Recipe
+from dqa_planrag.scripted import TaskValues
 
 _MESSAGES = {"system": SystemMessage, "user": HumanMessage}
 _NO_TOOL = "There is no tool '"
+_SECTION = re.compile(r"^# (?P<title>[\w ]+)\n(?P<body>.*?)(?=^# |\Z)", re.DOTALL | re.MULTILINE)
 
 
 def scripted(request: dict[str, Any]) -> dict[str, Any]:
@@ -37,9 +47,66 @@ def scripted(request: dict[str, Any]) -> dict[str, Any]:
         else:
             messages.append(_MESSAGES[message["role"]](content))
     model = scripted_model(request["model"])
-    reply = model.invoke(messages, tools=request.get("tools", ()))
+    reply = model.invoke([_task(messages)], tools=request.get("tools", ()))
     called = [_called(call) for call in reply.tool_calls]
     return {"content": reply.text} | ({"tool_calls": called} if called else {})
+
+
+def _task(messages: list[BaseMessage]) -> StepPrompt:
+    """Return the task of an agent's conversation, read from its words: HTTP brings nothing else."""
+    system = messages[0].text
+    texts = [m.text if isinstance(m, HumanMessage) else "" for m in messages]
+    place = max(number for number, text in enumerate(texts) if "# Question\n" in text)
+    sections = {one["title"]: one["body"].strip() for one in _SECTION.finditer(texts[place])}
+    acts = "\nAction:" in system or "`query_database`" in system
+    recipe = Recipe(
+        "served",
+        "",
+        plans="\nPlan:" in system or "`plan`" in system or "Plan" in sections,
+        replans=any(mark in system for mark in ("\nRe-plan:", "`replan`", "New plan:")),
+        planner_apart="Plan" in sections or not acts,
+    )
+    recorder = Recorder()
+    for message in messages[place + 1 :]:
+        if isinstance(message, ToolMessage) and message.name == "query_database":
+            recorder.add_evidence(Evidence("", message.text))
+        elif isinstance(message, HumanMessage):
+            for text in message.text.split("Observation: ")[1:]:
+                recorder.add_evidence(Evidence("", text))
+        elif isinstance(message, AIMessage):
+            called = [call["name"] for call in message.tool_calls]
+            if "plan" in called or "Plan:\n" in message.text:
+                recorder.plans.append("1. Decide.")
+    question = _question(sections["Question"], sections.get("Business rules", ""))
+    graph = "Kind: graph" in sections["Database"]
+    return TaskValues(question, recipe, recorder, graph, acts).to_message("")
+
+
+def _question(text: str, rules: str) -> Question:
+    """Return the question of a scenario by its words."""
+    for scenario in scenarios():
+        form = rf"(?:\s+{re.escape(scenario.answer_form)})?" if scenario.answer_form else ""
+        asked = re.fullmatch(rf"\s*{_pattern(scenario.template)}{form}\s*", text, re.DOTALL)
+        if asked is not None:
+            return Question(scenario.name, "1", text, rules, target=asked.groupdict())
+    raise AssertionError(f"no scenario asks: {text}")
+
+
+def _pattern(template: Template) -> str:
+    """Return a template as a regular expression with a group for each parameter."""
+    parts: list[str] = []
+    named: set[str] = set()
+    end = 0
+    for place in template.pattern.finditer(template.template):
+        parts.append(re.escape(template.template[end : place.start()]))
+        end = place.end()
+        name = place["named"] or place["braced"]
+        if name is None:
+            parts.append(re.escape("$"))
+        else:
+            parts.append(f"(?P={name})" if name in named else f"(?P<{name}>.+?)")
+            named.add(name)
+    return "".join([*parts, re.escape(template.template[end:])])
 
 
 def _calls(message: dict[str, Any]) -> list[ToolCall]:

@@ -75,7 +75,7 @@ def told(decision: Decision) -> Mapping[str, Any]:
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-@pytest.mark.parametrize("recipe", [one for one in RECIPES if not one.sees_example])
+@pytest.mark.parametrize("recipe", RECIPES)
 def test_a_run_that_is_watched_is_the_run_that_is_not(
     recipe: Recipe, name: Literal["react", "tools"], questions: QuestionSet, relational: Database
 ) -> None:

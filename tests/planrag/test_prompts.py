@@ -24,7 +24,6 @@ def test_the_three_retrieval_agents_differ_in_plan_and_replan(protocol: Protocol
         ("planrag", REPLAN, "planrag-no-replan"),
         ("planrag", (*PLAN, *REPLAN), "iterrag"),
         ("planrag-no-replan", PLAN, "iterrag"),
-        ("planrag-one-shot", (*PLAN, *REPLAN), "iterrag-one-shot"),
         ("planrag-sim", ("simulating",), "planrag"),
     ):
         rest = joined(block for block in told[name] if block.name not in removed)

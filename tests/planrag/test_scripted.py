@@ -3,71 +3,69 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-)
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from dqa import plugins
 from dqa.core.errors import UsageError
+from dqa.core.evidence import Evidence
+from dqa.core.question import Question
+from dqa.core.recorder import Recorder
 from dqa.deciders.base import Settings
 from dqa.loaders.generator import generate
 from dqa.models.scripted import scripted_model
-from dqa_planrag.scripted import check_script
+from dqa_planrag.recipes import RECIPES
+from dqa_planrag.scripted import TaskValues, check_script
+from dqa_planrag.state import in_turns
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
 
-SCHEMA = (
-    "country(country_name: TEXT)\ntrade_node(trade_node: TEXT)\nflow(source: TEXT)\n"
-    "node_country(trade_node: TEXT)"
-)
-QUESTION = (
-    'You rule the country "ABC" and have one merchant to send out. Your home is the trade node '
-    '"home": it cannot be chosen, every other trade node can. At which trade node do you place the '
-    'merchant so that the profit of "ABC" at "home" becomes as large as it can be?'
+QUESTION = Question(
+    "locating",
+    "1",
+    "At which trade node do you place the merchant?",
+    "As known.",
+    target={"country": "ABC", "home": "home"},
 )
 SIZES = (LocatingSize(12, 20, 20, 60), BuildingSize(6, 12, 10, 14))
-ONCE = "Thought: x\nAction: query_database\nAction Input: one statement"
-ROWS = '["source"]\n["coast"]\n(1 row)\n\nThe database cannot be read again.'
+ROWS = '["source"]\n["coast"]\n(1 row)'
 """The result of a statement, as the query layer shows it."""
+BY_NAME = {recipe.name: recipe for recipe in RECIPES}
 
 
-def conversation(*observed: str, schema: str = SCHEMA) -> list[BaseMessage]:
-    """A conversation of the single-retrieval format, with what its statement returned."""
-    task = (
-        f"# Question\n{QUESTION}\n\n# Business rules\nAs known.\n\n"
-        "# Database\nKind: relational database\nLanguage: SQL (SQLite)\n"
-        f"Schema, as the database describes it:\n{schema}\n"
-    )
-    messages: list[BaseMessage] = [SystemMessage(ONCE), HumanMessage(task)]
+def conversation(agent: str, *observed: str, question: Question = QUESTION) -> list[BaseMessage]:
+    """Return a conversation of an agent, whose statements returned what is given."""
+    recorder = Recorder()
     for text in observed:
-        messages += [AIMessage("Action: ..."), HumanMessage(f"Observation: {text}")]
-    return messages
+        recorder.add_evidence(Evidence("SELECT 1", text))
+    task = TaskValues(question, BY_NAME[agent], recorder, is_graph=False)
+    return [SystemMessage("Decide."), task.to_message("# Question")]
 
 
 def test_the_same_conversation_gets_the_same_reply() -> None:
-    """A script keeps nothing between calls."""
+    """A script has no state between calls."""
     model = scripted_model("analyst")
-    first = model.invoke(conversation()).text
-    assert (
-        first
-        == model.invoke(conversation()).text
-        == scripted_model("analyst").invoke(conversation()).text
-    )
+    first = model.invoke(conversation("singlerag")).text
+    assert first == model.invoke(conversation("singlerag")).text
+    assert first == scripted_model("analyst").invoke(conversation("singlerag")).text
     assert "Action: query_database" in first
 
 
 def test_the_analyst_chooses_what_most_rules_of_thumb_say() -> None:
     """With one statement it asks the first of them."""
-    answer = scripted_model("analyst").invoke(conversation(ROWS)).text
+    answer = scripted_model("analyst").invoke(conversation("singlerag", ROWS)).text
     assert answer.endswith("Final Answer: coast")
+
+
+def test_a_task_is_found_in_a_joined_message() -> None:
+    """Turns of one side are joined for providers; the task stays readable."""
+    messages = in_turns([*conversation("singlerag", ROWS), HumanMessage("Decide now.")])
+    assert len(messages) == 2
+    assert scripted_model("analyst").invoke(messages).text.endswith("Final Answer: coast")
 
 
 def offered(*names: str) -> list[dict[str, Any]]:
@@ -75,49 +73,38 @@ def offered(*names: str) -> list[dict[str, Any]]:
     return [{"type": "function", "function": {"name": name, "parameters": {}}} for name in names]
 
 
-def in_tools(system: str) -> list[BaseMessage]:
-    """A conversation of the protocol whose tools stand in backticks."""
-    return [SystemMessage(system), *conversation()[1:]]
-
-
 def test_offered_tools_are_called_and_no_others() -> None:
-    """The plan where that comes first, then the statement, then the decision on its rows."""
+    """The plan if that comes first, then the statement, then the decision on its rows."""
     model = scripted_model("analyst")
-    told = in_tools("Call `plan`, `query_database`, `replan` and `decide`.")
-    plan = model.invoke(told, tools=offered("plan"))
+    plan = model.invoke(conversation("planrag"), tools=offered("plan"))
     assert [call["name"] for call in plan.tool_calls] == ["plan"]
     assert len(plan.tool_calls[0]["args"]["steps"]) > 1
-    told += [plan, ToolMessage("Noted.", tool_call_id="0", name="plan")]
     acting = offered("query_database", "replan", "decide")
-    asked = model.invoke(told, tools=acting)
+    asked = model.invoke(conversation("planrag"), tools=acting)
     assert [call["name"] for call in asked.tool_calls] == ["query_database"]
     assert asked.text
-    told += [asked, ToolMessage("Error: gone", tool_call_id="0", name="query_database")]
-    names = {call["name"] for call in model.invoke(told, tools=acting).tool_calls}
-    assert names <= {"query_database", "replan", "decide"}
+    after = model.invoke(conversation("planrag", "Error: gone"), tools=acting)
+    assert {call["name"] for call in after.tool_calls} <= {"query_database", "replan", "decide"}
 
 
 def test_text_and_tools_hold_the_same_statement_and_decision() -> None:
     """The format says how it is said and never what."""
     model = scripted_model("analyst")
-    told = in_tools("Call the tool `query_database`. Afterwards decide.")
-    said = model.invoke(conversation()).text
+    said = model.invoke(conversation("singlerag")).text
+    told = conversation("singlerag")
     (call,) = model.invoke(told, tools=offered("query_database")).tool_calls
     assert said.endswith(call["args"]["statement"])
-    told += [
-        AIMessage("", tool_calls=[call]),
-        ToolMessage(ROWS, tool_call_id="0", name="query_database"),
-    ]
+    told = conversation("singlerag", ROWS)
     (decision,) = model.invoke(told, tools=offered("decide")).tool_calls
-    assert decision["name"] == "decide"
-    assert decision["args"] == {"decision": "coast"}
+    assert (decision["name"], decision["args"]) == ("decide", {"decision": "coast"})
 
 
-@pytest.mark.parametrize("schema", ["goods_received(id: TEXT)", "person(id: TEXT)", ""])
-def test_a_database_of_another_kind_is_refused(schema: str) -> None:
-    """Nobody's tables are taken for a scenario's by the look of their names."""
+@pytest.mark.parametrize("scenario", ["custom", "agriculture"])
+def test_a_question_without_a_script_is_refused(scenario: str) -> None:
+    """Before a run, and in it."""
+    question = replace(QUESTION, scenario=scenario)
     with pytest.raises(UsageError, match="name a language model with --model"):
-        scripted_model("analyst").invoke(conversation(schema=schema))
+        scripted_model("analyst").invoke(conversation("singlerag", question=question))
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "ladybug"])
@@ -141,13 +128,13 @@ def test_every_statement_of_a_script_has_an_order(script: str, backend: str) -> 
 
 
 @pytest.mark.parametrize("script", ["analyst", "greedy", "random"])
-def test_which_scenarios_a_script_can_query_is_told_beforehand(script: str) -> None:
-    """By a scenario's tables, so that no run ends in its middle; other models are not asked."""
+def test_which_scenarios_have_a_script_is_told_beforehand(script: str) -> None:
+    """So that no run ends in its middle; other models are not asked."""
     model = scripted_model(script)
     for scenario in ("locating", "building"):
-        check_script(model, plugins.scenario(scenario).schema)
+        check_script(model, replace(QUESTION, scenario=scenario))
     for scenario in ("agriculture", "stocks"):
-        schema = plugins.scenario(scenario).schema
-        with pytest.raises(UsageError, match=f"scripted:{script} queries only.* building"):
-            check_script(model, schema)
-        check_script(GenericFakeChatModel(messages=iter(())), schema)
+        question = replace(QUESTION, scenario=scenario)
+        with pytest.raises(UsageError, match=f"scripted:{script} answers only.* building"):
+            check_script(model, question)
+        check_script(GenericFakeChatModel(messages=iter(())), question)

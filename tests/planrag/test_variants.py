@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
 from pydantic import Field
 
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import UsageError
 from dqa.core.events import Event
 from dqa.core.question_set import QuestionSet
 from dqa.deciders.base import Settings
-from dqa.evaluation.examples import OtherQuestions
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.options import RunOptions
 from dqa.evaluation.plan import Setup
@@ -44,17 +40,8 @@ from tests.planrag.conftest import (
 )
 
 PROTOCOLS: tuple[Literal["react", "tools"], ...] = ("react", "tools")
-QUICK = ("planrag", "planrag-two-models", "iterrag-one-shot")
+QUICK = ("planrag", "planrag-two-models", "singlerag")
 EMBEDDED = ("sqlite", "ladybug")
-
-
-@pytest.fixture(scope="module")
-def examples(questions: QuestionSet) -> Iterator[OtherQuestions]:
-    """The generated questions as examples for each other."""
-    source = OtherQuestions()
-    source.take(questions)
-    yield source
-    source.close()
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +58,11 @@ def evaluated(
     protocols: Sequence[Literal["react", "tools"]] = PROTOCOLS,
 ) -> tuple[Result, ...]:
     """Evaluate agents with the scripted analyst; a decider is called ``agent protocol``."""
-    source = OtherQuestions()
-    source.take(questions)
     deciders = {
         f"{recipe.name} {name}": Agent(
             recipe,
             scripted_model("analyst"),
-            Settings(protocol=name, rules=rules, examples=source),
+            Settings(protocol=name, rules=rules),
         )
         for recipe, name in product(recipes, protocols)
     }
@@ -87,10 +72,7 @@ def evaluated(
         dict(deciders),
         dict.fromkeys(deciders, "scripted:analyst"),
     )
-    try:
-        return decide_all(setup, Judge(questions, rules), open_store(), RunOptions(workers=2))
-    finally:
-        source.close()
+    return decide_all(setup, Judge(questions, rules), open_store(), RunOptions(workers=2))
 
 
 def assert_protocols_agree(results: Sequence[Result]) -> None:
@@ -129,14 +111,14 @@ class Watched(ScriptedModel):
     ],
 )
 def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
-    recipe: Recipe, questions: QuestionSet, examples: OtherQuestions
+    recipe: Recipe, questions: QuestionSet
 ) -> None:
     """Every request can be sent to a provider, no statement fails, and every trace reads back."""
     for question in (questions.find("locating/1"), questions.find("building/1")):
         chosen = set()
         for name, backend in product(PROTOCOLS, EMBEDDED):
             database = plugins.backend(backend).load(questions.situation_of(question))
-            settings, model = Settings(protocol=name, rules="paper", examples=examples), Watched()
+            settings, model = Settings(protocol=name, rules="paper"), Watched()
             decision = Agent(recipe, model, settings).decide(question, database)
             database.close()
             assert decision.ending is Ending.ANSWERED
@@ -159,7 +141,7 @@ def test_every_variant_decides_alike_in_both_protocols_and_on_both_kinds(
 
 @pytest.mark.deep
 def test_every_variant_on_forty_shared_questions(release: QuestionSet) -> None:
-    """1,600 runs: none crashes or goes astray, and the protocols decide the same."""
+    """1,280 runs: none crashes or goes astray, and the protocols decide the same."""
     results = evaluated(release.select(limit=20), RECIPES, "released")
     assert len(results) == 40 * len(RECIPES) * len(PROTOCOLS) * len(EMBEDDED)
     assert {r.outcome for r in results} <= {Outcome.CORRECT, Outcome.WRONG, Outcome.UNPARSABLE}
@@ -180,61 +162,6 @@ def test_the_simulating_agent_is_right_on_shared_questions(
     assert len(results) == len(asked.questions) * len(EMBEDDED) * len(PROTOCOLS)
     assert {result.outcome for result in results} == {Outcome.CORRECT}
     assert_protocols_agree(results)
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("agent", ["iterrag-one-shot", "planrag-one-shot"])
-def test_one_shot_agents_are_shown_another_questions_run(
-    agent: str,
-    protocol: Any,
-    questions: QuestionSet,
-    examples: OtherQuestions,
-    database: Database,
-) -> None:
-    """A right one, of the same scenario, before the task; the trace shows it and ids stay apart."""
-    asked = questions.find("locating/1")
-    given = list(examples.others(asked, database.kind))
-    others = [example.question.text for example in given]
-    model = Replies(replies=["hm"] * 3)
-    settings = Settings(protocol=protocol, examples=examples, max_steps=3)
-    decision = plugins.decider(agent)(model, settings).decide(asked, database)
-    (shown, *_) = model.shown
-    tasks = [m.text for m in shown if isinstance(m, HumanMessage) and "# Question" in m.text]
-    assert [any(other in text for other in others) for text in tasks] == [True, False]
-    assert [asked.text in text for text in tasks] == [False, True]
-    assert all(f"Language: {database.language}\n" in text for text in tasks)
-    said = [m for m in shown if isinstance(m, AIMessage)]
-    (prompt, *_) = only(decision, "prompt")
-    if protocol == "tools":
-        (decided,) = said[-2].tool_calls
-        right = decided["args"]["decision"]
-        # The example ends with the agent's own words: the next task may not follow a result.
-        assert not said[-1].tool_calls
-        called = f"(called decide with {{'decision': '{right}'}})"
-        assert any(text.endswith(called) for _, text in prompt.data["messages"])
-    else:
-        _, _, right = said[-1].text.rpartition("Final Answer: ")
-    assert any(example.accepts(right) for example in given)
-    assert_sendable(shown)
-    assert [kind for kind, _ in prompt.data["messages"]] == [m.type for m in shown]
-    for (_, text), message in zip(prompt.data["messages"], shown, strict=True):
-        assert text.startswith(message.text)
-
-
-def test_a_question_without_others_has_no_example(
-    questions: QuestionSet, database: Database
-) -> None:
-    """The message says what there is and what to do, before any model is asked."""
-    question = questions.find("locating/1")
-    unknown = replace(question, scenario="custom")
-    with closing(OtherQuestions()) as alone:
-        alone.take(QuestionSet("one", (unknown,), questions.situations))
-        for source, asked in ((None, question), (alone, unknown)):
-            decider = plugins.decider("iterrag-one-shot")(
-                Replies(replies=[]), Settings(examples=source)
-            )
-            with pytest.raises(UsageError, match=r"there is none beside .* take 'iterrag'"):
-                decider.decide(asked, database)
 
 
 def two_models(

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from string import Template
 
+from dqa import plugins
 from dqa.core.database import Kind
 from dqa.core.errors import UsageError
 from dqa.core.situation import Cell
 from dqa.models.scripted.steps import Answer, Script, Step, Task, numbered, pick, settled
 from dqa.scenarios.base import LIST_SEPARATOR, Heuristic, Scenario
-from dqa.scenarios.recognising import asked_scenario
 from dqa.scenarios.statements import Values, filled
 from dqa.scenarios.tables import table_in
 
@@ -51,7 +52,7 @@ def analyst(task: Task, seed: int) -> Script:
         ]
     )
     seen = yield Step("First I need the candidates.", asked.listing, plan)
-    listed = asked.kept([row[0] for row in seen.rows])
+    listed = asked.allowed([row[0] for row in seen.rows])
     if not listed or task.once:
         return Answer("It is the first candidate.", str(listed[0])) if listed else _NOTHING
     first = Answer("I can look up nothing more, so I choose the first candidate.", str(listed[0]))
@@ -98,7 +99,7 @@ def greedy(task: Task, seed: int) -> Script:
     asked = _Asked.of(task)
     plan = numbered([_LIST, "Look up one figure of each.", "Choose by this figure."])
     seen = yield Step("First I need the candidates.", asked.listing, plan)
-    listed = asked.kept([row[0] for row in seen.rows])
+    listed = asked.allowed([row[0] for row in seen.rows])
     if not listed:
         return _NOTHING
     rules = asked.rules
@@ -114,10 +115,10 @@ def random(task: Task, seed: int) -> Script:
     asked = _Asked.of(task)
     plan = numbered([_LIST, "Choose one by chance."])
     seen = yield Step("Any candidate will do.", asked.listing, plan)
-    listed = asked.kept([row[0] for row in seen.rows])
+    listed = asked.allowed([row[0] for row in seen.rows])
     if not listed:
         return _NOTHING
-    return Answer("Chosen by chance.", str(pick(listed, task.question, seed)))
+    return Answer("Chosen by chance.", str(pick(listed, task.question.text, seed)))
 
 
 @dataclass(frozen=True)
@@ -125,12 +126,15 @@ class _Asked:
     """The scenario of a task's question, and the question's target values."""
 
     scenario: Scenario
-    target: dict[str, str]
+    target: Mapping[str, str]
     kind: Kind
 
     @classmethod
     def of(cls, task: Task) -> _Asked:
-        return cls(*asked_scenario(task.question), "graph" if task.graph else "relational")
+        scenario = plugins.scenario_of(task.question)
+        if scenario is None:
+            raise UsageError("A script needs a question of a scenario: ask with --scenario.")
+        return cls(scenario, task.question.target, "graph" if task.is_graph else "relational")
 
     @cached_property
     def listing(self) -> str:
@@ -150,15 +154,15 @@ class _Asked:
         """The scenario's heuristics for this kind of database."""
         return [one for one in self.scenario.heuristics if self.kind in one.statements]
 
-    def kept(self, cells: list[Cell]) -> list[Cell]:
+    def allowed(self, cells: list[Cell]) -> list[Cell]:
         """Return the listed candidates that the question allows."""
         given = self.scenario.listing
         never = {self.target.get(given.except_ or "")}
         only = self.target.get(given.listed_in or "")
-        kept = [cell for cell in cells if str(cell) not in never]
+        allowed = [cell for cell in cells if str(cell) not in never]
         if only is None:
-            return kept
-        return [cell for cell in kept if str(cell) in only.split(LIST_SEPARATOR)]
+            return allowed
+        return [cell for cell in allowed if str(cell) in only.split(LIST_SEPARATOR)]
 
     @property
     def outcomes(self) -> Template:

@@ -7,34 +7,32 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from dqa.core.question import Question
 from dqa.core.situation import Cell
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The task of a script, read from a conversation.
+    """The task of a script.
 
     Attributes
     ----------
-    question, rules, schema
-        The question, the business rules, and the schema as the database describes it.
-    graph
+    question
+        The question.
+    is_graph
         Whether the language is Cypher and not SQL.
     once
         Whether the database may be read only once.
-    plans, replans
-        Whether there is a plan, and whether it may change after an observation.
+    plans
+        Whether there is a plan.
     simulates
         Whether decisions may be simulated.
     """
 
-    question: str
-    rules: str
-    schema: str
-    graph: bool
-    once: bool
-    plans: bool
-    replans: bool
+    question: Question
+    is_graph: bool = False
+    once: bool = False
+    plans: bool = False
     simulates: bool = False
 
 

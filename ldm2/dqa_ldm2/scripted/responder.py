@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dqa.core.question import fits_form
-from dqa.deciders.method import Script, ScriptedReplies
+from dqa.deciders.method import ScriptedReplies
 from dqa_ldm2.likeness import likeness
 from dqa_ldm2.steps import PACKAGE, first_difference
 
@@ -104,8 +104,4 @@ _REPLIES: Mapping[str, Callable[[Values], object]] = {
 }
 
 
-def _script(reply: Callable[[Values], object]) -> Script:
-    return lambda values, *_: reply(values)
-
-
-RESPONDER: Final = ScriptedReplies(PACKAGE, {name: _script(one) for name, one in _REPLIES.items()})
+RESPONDER: Final = ScriptedReplies(PACKAGE, _REPLIES)

@@ -8,10 +8,17 @@ A report says how likely each value of each factor is, and what it does to each 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from langchain_core.messages import AIMessage, BaseMessage
+
+from dqa.deciders.method import ScriptedReplies
+from dqa.models.scripted import ProgramModel
+from dqa_dellma.scripted.analyst import rank_by
 
 _SIZES: Mapping[str, float] = {"much lower": 0.7, "lower": 0.85, "higher": 1.15, "much higher": 1.3}
 _WORDS = "very likely|likely|somewhat likely|somewhat unlikely|unlikely|very unlikely"
@@ -87,3 +94,85 @@ def _effects(text: str) -> dict[str, float]:
             change *= _SIZES[size]
         effects[found["state"].lower()] = change
     return effects
+
+
+def enumerate_report(asked: Mapping[str, Any]) -> object:
+    """Name the factors of the report."""
+    report = _report_of(asked)
+    return {
+        "factors": [
+            {"name": name, "actions": "all", "values": list(values)[: asked["values"]]}
+            for name, values in list(report.factors.items())[: asked["factors"]]
+        ]
+    }
+
+
+def forecast_report(asked: Mapping[str, Any]) -> object:
+    """Judge values as the report does."""
+    factors = _report_of(asked).factors.items()
+    return {"beliefs": {name: dict(values) for name, values in factors}}
+
+
+def rank_by_report(asked: Mapping[str, Any]) -> object:
+    """Rank by revenue, as the report says that the state changes it."""
+    report, revenues = _report_of(asked), _revenues(asked)
+    worth = {
+        place: revenues[str(item["action"])] * report.change(str(item["action"]), item["state"])
+        for place, item in enumerate(asked["items"], start=1)
+    }
+    return {"rank": rank_by(worth, ties=asked["ties"])}
+
+
+def decide_by_revenue(asked: Mapping[str, Any]) -> object:
+    """Decide for the largest revenue of the last year."""
+    revenues = _revenues(asked)
+    return {"decision": max(revenues, key=lambda crop: revenues[crop])}
+
+
+READER = ScriptedReplies(
+    "dqa_dellma",
+    {
+        "enumeration": enumerate_report,
+        "forecasting": forecast_report,
+        "elicitation": rank_by_report,
+        "zero_shot": decide_by_revenue,
+    },
+)
+
+
+class ReportReader(ProgramModel):
+    """Decides by the report in the context."""
+
+    def _reply(self, messages: list[BaseMessage], tools: list[str]) -> AIMessage:
+        return READER.reply(messages, tools, "report", 0)
+
+
+def _revenues(asked: Mapping[str, Any]) -> dict[str, float]:
+    """Return each crop's yield times price of its last row."""
+    revenues: dict[str, float] = {}
+    for header, rows in _tables(asked):
+        if {"acre_yield", "price"} <= set(header):
+            for row in rows:
+                cells = dict(zip(header, row, strict=True))
+                revenues[str(row[0])] = float(cells["acre_yield"]) * float(cells["price"])
+    return revenues
+
+
+def _report_of(asked: Mapping[str, Any]) -> Report:
+    report = read_report(_tables(asked))
+    assert report is not None
+    return report
+
+
+def _tables(asked: Mapping[str, Any]) -> list[tuple[list[str], list[list[Any]]]]:
+    tables: list[tuple[list[str], list[list[Any]]]] = []
+    begins = True
+    for line in asked["problem"].context.split("\n"):
+        if not line.startswith("["):
+            begins = True
+        elif begins:
+            tables.append((json.loads(line), []))
+            begins = False
+        else:
+            tables[-1][1].append(json.loads(line))
+    return tables

@@ -1,0 +1,63 @@
+"""What the scripted models of methods calculate by: the figures next to actions in rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+QUOTE = "> "
+"""The mark before each line of a summary."""
+
+
+def figures_of(
+    asked: Mapping[str, Any], actions: Sequence[str], rows: str, number: int = 0
+) -> Mapping[str, float]:
+    """Return a figure that rows give after each action, scaled from 0 to 1; ``random`` draws it.
+
+    Parameters
+    ----------
+    asked
+        The values of the prompt.
+    actions
+        The actions.
+    rows
+        The rows, each a JSON array on its line. The first one with an action counts.
+    number
+        Which of its numbers after the action: 0 for the first, -1 for the last.
+    """
+    if asked["script"] == "random":
+        return draw_figures(asked, actions)
+    figures = dict.fromkeys(actions, 0.0)
+    seen: set[str] = set()
+    for row in _rows(rows):
+        cells = [str(cell) for cell in row]
+        for action in {cell for cell in cells if cell in figures} - seen:
+            after = row[cells.index(action) + 1 :]
+            numbers = [cell for cell in after if isinstance(cell, int | float)]
+            if numbers:
+                figures[action] = float(numbers[number])
+                seen.add(action)
+    low, high = min(figures.values(), default=0.0), max(figures.values(), default=0.0)
+    width = high - low
+    return {one: (figure - low) / width if width else 0.5 for one, figure in figures.items()}
+
+
+def draw_figures(asked: Mapping[str, Any], actions: Sequence[str]) -> Mapping[str, float]:
+    """Draw a figure for each action; other ones for each prompt."""
+    digests = {
+        one: hashlib.sha256(f"{asked['seed']}\n{one}\n{asked['prompt']}".encode()).digest()
+        for one in actions
+    }
+    return {one: int.from_bytes(found[:6], "big") / 2**48 for one, found in digests.items()}
+
+
+def _rows(text: str) -> Iterator[list[object]]:
+    """Yield the rows of a text, each a JSON array on its line."""
+    for line in text.split("\n"):
+        row = line.lstrip(QUOTE)
+        try:
+            yield json.loads(row) if row.startswith("[") else []
+        except ValueError:
+            continue  # the end of a row that was cut

@@ -243,7 +243,9 @@ class IsolatedSession(Session):
         self._files.require_same()
         until = monotonic() + limits.seconds + _FREE
         with self._pool.lease(until) as (worker, until):
-            own = replace(limits, seconds=min(max(until - monotonic(), 0.01), limits.seconds))
+            left, own = max(until - monotonic(), 0.01), limits
+            if left < limits.seconds:
+                own = replace(limits, seconds=left)
             try:
                 return self._run_on(worker, statement, own)
             except StatementTimeoutError:

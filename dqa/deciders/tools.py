@@ -185,22 +185,6 @@ def observe(  # noqa: PLR0913  (each is a question of its own to the caller)
     return Evidence.of(statement, rows, display, kept=numbers_in(candidates), closing=closing)
 
 
-def _observe_settled(
-    database: Database,
-    statement: str,
-    limits: Limits,
-    display: Display,
-    candidates: Iterable[Candidate | float],
-) -> Evidence:
-    """Run a model's statement as a person lets it run, where one is asked; see `observe`."""
-    settled = settle_statement(statement, database)
-    if settled.text is None:
-        refused = f"Error: {told_refusal(settled)}"
-        return Evidence(statement, refused, error=NotApprovedError.__name__)
-    closing = told_correction(settled) if settled.corrected else ""
-    return observe(database, settled.text, limits, display, candidates, closing=closing)
-
-
 def query_tool(
     database: Database,
     limits: Limits = DEFAULT_LIMITS,
@@ -211,7 +195,12 @@ def query_tool(
     numbers = numbers_in(candidates)  # all that `observe` needs of them, which are many
 
     def query(statement: str) -> Evidence:
-        return _observe_settled(database, statement, limits, display, numbers)
+        settled = settle_statement(statement, database)  # as a person lets it run, if one is asked
+        if settled.text is None:
+            refused = f"Error: {told_refusal(settled)}"
+            return Evidence(statement, refused, error=NotApprovedError.__name__)
+        closing = told_correction(settled) if settled.corrected else ""
+        return observe(database, settled.text, limits, display, numbers, closing=closing)
 
     description = (
         f"Run one read-only statement in {database.language} on the database. Returns at most "

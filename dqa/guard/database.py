@@ -83,6 +83,7 @@ class GuardedDatabase:
         self._described: dict[tuple[Schema, ...], Self] = {}
         self._closed = False
         self._closes_session = True
+        self._is_rewritten = False  # by conditions and values that the policy adds
 
     def _scoped(self, policy: Policy) -> Policy:
         """Return a policy within the schemas of the session, where statements can name others."""
@@ -140,6 +141,9 @@ class GuardedDatabase:
             is_needed = self.policy.limits_graph and self.dialect == "ladybug"
         if is_needed and self.policy.schema is None:
             self.policy = replace(self.policy, schema=self._read_schema())
+        self._is_rewritten = self.kind == "relational" and (
+            self.policy.hides or self.policy.restricts_columns
+        )
         if self._is_rewritten:
             from dqa.guard.tables import protected
 
@@ -379,11 +383,6 @@ class GuardedDatabase:
             raise timed_out(limits, self.kind) from error
 
     # Messages
-
-    @property
-    def _is_rewritten(self) -> bool:
-        """Whether the text that runs can have conditions and values that the policy adds."""
-        return self.kind == "relational" and (self.policy.hides or self.policy.restricts_columns)
 
     def _with_own_names(self, rows: Rows, statement: str, text: str) -> Rows:
         """Return rows with column names that show nothing of the policy."""

@@ -213,7 +213,7 @@ def _adapted(
     clause: TokenType | None = None
     brackets: list[TokenType] = []
     closed: TokenType | None = None  # what stood before the bracket that has just been closed
-    join_name, braced = -1, _braces_of_dates(tokens)
+    join_name, braced = -1, _braces_of_dates(tokens) if is_mysql else set()
     for number, token in enumerate(tokens):
         before, after = tokens[max(number - 1, 0)], tokens[min(number + 1, len(tokens) - 1)]
         kind, name = token.token_type, token.text.lower()

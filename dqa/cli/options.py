@@ -190,7 +190,7 @@ def pairs_in(name: str, given: Iterable[str], example: str = "KEY=VALUE") -> dic
         if not key.strip() or not equals:
             raise UsageError(f"{name} {pair}: write {example}.")
         if key.strip() in found:
-            raise UsageError(f"{name} {key.strip()} is repeated: give it once.")
+            raise UsageError(f"{name} {key.strip()} is set twice: set it once.")
         found[key.strip()] = value.strip()
     return found
 

@@ -66,7 +66,7 @@ def test_what_can_only_be_one_thing_need_not_be_told(
 
 
 WRONG = {
-    "": "a question (--question), or a scenario (--scenario)",
+    "": "(--question), or a scenario (--scenario)",
     "--question ? --target goods=iron": "name it (--scenario)",
     "--scenario zoo": "no scenario 'zoo'",
     "--scenario building --question ? --target goods=x": "of its own",

@@ -84,7 +84,7 @@ def test_a_run_goes_on_with_its_own_protocol_and_planner_only(
         (("--set", "dellma.samples=4"), "'dellma.samples'"),
         (("--set", "thoughts"), "write NAME=VALUE"),
         (("--set", "=2"), "write NAME=VALUE"),
-        (("--set", "a=1", "--set", "a=2"), "is given twice"),
+        (("--set", "a=1", "--set", "a=2"), "is set twice"),
     ],
 )
 def test_options_that_nobody_would_heed_are_refused(

@@ -90,8 +90,8 @@ def test_a_decider_that_cannot_be_asked_ends_the_search() -> None:
         (("--resist", ","), "--resist names nothing"),
         (("--like-release", "--resist", "first"), "leave them out"),
         (("--set", "hard-0"), "There is no question set 'hard-0'. There are: hard-1"),
-        (("--set", "hard-1", "--seed", "2"), "--set NAME fixes what is generated"),
-        (("--set", "hard-1", "--questions", "2"), "--set NAME fixes what is generated"),
+        (("--set", "hard-1", "--seed", "2"), "--set NAME fixes all questions"),
+        (("--set", "hard-1", "--questions", "2"), "--set NAME fixes all questions"),
     ],
 )
 def test_what_cannot_be_is_refused(

@@ -57,7 +57,7 @@ def test_commands_that_do_no_work_import_nothing_heavy() -> None:
         (("list", "--json"), listing),
         (("list", "--settings", "first"), listing),
         (("formats",), listing),
-        *((words, (*light, "sqlglot")) for words in (*helps, ("dellma", "replay", "--help"))),
+        *((words, (*light, "sqlglot")) for words in (*helps, ("dellma", "tree", "--help"))),
     )
     run_lightly(
         *((("check", "--dialect", dialect), (*light, "rich")) for dialect in ("sqlite", "neo4j"))

@@ -487,7 +487,7 @@ def check_files(
     texts = {}
     for file in files:
         try:
-            texts[str(file)] = read_bytes(Path(file), pipes=True)
+            texts[str(file)] = read_bytes(Path(file))
         except OSError as error:
             raise UsageError(f"{problem_of_path(file, error)}.") from error
     return tuple(

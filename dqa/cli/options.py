@@ -228,7 +228,7 @@ def scenario_in(key: str) -> tuple[str, ...] | None:
 def text_in(name: str, file: Path) -> str:
     """Return the text of a file, or of standard input for ``-``."""
     if str(file) != "-":
-        return read_text(file, pipes=True, hint=f"{name} names a text file.")
+        return read_text(file, hint=f"{name} names a text file.")
     try:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:

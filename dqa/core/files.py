@@ -64,7 +64,6 @@ def open_regular(
     *,
     home: Path | str | None = None,
     most: int | None = DATA_BYTES,
-    pipes: bool = False,
 ) -> FileIO:
     """Open a file for reading, unbuffered.
 
@@ -76,8 +75,6 @@ def open_regular(
         The folder that it must not lead out of by links; None for a file that the user named.
     most
         Most bytes; None for any number, where it is read piece by piece.
-    pipes
-        Whether it may be a pipe, as a shell's ``<(...)`` is.
 
     Raises
     ------
@@ -89,22 +86,17 @@ def open_regular(
     if home is not None and not Path(file).resolve().is_relative_to(Path(home).resolve()):
         problem = f"it leads out of {home}: put the file itself in its place, and no link"
         raise UnsuitableFileError(file, problem)
-    _require_regular(file, pipes=pipes)
+    _require_regular(file)
     if most is not None and Path(file).stat().st_size > most:
         raise _too_large(file, most)
-    return FileIO(file, opener=_open_at_once)
+    return FileIO(file)
 
 
-def _open_at_once(file: str, flags: int) -> int:
-    """Open a file; a pipe without a writer does not wait for one."""
-    return os.open(file, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _require_regular(file: Path | str, *, pipes: bool = False) -> None:
+def _require_regular(file: Path | str) -> None:
     mode = Path(file).stat().st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
-    if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode))):
+    if not stat.S_ISREG(mode):
         raise UnsuitableFileError(file, "it is a device or a pipe, where a file is expected")
 
 
@@ -113,18 +105,10 @@ def read_bytes(
     *,
     home: Path | str | None = None,
     most: int = DATA_BYTES,
-    pipes: bool = False,
 ) -> bytes:
     """Return the content of a file; parameters and errors are those of `open_regular`."""
-    with BufferedReader(open_regular(file, home=home, most=most, pipes=pipes)) as opened:
-        first = opened.raw.read(1) if pipes else None  # None also if a pipe is still empty
-        if first == b"" and stat.S_ISFIFO(os.fstat(opened.fileno()).st_mode):
-            raise UnsuitableFileError(file, "it is a pipe, and no process writes to it")
-        os.set_blocking(opened.fileno(), True)
-        content = (first or b"") + opened.read(most + 1 if pipes else -1)
-    if len(content) > most:
-        raise _too_large(file, most)
-    return content
+    with open_regular(file, home=home, most=most) as opened:
+        return opened.readall()
 
 
 def read_text(
@@ -132,7 +116,6 @@ def read_text(
     *,
     home: Path | str | None = None,
     most: int = DOCUMENT_BYTES,
-    pipes: bool = False,
     hint: str = "",
 ) -> str:
     """Return the text of a file, without a byte order mark.
@@ -141,7 +124,7 @@ def read_text(
     ----------
     file
         The file, which may belong to an installed package.
-    home, most, pipes
+    home, most
         As `open_regular` has them.
     hint
         A sentence that says what to name instead.
@@ -156,7 +139,7 @@ def read_text(
     try:
         if not isinstance(file, Path | str):
             return file.read_text("utf-8-sig")
-        return read_bytes(file, home=home, most=most, pipes=pipes).decode("utf-8-sig")
+        return read_bytes(file, home=home, most=most).decode("utf-8-sig")
     except OSError as error:
         if home is None:
             problem = f"{problem_of_path(str(file), error)}. {hint}".rstrip()

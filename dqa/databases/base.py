@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pkgutil import resolve_name
-from threading import Lock, RLock
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from dqa.core.database import Limits
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 _STARTING = Lock()
 _STARTED: dict[str, type[Namespaces]] = {}
 """Classes of namespaces whose engine is ready, by name."""
-_LOCKS: dict[str, AbstractContextManager[object]] = {}
-"""Locks of embedded databases, by location."""
 
 
 class Access(TypedDict, total=False):
@@ -135,10 +133,9 @@ class Backend:
         DatabaseUnavailableError
             The server cannot be reached, or another process has locked the file.
         """
-        with self._one_at_a_time(location):
-            policy = access.get("policy")
-            more = () if policy is None else tuple(sorted(policy.schemas or ()))
-            session = self._session(self._opening(location, more=more), access)
+        policy = access.get("policy")
+        more = () if policy is None else tuple(sorted(policy.schemas or ()))
+        session = self._session(self._opening(location, more=more), access)
         return self._guarded(session, access, existing=True)
 
     def load(
@@ -171,13 +168,12 @@ class Backend:
         DatabaseUnavailableError
             As `open`, or the disk is full.
         """
-        with self._one_at_a_time(location):
-            if location is None:
-                opening = self._in_memory(situation)
-            else:
-                namespace = self._loaded(situation, location, replace)
-                opening = self._opening(location, namespace=namespace)
-            session = self._session(opening, access)
+        if location is None:
+            opening = self._in_memory(situation)
+        else:
+            namespace = self._loaded(situation, location, replace)
+            opening = self._opening(location, namespace=namespace)
+        session = self._session(opening, access)
         return self._guarded(session, access)
 
     @contextmanager
@@ -228,7 +224,7 @@ class Backend:
 
     def unload(self, location: str, namespace: str) -> LoadedSituation:
         """Drop a namespace and return its situation; `UsageError` if it holds none."""
-        with self._one_at_a_time(location), self._started().connect(location) as namespaces:
+        with self._started().connect(location) as namespaces:
             name = namespaces.resolve(namespace)
             with namespaces.locked(name):
                 content = namespaces.read(name)
@@ -285,13 +281,6 @@ class Backend:
                 with namespaces.locked(tag.namespace):
                     _fill(namespaces, situation, tag, replace)
             return tag.namespace
-
-    def _one_at_a_time(self, location: str | None) -> AbstractContextManager[object]:
-        """Let one thread at a time open or write an embedded database."""
-        if location is None or not self.embedded:
-            return nullcontext()
-        with _STARTING:
-            return _LOCKS.setdefault(location, RLock())
 
     def _session(self, opening: Opening, access: Access) -> Session:
         if access.get("isolation", "process") == "process":

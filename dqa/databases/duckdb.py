@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -404,7 +404,8 @@ class DuckdbFile(FileNamespaces):
         name = str(self._path) if schema == _MAIN else f"duckdb:///{self._path}?schema={schema}"
         schemas = schema_names(schema)
         connection = connect(self._path, read_only=True)
-        connection.execute(LOCK)
+        with suppress(duckdb.InvalidInputException):  # locked by another session of this process
+            connection.execute(LOCK)
         ((in_main,),) = connection.execute(_IN_MAIN, [_MAIN]).fetchall()
         # The engine looks in `main`, whatever the session sets.
         path = (*schemas, _MAIN) if in_main and _MAIN not in schemas else schemas

@@ -33,7 +33,7 @@ def read_candidates(path: Path | str, column: str | None = None) -> tuple[Candid
         It is no such table or list.
     """
     file = Path(path)
-    text = read_text(file, pipes=True, hint="It is to hold the candidates.")
+    text = read_text(file, hint="It is to hold the candidates.")
     kind = file.suffix.lower()
     listed: Iterable[Candidate]
     if kind in _DELIMITERS:

@@ -170,16 +170,3 @@ def test_links_within_a_release_are_followed(dqa: Command, generated: Path, home
     (home.parent / "link").symlink_to(home)
     ran = dqa("annotate", "--release", home.parent / "link", "--scenarios", "locating")
     assert (ran.code, "locating/1" in ran.out) == (0, True)
-
-
-def test_a_shells_pipe_may_be_named_where_a_user_names_a_file(
-    dqa: Command, shop: Path, tmp_path: Path
-) -> None:
-    """As ``<(...)`` does."""
-    reading, writing = os.pipe()
-    os.write(writing, b"SELECT 7 AS seven")
-    os.close(writing)
-    ran = dqa("query", shop, "--file", f"/dev/fd/{reading}", "--csv")
-    os.close(reading)
-    assert ran.out == "seven\n7\n", ran.err
-    assert list(tmp_path.iterdir()) == [shop]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -79,31 +77,6 @@ def test_no_file_is_created_behind_a_link(tmp_path: Path) -> None:
     with open_to_add(link) as opened:
         add_line(opened, "a")
     assert there.read_text() == "a\n"
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
-def test_a_pipe_that_has_a_writer_is_read_where_a_pipe_is_meant(tmp_path: Path) -> None:
-    """As of a shell's ``<(...)``, within the same bounds."""
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    keeper = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)  # so that the writer may begin
-    is_open = threading.Event()
-
-    def write() -> None:
-        with pipe.open("wb") as out:
-            is_open.set()
-            out.write(b"a" * 200_000)
-
-    with ThreadPoolExecutor(1) as threads:
-        writing = threads.submit(write)
-        assert is_open.wait(60.0)
-        assert read_bytes(pipe, pipes=True) == b"a" * 200_000
-        writing.result()
-    os.close(keeper)
-    with (pipe.parent / "large").open("wb") as large:
-        large.truncate(2_000)
-    with pytest.raises(UnsuitableFileError, match=r"larger than 0.001 MB"):
-        read_bytes(large.name, most=1_000, pipes=True)
 
 
 def test_what_is_no_file_is_said_to_be_none(tmp_path: Path) -> None:

@@ -283,3 +283,16 @@ def test_unload_deletes_only_the_file_it_names(
         backend.unload(str(file), "other")
     assert backend.unload(str(file), str(file)).name == "small"
     assert not list(file.parent.iterdir())
+
+
+def test_a_file_is_open_twice_in_one_process(
+    backend: Backend, situation: Situation, file: Path
+) -> None:
+    """Engines share one database within a process, with the settings of the first session."""
+    backend.load(situation, str(file)).close()
+    with (
+        closing(backend.open(str(file), isolation="none")) as one,
+        closing(backend.open(str(file), isolation="none")) as two,
+        closing(backend.load(situation, str(file), isolation="none")) as three,
+    ):
+        assert one.schema() == two.schema() == three.schema()

@@ -45,7 +45,7 @@ class LabelAudit(Record):
     verdict
         What it rests on, in a word.
     reason
-        The same in a sentence.
+        Its place under each rule set, a sentence each; or why it cannot be judged.
     best
         By rule set the best candidate to the last bit; empty where the label cannot be judged.
         Rule sets are in the simulator's order.
@@ -192,10 +192,9 @@ def _label(
         return unknown
     if official not in first.candidates:
         return unknown.changed(reason=f"The label {official} is no candidate of this question.")
-    verdict = _verdict(official, by_rules, counting)
     return unknown.changed(
-        verdict=verdict,
-        reason=_reason(verdict, official, by_rules, counting),
+        verdict=_verdict(official, by_rules, counting),
+        reason=" ".join(_under(name, official, found) for name, found in by_rules.items()),
         best={name: outcomes.answer for name, outcomes in by_rules.items()},
         agrees={name: official == outcomes.answer for name, outcomes in by_rules.items()},
         regret={name: outcomes.regret(official) for name, outcomes in by_rules.items()},
@@ -212,21 +211,14 @@ def _verdict(
     if official in first.ties and len(first.ties) > 1:
         some = len(first.ties) < len(first.candidates)
         return LAST_BIT if some and first.decided_by_last_bit else TIE
-    agreeing, others = _parted(official, by_rules)
+    agreeing = tuple(name for name, outcomes in by_rules.items() if official in outcomes.ties)
+    others = tuple(name for name in by_rules if name not in agreeing)
     if not agreeing or not others:
         return EVERY if agreeing else NONE
     if counting is None:
         return f"only {' and '.join(agreeing)}"
     text = counting.text in agreeing
     return BY_TEXT if text else f"rests on {_grounds(agreeing, others, counting)}"
-
-
-def _parted(
-    official: Candidate, by_rules: Mapping[str, Outcomes]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the rule sets under which the label is best, up to rounding, and the others."""
-    agreeing = tuple(name for name, outcomes in by_rules.items() if official in outcomes.ties)
-    return agreeing, tuple(name for name in by_rules if name not in agreeing)
 
 
 def _grounds(those: Sequence[str], others: Sequence[str], counting: CountingRules) -> str:
@@ -238,42 +230,6 @@ def _grounds(those: Sequence[str], others: Sequence[str], counting: CountingRule
     shared = [ground for ground in first if all(ground in grounds for grounds in rest)]
     elsewhere = {ground for name in others for ground in counting.grounds[name]}
     return " and ".join([ground for ground in shared if ground not in elsewhere] or shared or those)
-
-
-def _reason(
-    verdict: str,
-    official: Candidate,
-    by_rules: Mapping[str, Outcomes],
-    counting: CountingRules | None,
-) -> str:
-    if verdict == EVERY:
-        return "The label is the best decision under every rule set."
-    name, first = next(iter(by_rules.items()))
-    lines = [_under(rules, official, found) for rules, found in by_rules.items()]
-    if verdict == TIE:
-        lines[0] = _tied(official, first)
-    elif verdict == LAST_BIT:
-        lines[0] = (
-            f"Under {name} the best and the next differ by no more than rounding, so the order "
-            "of summation decides."
-        )
-    elif counting is not None and verdict != NONE:
-        agreeing, others = _parted(official, by_rules)
-        by_text = verdict == BY_TEXT
-        text = _grounds((counting.text,), others if by_text else agreeing, counting)
-        said = "is best by what the text of the rules says"
-        said = said if by_text else f"{verdict}; the text of the rules says otherwise"
-        lines.insert(0, f"The label {said}: {text}.")
-    return " ".join(lines)
-
-
-def _tied(official: Candidate, outcomes: Outcomes) -> str:
-    ties, every = len(outcomes.ties), len(outcomes.candidates)
-    who = f"All {every}" if ties == every else f"{ties} of the {every}"
-    if outcomes.decided_by_last_bit:
-        return f"{who} candidates are as good up to rounding, and the order of summation decides."
-    place = "the first" if official == outcomes.answer else "not the first"
-    return f"{who} candidates are exactly as good; the label is {place} of them in table order."
 
 
 def _under(name: str, official: Candidate, outcomes: Outcomes) -> str:

@@ -74,8 +74,8 @@ class PublishedRow(Record):
         return cls(name=name, decider=decider, figures=figures)
 
 
-class PublishedTable(Record):
-    """A table or figure of a paper.
+class TableFacts(Record):
+    """What a table or figure of a paper is about.
 
     Attributes
     ----------
@@ -105,6 +105,11 @@ class PublishedTable(Record):
     reference: str | None = None
     drawn: bool = False
     note: str | None = None
+
+
+class PublishedTable(TableFacts):
+    """A table or figure of a paper, with its rows."""
+
     rows: tuple[PublishedRow, ...]
 
     @property
@@ -196,8 +201,8 @@ class PaperRow(Record):
     cells: tuple[PaperCell, ...]
 
 
-class PaperTable(Record):
-    """A table of a paper with a run's figures; fields as of `PublishedTable`.
+class PaperTable(TableFacts):
+    """A table of a paper, with the figures of a run next to the printed ones.
 
     Attributes
     ----------
@@ -207,14 +212,7 @@ class PaperTable(Record):
         The paper's, then those that only the run has.
     """
 
-    name: str
-    title: str
-    measure: str
-    world: str | None
-    reference: str | None
-    our_reference: str | None
-    drawn: bool
-    note: str | None
+    our_reference: str | None = None
     rows: tuple[PaperRow, ...]
 
 
@@ -313,9 +311,7 @@ def _table(table: PublishedTable, ours: _Figures, models: Mapping[str, str]) -> 
         ]
     more = (name for name in taking_part if name not in shown and name in ours)
     rows += [_row(PublishedRow(name="", figures=()), n, models[n], ours[n]) for n in more]
-    same = ("name", "title", "measure", "world", "reference", "drawn", "note")
-    known = {name: getattr(table, name) for name in same}
-    return PaperTable(**known, our_reference=None, rows=tuple(rows))
+    return PaperTable(**table.model_dump(exclude={"rows"}), rows=tuple(rows))
 
 
 def _base(decider: str) -> str:

@@ -30,7 +30,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from dqa.core.decision import Usage
 from dqa.core.errors import DqaError
-from dqa.databases.store_locations import is_transient, write
+from dqa.databases.store_locations import is_transient, open_store, translate_errors, write
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import DATABASE, RunLocation
 from dqa.evaluation.plan import Group, Task
@@ -49,12 +49,11 @@ from dqa.evaluation.stored_runs import (
     create_tables,
     has_key,
     key_of,
-    open_engine,
     pack,
     parse_record,
     read_results,
+    store_of,
     sum_usage,
-    translated,
 )
 from dqa.evaluation.traces import Trace
 
@@ -134,10 +133,10 @@ class RunStore:
         file = self._target.file
         is_new_file = file is not None and not file.exists()
         self._made_folders = make_folder(self._target)
-        self._engine = open_engine(self._target, writing=True)
+        self._engine = open_store(store_of(self._target), writing=True)
         self.is_new, self._run = False, 0
         try:
-            with translated(self._target):
+            with translate_errors(store_of(self._target)):
                 create_tables(self._engine, self._target)
             self.is_new, self._run, self.record = self._transact(partial(self._enter, record))
             self.done = self._transact(partial(self._settle, retry_failed=retry_failed))
@@ -433,7 +432,7 @@ class RunStore:
     def _transact(self, work: Callable[[Connection], _Made]) -> _Made:
         """Run a transaction; repeat it if another process was faster or the server went away."""
         until, conflicts = time.monotonic() + self.patience, _CONFLICTS
-        with translated(self._target, under_way=self.patience > 0):
+        with translate_errors(store_of(self._target), under_way=self.patience > 0):
             while True:
                 try:
                     with write(self._engine) as connection:

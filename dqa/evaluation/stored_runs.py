@@ -149,25 +149,8 @@ def pack(trace: Trace) -> bytes:
     return zlib.compress(trace.to_line().encode(), 1)
 
 
-def open_engine(location: RunLocation, *, writing: bool) -> Engine:
-    """Connect to a store; create a missing SQLite file for writing.
-
-    Raises
-    ------
-    UsageError
-        There is no such file, or it may not be written.
-    DataError
-        The file is not a SQLite database.
-    """
-    return open_store(_described(location), writing=writing)
-
-
-def translated(location: RunLocation, *, under_way: bool = False) -> Any:  # noqa: ANN401
-    """Return the context that translates a driver's errors; see `translate_errors`."""
-    return translate_errors(_described(location), under_way=under_way)
-
-
-def _described(location: RunLocation) -> StoreLocation:
+def store_of(location: RunLocation) -> StoreLocation:
+    """Return the store of a run, as messages describe it."""
     return StoreLocation(
         location.url,
         location.file,
@@ -221,9 +204,9 @@ def version_of(connection: Connection) -> str | None:
 
 @contextmanager
 def connected(location: RunLocation, *, writing: bool = False) -> Iterator[Connection]:
-    """Give a connection to a database that may be a store; errors as `open_engine`."""
-    with translated(location):
-        engine = open_engine(location, writing=writing)
+    """Give a connection to a database that may be a store; errors as `open_store`."""
+    with translate_errors(store_of(location)):
+        engine = open_store(store_of(location), writing=writing)
         try:
             with engine.connect() as connection:
                 yield connection

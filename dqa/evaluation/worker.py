@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from dqa.core.database import Database
-from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Usage
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.provenance import utc_now
@@ -78,12 +78,12 @@ class Worker:
         self._stopped = threading.Event()
         self._databases = OpenDatabases(setup.open, most_open)
         self._patience: dict[str, Patience] = {}
-        self._new_patience: Callable[[], Patience] = lambda: Patience(patience, self._stopped)
+        self._seconds = patience
         self._lock = threading.Lock()
 
     def decide(self, task: Task) -> Made:
         """Make and judge one decision."""
-        return decide_task(task, lambda: self.make(task), lambda made: self._assess(task, made))
+        return decide_task(task, partial(self.make, task), partial(self._assess, task))
 
     def _assess(self, task: Task, decision: Decision) -> Assessment:
         """Judge a decision; wait for the database of its statements if that went away."""
@@ -105,7 +105,9 @@ class Worker:
 
     def _patience_of(self, database: str) -> Patience:
         with self._lock:
-            return self._patience.setdefault(database, self._new_patience())
+            if database not in self._patience:
+                self._patience[database] = Patience(self._seconds, self._stopped)
+            return self._patience[database]
 
     def stop(self) -> None:
         """Stop waiting for databases."""
@@ -121,8 +123,14 @@ class Worker:
         replayed: list[bool] = []
 
         def ask() -> Decision:
+            decider = self._setup.decider_of(task)
             with self._databases.of(task) as database:
-                return _ask(self._setup.decider_of(task), task, database)
+                decision: object = decider.decide(task.question, database)
+            if not isinstance(decision, Decision):
+                raise TypeError(
+                    f"the decider '{task.decider}' returned {decision!r}, not a Decision"
+                )
+            return decision
 
         def attempt() -> bool:
             with attempt_by(*task.key.requester) as models:
@@ -166,13 +174,6 @@ def decide_task(
         trace = Trace.of(task.key, task.kind, task.model, decision, provenance)
         describe_decision(span, decision, result)
     return Made(result, trace, decision.lost)
-
-
-def _ask(decider: Decider, task: Task, database: Database) -> Decision:
-    decision: object = decider.decide(task.question, database)
-    if not isinstance(decision, Decision):
-        raise TypeError(f"the decider '{task.decider}' returned {decision!r}, not a Decision")
-    return decision
 
 
 class OpenDatabases:

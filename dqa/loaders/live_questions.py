@@ -24,7 +24,7 @@ from dqa.scenarios.embedded import LISTING, first_column
 from dqa.scenarios.parameters import LIST_SEPARATOR, text_of, typed_text
 from dqa.scenarios.reading import DOCUMENT
 from dqa.scenarios.tables import live_table, order_of
-from dqa.scenarios.toml_lines import line_of, lines_of
+from dqa.scenarios.toml_lines import line_of
 
 _KNOWN = 10_000
 """The number of values that a message compares with an unknown one."""
@@ -80,7 +80,7 @@ def require_confirmed(scenario: Scenario) -> None:
     """Raise a `ParseError` if the goal and the outcomes are unconfirmed guesses of ``dqa init``."""
     if not scenario.outcomes.confirmed:
         file = Path(scenario.folder) / DOCUMENT
-        line = line_of(("outcomes", "confirmed"), lines_of(read_text(file)))
+        line = line_of(("outcomes", "confirmed"), read_text(file))
         raise ParseError(file, line, unconfirmed(scenario))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from dqa.core.errors import DataError, ParseError, UsageError
 from dqa.core.files import parse_toml, read_text
 from dqa.scenarios.document import SharedParts
-from dqa.scenarios.toml_lines import Place, line_of, lines_of
+from dqa.scenarios.toml_lines import Place, line_of
 
 INCLUDE = "include"
 _TYPES: Mapping[str, type[Any]] = {
@@ -38,7 +38,7 @@ class _Written:
     def wrong(self, place: Place, problem: str) -> ParseError:
         """Return an error with the line of a field."""
         field = ".".join(map(str, place)) or "the file"
-        return ParseError(self.file, line_of(place, lines_of(self.text)), f"{field}: {problem}")
+        return ParseError(self.file, line_of(place, self.text), f"{field}: {problem}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ line and hides no other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
@@ -25,15 +25,13 @@ if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     import typer
-    from langchain_core.tools import BaseTool
 
-    from dqa.core.database import Database
     from dqa.core.events import Event
     from dqa.core.question import Question
     from dqa.core.records import Record
     from dqa.core.simulator import Simulator
     from dqa.databases.base import Backend
-    from dqa.deciders.base import DeciderFactory, Settings
+    from dqa.deciders.base import DeciderFactory
     from dqa.evaluation.findings import Analyse
     from dqa.evaluation.papers import Publication
     from dqa.loaders.base import QuestionReader
@@ -50,7 +48,6 @@ _CONTRACTS: Mapping[str, str] = {
     "command": "typer:Typer",
     "format": "dqa.core.records:Record",
     "publication": "dqa.evaluation.papers:Publication",
-    "tool": "collections.abc:Callable",
     "scripted": "dqa.models.scripted:Responder",
     "world": "dqa.worlds.base:WorldFactory",
     "set": "importlib.resources.abc:Traversable",
@@ -80,7 +77,7 @@ def names(kind: str) -> tuple[str, ...]:
     Parameters
     ----------
     kind
-        ``scenario``, ``decider``, ``database``, ``reader``, ``set`` (of questions), ``tool``,
+        ``scenario``, ``decider``, ``database``, ``reader``, ``set`` (of questions),
         ``world`` or ``scripted`` (what answers for scripted models);
         ``simulator`` and ``generator`` for the scenarios that have one.
     """
@@ -177,10 +174,6 @@ reader: Callable[[str], QuestionReader] = partial(_load, "reader")
 """Return a reader of question sets."""
 world: Callable[[str], WorldFactory] = partial(_load, "world")
 """Return the factory of a world."""
-tools: Callable[[str], Callable[[Question, Database, Settings], Iterable[BaseTool]]] = partial(
-    _load, "tool"
-)
-"""Return the function that makes a package's tools for agents."""
 
 
 def backend(name: str) -> Backend:

@@ -23,25 +23,20 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    TypeAdapter,
     ValidationError,
 )
 
-from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.display import DEFAULT_DISPLAY, Display, numbers_in
 from dqa.core.errors import (
     NotApprovedError,
-    PluginError,
     QueryError,
     StatementTimeoutError,
     UnparsableReplyError,
 )
-from dqa.core.evidence import COMPARE, LOOKING_UP, QUERY, SIMULATE, SIMULATING, Evidence
-from dqa.core.journal import current_journal
-from dqa.core.question import Candidate, Question
+from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
+from dqa.core.question import Candidate
 from dqa.core.secrets import redact
-from dqa.deciders.base import Settings
 from dqa.deciders.reviewing import settle_statement, told_correction, told_refusal
 
 if TYPE_CHECKING:
@@ -49,8 +44,6 @@ if TYPE_CHECKING:
 
 _LONGEST_NAME, _NAMES_SHOWN = 40, 8
 """Characters of an argument's name, and names, that are shown of a call."""
-_ASKING = (QUERY, *SIMULATING, *LOOKING_UP)
-_EVIDENCE = TypeAdapter(Evidence)
 _SEPARATED = re.compile(r"[,;\n]")
 
 
@@ -227,38 +220,6 @@ def simulation_tools(
     )
 
 
-def plugin_tools(
-    question: Question, database: Database, settings: Settings
-) -> tuple[BaseTool, ...]:
-    """Return the tools that other packages add, under the entry point ``dqa.tools``.
-
-    Parameters
-    ----------
-    question
-        What is to be decided.
-    database
-        What it is asked about.
-    settings
-        What bounds the run.
-
-    Raises
-    ------
-    PluginError
-        A package's tools cannot be loaded, or are no LangChain tools with a schema.
-    """
-    found: list[BaseTool] = []
-    for name in plugins.names("tool"):
-        for tool in plugins.tools(name)(question, database, settings):
-            if not isinstance(tool, BaseTool):
-                raise PluginError(
-                    f"The tools '{name}' hold {tool!r}, which is no LangChain tool: mend the "
-                    "package that registers them."
-                )
-            schema_of(tool)
-            found.append(tool)
-    return tuple(found)
-
-
 def checked_arguments(tool: BaseTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return a call's arguments as its tool takes them.
 
@@ -301,58 +262,32 @@ def arguments_from_text(tool: BaseTool, text: str) -> dict[str, Any]:
 
 
 def use_tool(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
-    """Invoke a tool and return what a model is shown, and what the trace keeps.
-
-    LangChain's callbacks, where any are set, see the call.
+    """Invoke one of this module's tools. LangChain's callbacks, if any are set, see the call.
 
     Parameters
     ----------
     tool
-        One of this module's, or a plug-in's.
+        The tool.
     arguments
-        What `checked_arguments` returned.
+        The result of `checked_arguments`.
 
     Raises
     ------
     InfrastructureError
-        A server failed, which says nothing about the call.
+        The database failed, which says nothing about the call.
     """
-    journal = current_journal()
-    if journal is None or tool.name in _ASKING:  # what they ask the database is kept there
-        return _used(tool, arguments)
-    came = journal.replay(
-        "tool",
-        [tool.name, dict(arguments)],
-        lambda: _EVIDENCE.dump_python(_used(tool, arguments), mode="json", fallback=str),
-    )
-    return _EVIDENCE.validate_python(came)
-
-
-def _used(tool: BaseTool, arguments: Mapping[str, Any]) -> Evidence:
-    started = perf_counter()
-    asked = json.dumps(arguments, ensure_ascii=False, default=str)
     call = {"type": "tool_call", "id": tool.name, "name": tool.name, "args": dict(arguments)}
     returned: ToolMessage = tool.invoke(call)
-    if isinstance(returned.artifact, Evidence):
-        return returned.artifact
-    return Evidence(
-        statement=asked,
-        observation=returned.text,
-        error="ToolException" if returned.status == "error" else None,
-        seconds=perf_counter() - started,
-        tool=tool.name,
-    )
+    evidence: Evidence = returned.artifact
+    return evidence
 
 
 def schema_of(tool: BaseTool) -> type[BaseModel]:
-    """Return what a tool's arguments have to be; `PluginError` where that is no pydantic model."""
+    """Return the pydantic model of a tool's arguments."""
     schema = tool.args_schema
-    if isinstance(schema, type) and issubclass(schema, BaseModel):
-        return schema
-    raise PluginError(
-        f"The tool '{tool.name}' says in no pydantic model what it is called with: give it an "
-        "args_schema that is one."
-    )
+    if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
+        raise TypeError(f"The tool '{tool.name}' has no pydantic model of its arguments.")
+    return schema
 
 
 def _object_in(text: str) -> dict[str, Any] | None:

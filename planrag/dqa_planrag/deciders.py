@@ -24,7 +24,7 @@ from dqa.deciders.lookup import lookup_tools
 from dqa.deciders.samples import about_of, shown_schema, tables_of, warning_of
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.statements import read_statement
-from dqa.deciders.tools import plugin_tools, query_tool, simulation_tools
+from dqa.deciders.tools import query_tool, simulation_tools
 from dqa_planrag import prompting
 from dqa_planrag.loop import Loop
 from dqa_planrag.recipes import Recipe
@@ -78,14 +78,14 @@ class Agent(Decider):
             *(database, display.samples, about_of(question), display.schema_tokens),
             first=tables_of(question),
         )
-        tools, added = self._tools(question, database, candidates.names if candidates else ())
+        tools = self._tools(question, database, candidates.names if candidates else ())
         # Who reads once has no reply to spend on looking something up.
         looking_up = () if schema.is_whole or recipe.reads_once else lookup_tools(database, display)
         agent_task = TaskValues(question, recipe, recorder, database.kind == "graph")
         run = Run(
             question,
             self._chooser(question, database, candidates),
-            Toolbox((*tools, *looking_up, *added), question.answer_form),
+            Toolbox((*tools, *looking_up), question.answer_form),
             lambda plan: agent_task.to_message(
                 prompting.task(question, database, schema, plan, candidates=offered)
             ),
@@ -95,9 +95,7 @@ class Agent(Decider):
         bounds = prompting.Bounds(
             settings.limits, settings.max_steps, display, question.answer_form
         )
-        told = prompting.joined(
-            prompting.blocks(recipe, settings.protocol, bounds, added, looking_up)
-        )
+        told = prompting.joined(prompting.blocks(recipe, settings.protocol, bounds, looking_up))
         run.messages["agent"].append(SystemMessage(told))
         for warning in (unoffered, warning_of(schema)):
             if warning is not None:
@@ -123,11 +121,11 @@ class Agent(Decider):
 
     def _tools(
         self, question: Question, database: Database, candidates: tuple[Candidate, ...]
-    ) -> tuple[tuple[BaseTool, ...], tuple[BaseTool, ...]]:
-        """Return the tools that the recipe has, and those that plug-ins add."""
+    ) -> tuple[BaseTool, ...]:
+        """Return the tools of the recipe."""
         limits, display = self._settings.limits, self._settings.display
         tools: tuple[BaseTool, ...] = (query_tool(database, limits, display, candidates),)
         if self._recipe.simulates:
             simulation = Simulation.of(question, database, self._settings.rules)
             tools += simulation_tools(simulation, limits, display)
-        return tools, plugin_tools(question, database, self._settings)
+        return tools

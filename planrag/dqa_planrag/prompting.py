@@ -118,7 +118,6 @@ def layout(recipe: Recipe) -> tuple[str, ...]:
         ("action", True),
         ("simulating", recipe.simulates),
         ("looking_up", True),
-        ("added", True),
         ("observation_once" if once else "observation", True),
         ("new_plan", apart),
         ("judging", replans),
@@ -148,7 +147,6 @@ def blocks(
     recipe: Recipe,
     protocol: ProtocolName,
     bounds: Bounds,
-    added: Sequence[BaseTool] = (),
     looking_up: Sequence[BaseTool] = (),
 ) -> tuple[Block, ...]:
     """Return the parts of what an agent's model is told before its task.
@@ -159,8 +157,6 @@ def blocks(
         The agent, and how it and its model talk.
     bounds
         Its limits.
-    added
-        The tools that plug-ins add.
     looking_up
         Those that look up what of the schema has no room in the prompt.
     """
@@ -173,7 +169,6 @@ def blocks(
         characters=f"{bounds.limits.bytes:,}",
         seconds=f"{bounds.limits.seconds:g}",
         numbers=_numbers(bounds.display),
-        added=added,
         looking_up=looking_up,
     )
 

@@ -1,4 +1,4 @@
-"""What an agent acts with: some of the tools of `dqa.deciders.tools`, and those of plug-ins."""
+"""What an agent acts with: some of the tools of `dqa.deciders.tools`."""
 
 from __future__ import annotations
 

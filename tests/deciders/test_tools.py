@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,21 +12,18 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.messages.tool import ToolCall
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
-from langchain_core.tools import BaseTool, StructuredTool, ToolException, tool
+from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from dqa import plugins
 from dqa.core.database import Database, Limits
-from dqa.core.errors import DatabaseUnavailableError, PluginError
+from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.evidence import Evidence
 from dqa.core.question_set import QuestionSet
-from dqa.deciders.base import Settings
 from dqa.deciders.simulation import Simulation
 from dqa.deciders.tools import (
-    checked_arguments,
     observe,
-    plugin_tools,
     query_tool,
     simulation_tools,
     use_tool,
@@ -100,84 +96,6 @@ def test_a_failing_database_is_no_observation(database: Database) -> None:
         asked.invoke(call({"graph": "RETURN 1", "relational": "SELECT 1"}[database.kind]))
     with pytest.raises(DatabaseUnavailableError):
         use_tool(asked, {"statement": {"graph": "RETURN 1"}.get(database.kind, "SELECT 1")})
-
-
-class Weather(BaseModel):
-    """Where and when."""
-
-    place: str = Field(description="where")
-    day: int = 1
-
-
-@tool(args_schema=Weather)
-def weather(place: str, day: int = 1) -> str:
-    """Tell the weather."""
-    if place == "nowhere":
-        raise ToolException("There is no such place.")
-    return f"sunny in {place} on day {day}"
-
-
-weather.handle_tool_error = True
-
-
-def test_a_tool_of_somebody_else_s_gives_evidence_under_its_own_name() -> None:
-    """Its answer is the observation, its errors are told to the model."""
-    found = use_tool(weather, checked_arguments(weather, {"place": "Genoa", "day": "2"}))
-    assert (found.tool, found.observation, found.error) == (
-        "weather",
-        "sunny in Genoa on day 2",
-        None,
-    )
-    assert json.loads(found.statement) == {"place": "Genoa", "day": 2}
-    lost = use_tool(weather, {"place": "nowhere", "day": 1})
-    assert (lost.error, lost.observation) == ("ToolException", "There is no such place.")
-
-
-class Registered:
-    """Tools under a name, as an entry point brings them."""
-
-    def __init__(self, tools: Sequence[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-        self.asked: list[tuple[object, ...]] = []
-        self._tools = tools
-        names = plugins.names
-        monkeypatch.setattr(
-            plugins, "names", lambda kind: ("mine",) if kind == "tool" else names(kind)
-        )
-        monkeypatch.setattr(plugins, "tools", lambda _: self)
-
-    def __call__(self, *given: object) -> Sequence[Any]:
-        """Make the tools."""
-        self.asked.append(given)
-        return self._tools
-
-
-def test_a_package_may_add_tools(
-    questions: QuestionSet, relational: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are made for the question, its database and the settings."""
-    question, settings = questions.questions[0], Settings()
-    assert plugin_tools(question, relational, settings) == ()
-    added = Registered([weather], monkeypatch)
-    assert plugin_tools(question, relational, settings) == (weather,)
-    assert added.asked == [(question, relational, settings)]
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        print,
-        StructuredTool(
-            name="raw", description="", func=print, args_schema={"type": "object", "title": "x"}
-        ),
-    ],
-)
-def test_a_package_s_broken_tool_is_named(
-    broken: object, questions: QuestionSet, relational: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No tool at all, or one whose arguments nobody can check."""
-    Registered([broken], monkeypatch)
-    with pytest.raises(PluginError, match=r"no LangChain tool|in no pydantic model"):
-        plugin_tools(questions.questions[0], relational, Settings())
 
 
 class Caller(BaseChatModel):

@@ -23,9 +23,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from io import FileIO
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, Self
 
@@ -63,7 +61,6 @@ from dqa.models.replies import ask_once
 
 FORMAT = 2
 """Version of the file's format."""
-_SHOWN = 60
 _SHOWN_NAMES = ("name", "tool_calls", "invalid_tool_calls", "tool_call_id")
 _Key = tuple[Requester, str]
 _Answer = Mapping[str, Any]
@@ -109,7 +106,6 @@ class Cassette:
         self.warnings: tuple[str, ...] = ()
         self._messages: dict[str, dict[str, Any]] = {}
         self._answers: dict[_Key, list[_Answer]] = {}
-        self._asked: dict[_Key, tuple[str, ...]] = {}
         # Attempts that nothing refers to any more ask for nothing.
         self._positions: weakref.WeakKeyDictionary[Attempt, Counter[_Key]] = (
             weakref.WeakKeyDictionary()
@@ -249,30 +245,20 @@ class Cassette:
         answers[position : position + 1] = [answer]
 
     def _missing(self, key: _Key, request: _Request) -> str:
-        """Return which request has no recorded reply, and where it differs from the nearest."""
+        """Return which request has no recorded reply, and what to do."""
         requester, settings = key[0], "Replay it with the settings it was recorded with"
         if had := len(self._answers.get(key, [])):
             by, times = _by(requester), "once" if had == 1 else f"{had} times"
             return f"a request{by} was recorded {times} and is now made once more. {settings}."
-        asked = [request.messages[name] for name in request.names]
-        step = 1 + sum(message["role"] == "ai" for message in asked)
+        step = 1 + sum(request.messages[name]["role"] == "ai" for name in request.names)
         others = [_by(other) for other, same in self._answers if same == request.key]
-        near = max(self._asked.values(), key=partial(_shared, request.names), default=())
-        same = _shared(near, request.names)
+        where = ""
         if others:
-            where = f"The same request was recorded{others[0] or ' without a requester'}."
-        elif same == len(asked):
-            where = "The nearest one has other settings, or more messages."
-        else:
-            there = str(self._messages[near[same]]["content"]) if same < len(near) else ""
-            here = str(asked[same]["content"])
-            start = max(0, _shared(there, here) - _SHOWN // 3)
-            was, now = there[start : start + _SHOWN], here[start : start + _SHOWN]
-            where = (
-                f"The nearest one differs at message {same + 1} ({asked[same]['role']}): recorded "
-                f"'{was}', asked '{now}'."
-            )
-        return f"no reply to request {step}{_by(requester)} is recorded. {where} {settings}."
+            where = f" The same request was recorded{others[0] or ' without a requester'}."
+        again = "or record it again, if prompts or data have changed"
+        return (
+            f"no reply to request {step}{_by(requester)} is recorded.{where} {settings}, {again}."
+        )
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._file is None:
@@ -325,8 +311,7 @@ class Cassette:
             self._messages[entry.pop("message")] = entry
             return
         key = (tuple(entry["asker"]), entry["request"])
-        self._asked[key] = tuple(entry["messages"])
-        str(entry["settings"])  # a damaged line has none
+        str(entry["settings"]), tuple(entry["messages"])  # a damaged line lacks them
         name = "failure" if "failure" in entry else "replies"
         # A request that failed and was made again by a later attempt did not fail in the end.
         self._put(key, entry["position"], {name: entry[name]})
@@ -469,8 +454,3 @@ def _stored(reply: AIMessage) -> dict[str, Any]:
 
 def _by(requester: Sequence[str]) -> str:
     return f" of ({', '.join(requester)})" if requester else ""
-
-
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many items two sequences share at their start."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

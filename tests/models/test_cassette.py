@@ -161,7 +161,7 @@ def test_tools_are_part_of_the_request(tape: Path) -> None:
         assert server.requests[0]["tool_choice"]["function"]["name"] == "look"
     played = call_model(playing(tape).bind_tools([look], tool_choice="look"), [HumanMessage("x")])
     assert played.reply.text == "seen"
-    with pytest.raises(UnrecordedRequestError, match="other settings"):
+    with pytest.raises(UnrecordedRequestError, match="record it again"):
         call_model(playing(tape), [HumanMessage("x")])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, Literal, NoReturn, Protocol, Self, TypeAlias
+from typing import Annotated, Any, Literal, NoReturn, Self, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
@@ -15,6 +15,7 @@ from dqa.api.looking import (
     FoundColumns,
     QueriedRows,
     StatementVerdict,
+    ToolRecord,
     check_statement,
     describe_table,
     find_columns,
@@ -78,7 +79,7 @@ class DecidedReview(Record):
     by: str = ""
 
 
-class Decided(Record):
+class Decided(ToolRecord):
     """A decision as another program receives it.
 
     Attributes
@@ -259,24 +260,11 @@ _MOST_SAMPLED = 100
 """Rows of a sample, and columns that are found, at most."""
 
 
-class ToolResult(Protocol):
-    """The result of a tool: a record, and the text that a model reads."""
-
-    def changed(self, **fields: Any) -> Self:  # noqa: ANN401  (the record's own fields)
-        """Return it with some fields changed."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-
-    def to_text(self) -> str:
-        """Return it as a model reads it."""
-
-
-_Action: TypeAlias = Callable[..., ToolResult]
+_Action: TypeAlias = Callable[..., ToolRecord]
 """The function of a tool: called with a database and arguments."""
 
 
-class SchemaText(Record):
+class SchemaText(ToolRecord):
     """The contents of a database, as a model reads them.
 
     Attributes
@@ -386,7 +374,7 @@ class AgentTool:
     name: str
     description: str
     arguments: type[BaseModel]
-    result: type[Record]
+    result: type[ToolRecord]
     action: _Action
     databases: Mapping[str, Database] = field(default_factory=dict)
 
@@ -395,7 +383,7 @@ class AgentTool:
         """Whether it may ask a language model, which costs something."""
         return self.result is Decided
 
-    def call(self, arguments: Mapping[str, Any]) -> ToolResult:
+    def call(self, arguments: Mapping[str, Any]) -> ToolRecord:
         """Do it, with arguments as an agent gave them.
 
         Raises

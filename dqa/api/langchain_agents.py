@@ -17,11 +17,11 @@ from dqa.api.agents import (
     AgentTool,
     Databases,
     Decisions,
-    ToolResult,
     agent_tools,
     bounded,
     is_mendable,
 )
+from dqa.api.looking import ToolRecord
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.errors import DqaError, UnparsableReplyError, UsageError
 from dqa.core.events import ReviewKind
@@ -151,7 +151,7 @@ def langchain_tools(
 
 
 def _langchain(tool: AgentTool) -> StructuredTool:
-    def run(**arguments: Any) -> tuple[str, ToolResult]:  # noqa: ANN401  (the tool's arguments)
+    def run(**arguments: Any) -> tuple[str, ToolRecord]:  # noqa: ANN401  (the tool's arguments)
         try:
             found = tool.call(arguments)
         except DqaError as error:

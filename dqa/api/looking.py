@@ -32,7 +32,15 @@ _LONGEST_CELL = 200
 """Characters of a cell in a sample."""
 
 
-class _Shown(Record):
+class ToolRecord(Record):
+    """The result of a tool: a record, and the text that a model reads."""
+
+    def to_text(self) -> str:
+        """Return the text that a model reads."""
+        raise NotImplementedError
+
+
+class _Shown(ToolRecord):
     """A record with the text that a model reads.
 
     Attributes
@@ -71,7 +79,7 @@ class ShownSchema(_Shown):
     warning: str | None = None
 
 
-class QueriedRows(Record):
+class QueriedRows(ToolRecord):
     """The result of a statement.
 
     Attributes
@@ -112,7 +120,7 @@ class QueriedRows(Record):
         return Rows(self.columns, self.rows, self.cut, total=self.total).to_text(digits=0)
 
 
-class StatementVerdict(Record):
+class StatementVerdict(ToolRecord):
     """Whether a statement may run on a database, and if not, why."""
 
     database: str

@@ -4,7 +4,6 @@ from dqa.models.scripted import GivenReplies as GivenReplies
 from dqa.models.scripted import Reply as Reply
 from dqa.models.scripted import Request as Request
 from dqa.testing.containers import SERVERS as SERVERS
-from dqa.testing.containers import engine_answers as engine_answers
 from dqa.testing.containers import run_container as run_container
 from dqa.testing.databases import DatabaseMaker as DatabaseMaker
 from dqa.testing.databases import ServerStarter as ServerStarter

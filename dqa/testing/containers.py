@@ -86,11 +86,6 @@ SERVERS = tuple(_SERVERS)
 """The kinds of servers there are containers for; each is also the name of its backend."""
 
 
-def engine_answers() -> bool:
-    """Whether containers can be run: testcontainers is installed and a Docker engine answers."""
-    return why_no_container() is None
-
-
 def why_no_container(name: str | None = None, image: str | None = None) -> str | None:
     """Return why no container can be run, and how to mend it; None if one can.
 

@@ -172,8 +172,8 @@ def test_a_cassette_is_recorded_when_asked_and_played_otherwise(
     done = run(pytester, failing, "--dqa-record=all")
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["The test did not pass, so its cassette stays as it was: *"])
-    (line,) = [text for text in done.stdout.lines if text.startswith("What was recorded is in")]
-    assert Path(line.split()[5].rstrip(";")).read_bytes() == recorded
+    (line,) = [text for text in done.stdout.lines if text.startswith("The recording is")]
+    assert Path(line.split()[3].rstrip(";")).read_bytes() == recorded
     assert cassette.read_bytes() == recorded
 
 

@@ -144,8 +144,7 @@ def _check(setup: Setup, *, may_leave_out: bool) -> tuple[Setup, tuple[str, ...]
     for question in (*first.values(), *own):
         try:
             for name in setup.deciders_of(question.scenario):
-                _check_form(setup.deciders[name], question)
-                setup.deciders[name].check(question)
+                check_decider(setup.deciders[name], question)
         except UsageError as error:
             refused.setdefault(question.scenario, error)
     stay = tuple(scenario for scenario in first if scenario not in refused)
@@ -167,16 +166,12 @@ def _check(setup: Setup, *, may_leave_out: bool) -> tuple[Setup, tuple[str, ...]
     return setup, tuple(lines)
 
 
-def _check_form(decider: Decider, question: Question) -> None:
-    """Refuse a question that wants another form of answer than a decider gives."""
-    if question.answer_form in decider.answer_forms:
-        return
-    if question.answer_form == "statement":
+def check_decider(decider: Decider, question: Question) -> None:
+    """Let a decider refuse a question, or refuse one that wants another form of answer."""
+    if question.answer_form not in decider.answer_forms:
+        form = "a statement" if question.answer_form == "statement" else "one of its candidates"
         raise UsageError(
-            f"'{decider.name}' decides between candidates and cannot answer '{question.key}', "
-            "which asks for a statement: name deciders that write statements (--deciders)."
+            f"'{decider.name}' cannot answer '{question.key}', which asks for {form}: name another "
+            "decider (--deciders)."
         )
-    raise UsageError(
-        f"'{decider.name}' answers with statements, and '{question.key}' asks for one of "
-        "its candidates: name another decider (--deciders)."
-    )
+    decider.check(question)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import InfrastructureError
@@ -99,38 +98,17 @@ def run_tasks(  # noqa: PLR0913  (each is a question of its own to the caller)
         on_result(made.result)
         crashes.count(str(made.result.key), made.trace)
 
-    with watched_by(watcher), _closing(executor) as running:
-        _Loop(executor, store, report, running).run()
+    with watched_by(watcher):
+        _Loop(executor, store, report).run()
     return store.results()
 
 
-_Running: TypeAlias = "dict[Future[Batch], Sequence[Task]]"
-
-
-@contextmanager
-def _closing(executor: Executor) -> Iterator[_Running]:
-    """Give the batches that are being made; close the executor when they are done."""
-    running: _Running = {}
-    is_whole = False
-    try:
-        yield running
-        is_whole = True
-    finally:
-        executor.close(at_once=not is_whole)
-
-
 class _Loop:
-    def __init__(
-        self,
-        executor: Executor,
-        store: RunStore,
-        report: Callable[[Made], None],
-        running: _Running,
-    ) -> None:
+    def __init__(self, executor: Executor, store: RunStore, report: Callable[[Made], None]) -> None:
         self._executor = executor
         self._store = store
         self._report = report
-        self._running = running
+        self._running: dict[Future[Batch], Sequence[Task]] = {}
         self._free: list[Group | None] = [None] * executor.slots
         self._again: deque[Sequence[Task]] = deque()
         self._deaths: Counter[DecisionKey] = Counter()
@@ -138,12 +116,14 @@ class _Loop:
         self._is_spent = False
 
     def run(self) -> None:
-        """Make decisions until none is left, or the budget is spent."""
+        """Make decisions until none is left, or the budget is spent; close the executor."""
+        is_whole = False
         try:
             while True:
                 if self._begin_batches():
                     self._take(_LOOK_SECONDS)
                 elif self._is_spent or self._store.is_finished():
+                    is_whole = True
                     return
                 else:  # other processes make the rest
                     time.sleep(_LOOK_SECONDS)
@@ -151,6 +131,8 @@ class _Loop:
             self._store.patience = min(self._store.patience, _GRACE_SECONDS)
             self._take(_GRACE_SECONDS, every=True)
             raise
+        finally:
+            self._executor.close(at_once=not is_whole)
 
     def _begin_batches(self) -> bool:
         """Begin a batch in each free slot; return whether any batch is being made."""

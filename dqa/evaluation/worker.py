@@ -76,7 +76,8 @@ class Worker:
         self._setup = setup
         self._judge = judge
         self._stopped = threading.Event()
-        self._databases = OpenDatabases(setup.open, most_open)
+        # One more: a worker between two decisions of a group uses no database.
+        self._databases = OpenDatabases(setup.open, most_open + 1)
         self._patience: dict[str, Patience] = {}
         self._seconds = patience
         self._lock = threading.Lock()

@@ -12,11 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from dqa.core.decider import Decider, EpisodeDecider
-from dqa.core.decision import Decision, Ending, Usage
+from dqa.core.decision import Decision, Ending
 from dqa.core.errors import GameTakenError
 from dqa.core.events import AttemptEvent, EndingEvent, Event, MoveEvent
 from dqa.core.question import Candidate
-from dqa.core.recorder import DecisionWatcher, current_watcher, watched_by
+from dqa.core.recorder import collect_recorders
 from dqa.core.trajectories import Step, Trajectory
 from dqa.deciders.by_scenario import ByScenario
 from dqa.evaluation.crashes import decide_or_end, end_decision
@@ -265,33 +265,6 @@ class GameLog:
             )
 
 
-class _BetweenAttempts(DecisionWatcher):
-    """Stores what a decider does before an attempt, and passes it on."""
-
-    def __init__(self) -> None:
-        self._watcher = current_watcher()
-        self._events: list[Event] = []
-        self._usage = self._before = Usage()
-
-    def asking(self, step: int) -> None:
-        """Report that a model is asked."""
-        self._watcher.asking(step)
-
-    def happened(self, event: Event, usage: Usage) -> None:
-        """Store an event."""
-        if usage.calls < self._usage.calls:  # another recorder, which begins at 0
-            self._before += self._usage
-        self._usage = usage
-        self._events.append(event)
-        self._watcher.happened(event, usage)
-
-    def decision(self) -> Decision:
-        """Return the events as a decision."""
-        steps = max((event.step for event in self._events), default=0)
-        usage = self._before + self._usage
-        return Decision(Ending.ANSWERED, usage=usage, steps=steps, trace=tuple(self._events))
-
-
 @dataclass
 class _Attempt:
     before: Decision
@@ -347,18 +320,17 @@ class Attempts:
             reproducible.
         """
         while len(self._attempts) < self._decider.attempts:
-            number, between = len(self._attempts) + 1, _BetweenAttempts()
+            number = len(self._attempts) + 1
             asked = attempt_by(*self._names, f"before attempt {number}", self._decider.name)
-            try:
-                with asked, watched_by(between):
+            with asked, collect_recorders() as recorders:
+                try:
                     player = self._decider.attempt(self._trajectories)
-            except Exception:
-                self._others.append(between.decision())
-                raise
+                finally:
+                    made = [recorder.decision(Ending.ANSWERED) for recorder in recorders]
+                    self._others.append(Decision.join(made, Ending.ANSWERED))
             if player is None:
-                self._others.append(between.decision())
                 break
-            attempt = _Attempt(between.decision())
+            attempt = _Attempt(self._others.pop())
             self._attempts.append(attempt)
             attempt.played = play(player, f"attempt {number}")
             if attempt.played.returns is None:

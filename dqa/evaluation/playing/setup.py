@@ -16,6 +16,7 @@ from dqa.core.decision import Usage
 from dqa.core.errors import UnknownNameError, UsageError
 from dqa.core.text import counted
 from dqa.deciders.settings import read_settings
+from dqa.evaluation.build import check_decider
 from dqa.evaluation.connecting import Connected, GivenObjects, connect
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.plan import Task
@@ -264,9 +265,5 @@ def _check_deciders(world: World, spec: PlaySpec, deciders: Mapping[str, Decider
         move = episode.next_move()
         if move is None:
             raise UsageError(f"A game of {spec.world} ends before anybody moves.")
-        for name, decider in deciders.items():
-            if "candidate" not in decider.answer_forms:
-                raise UsageError(
-                    f"'{name}' answers with statements, and a move is a candidate: name another."
-                )
-            decider.check(move.question)
+        for decider in deciders.values():
+            check_decider(decider, move.question)

@@ -235,6 +235,16 @@ def quoted(name: str, quote: str) -> str:
     return f"{quote}{name.replace(quote, 2 * quote)}{quote}"
 
 
+def quote_name(name: str) -> str:
+    """Return a label, type or property of Cypher between backticks."""
+    return quoted(name, "`")
+
+
+def quote_text(text: str) -> str:
+    """Return a text as a literal of Cypher."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def describe(schema: Schema) -> DatabaseSchema:
     """Return both readings of a scenario's schema as databases would describe them."""
 

@@ -25,7 +25,6 @@ from typing import Any
 import ladybug
 import pyarrow as pa
 
-from dqa.core.cypher import quote_name, quote_text
 from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import (
     DatabaseUnavailableError,
@@ -34,7 +33,7 @@ from dqa.core.errors import (
     StatementError,
     UsageError,
 )
-from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, quote_name, quote_text
 from dqa.core.session import Session
 from dqa.core.situation import EdgeSchema, Situation, StoredType
 from dqa.databases.errors import Attempts, Failure, Fault, driver_reads, error_of, refused_script

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dqa.core.cypher import quote_name, quote_text
+from dqa.core.schema import quote_name, quote_text
 from dqa.guard.check import Refusal
 from dqa.guard.cypher_reading import CypherReader
 from dqa.guard.cypher_tokens import decoded, gap

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from dqa.core.cypher import quote_name
+from dqa.core.schema import quote_name
 from dqa.guard.check import Refusal, ScriptStatement
 
 NAME = "`"

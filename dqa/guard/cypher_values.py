@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple, NoReturn
 
-from dqa.core.cypher import quote_name
+from dqa.core.schema import quote_name
 from dqa.guard import cypher_sizes as sizing
 from dqa.guard.check import SEVERAL, Refusal
 from dqa.guard.cypher_sizes import ONE, Size, sum_of

@@ -47,9 +47,9 @@ _FORMS = {
 }
 
 
-def _match(pattern: str | None, text: str) -> re.Match[str] | None:
+def _match(pattern: str, text: str) -> re.Match[str] | None:
     """Match a whole text; a space is any white space, and ` ?` may be none."""
-    spaced = (pattern or "(?!)").replace(" ", r"\s+").replace(r"\s+?", r"\s*")
+    spaced = pattern.replace(" ", r"\s+").replace(r"\s+?", r"\s*")
     return re.fullmatch(spaced, text, re.IGNORECASE)
 
 

@@ -9,10 +9,9 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dqa.core.cypher import quote_name
 from dqa.core.database import Database, Kind
 from dqa.core.errors import DataError
-from dqa.core.schema import sql_name
+from dqa.core.schema import quote_name, sql_name
 from dqa.core.situation import Cell, ColumnType, Schema, TableSchema
 from dqa.scenarios.parameters import read_value, text_of, type_of_column
 from dqa.scenarios.statements import cypher_literal, sql_literal

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from dqa.core.cypher import quote_name
 from dqa.core.errors import UsageError
+from dqa.core.schema import quote_name
 from dqa.core.situation import Cell, NodeSchema, Situation, StoredType
 from dqa.databases.graph_rows import GraphRows, graph_rows, pack_order, require_graph
 from dqa.databases.namespaces import (

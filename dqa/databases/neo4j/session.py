@@ -20,11 +20,10 @@ from uuid import uuid4
 from neo4j import GqlStatusObject, Transaction
 from neo4j.exceptions import ConfigurationError, Neo4jError, UnsupportedServerProduct
 
-from dqa.core.cypher import quote_name
 from dqa.core.database import Kind, Limits, Rows, timed_out
 from dqa.core.errors import DataError, DqaError, StatementTimeoutError, UsageError
 from dqa.core.examination import Examination
-from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo
+from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, quote_name
 from dqa.core.session import Session
 from dqa.databases.doctor import examine_neo4j
 from dqa.databases.errors import Attempts, Failure, Fault, error_of, refused

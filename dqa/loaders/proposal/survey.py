@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dqa.core.cypher import quote_name
 from dqa.core.database import Database, Limits, Rows
 from dqa.core.display import Value
 from dqa.core.errors import QueryError, UsageError
@@ -20,6 +19,7 @@ from dqa.core.schema import (
     NodeInfo,
     Part,
     TableInfo,
+    quote_name,
 )
 from dqa.core.situation import ColumnType
 from dqa.core.text import visible

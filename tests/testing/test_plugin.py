@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import sqlalchemy.dialects.postgresql  # noqa: F401  (a run in this process imports it once)
 
 import dqa
 import dqa.testing

@@ -1,9 +1,9 @@
-"""What every official label of a release rests on, label by label.
+"""Audit every official label of a release.
 
 A label is judged under every rule set that its scenario's simulator has. Where the simulator
-declares which of them counts by the text of the rules, and what the others rest on
-(`dqa.core.simulator.CountingRules`), a label is right by the text, or rests on what the rule sets
-under which it is best have and the others lack: a sum that counts twice, or another constant.
+declares which of them follows the text of the rules, and the grounds of the others
+(`dqa.core.simulator.CountingRules`), a label is right by the text, or rests on the grounds that
+only the rule sets have under which it is best: a sum that counts twice, or another constant.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from dqa.evaluation.shortcuts import Shortcut, measure_shortcuts
 
 DATA_DEFECT, TIE, LAST_BIT = "data defect", "tie", "decided by the last bit"
 EVERY, NONE, BY_TEXT = "every rule set", "no rule set", "right by the text"
-"""What a label rests on; of several that hold, the first. Others are ``rests on ...``, what rule
+"""The ground of a label; the first of several. Others are ``rests on ...``, what rule
 sets count by, or ``only NAME`` of rule sets whose simulator declares nothing."""
 
 
 class LabelAudit(Record):
-    """One official label and what it rests on.
+    """One official label and its ground.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class LabelAudit(Record):
     official
         The label, None where the question has none.
     verdict
-        What it rests on, in a word.
+        Its ground, in a word.
     reason
         Its place under each rule set, a sentence each; or why it cannot be judged.
     best
@@ -58,7 +58,7 @@ class LabelAudit(Record):
     decided_by_last_bit
         Whether rounding decides among these.
     defects
-        What was wrong in the label's files and what was done about it.
+        The problems in the label's files, and their fixes.
     """
 
     scenario: str
@@ -163,7 +163,7 @@ def _outcomes(question_set: QuestionSet) -> dict[str, dict[str, Outcomes]]:
 
 
 def _defects_of(question: Question, defects: Sequence[Defect]) -> tuple[str, ...]:
-    """Return what was wrong in a question's database: a file called as its situation or number."""
+    """Return the problems of a question's database: a file called as its situation or number."""
     stems = {question.situation, f"q{question.id}"}
     return tuple(
         f"{defect.problem}; {defect.action}"

@@ -31,7 +31,7 @@ class BuiltRun:
     Attributes
     ----------
     spec
-        What is evaluated, its rule set named.
+        The spec, with its rule set.
     setup
         Questions, databases and deciders.
     judge
@@ -39,7 +39,7 @@ class BuiltRun:
     connected
         The deciders' models.
     warnings
-        What the user should know before it begins.
+        Warnings for the user before it begins.
     """
 
     spec: RunSpec
@@ -69,7 +69,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     Parameters
     ----------
     spec
-        What is evaluated.
+        The spec.
     calls, options
         How models are called, and how the run works.
     resumed
@@ -122,7 +122,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
 
 
 def _check(setup: Setup, *, may_leave_out: bool) -> tuple[Setup, tuple[str, ...]]:
-    """Let deciders refuse what they could never decide, before anything is asked.
+    """Let deciders refuse questions that they cannot decide, before anything is asked.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def _check(setup: Setup, *, may_leave_out: bool) -> tuple[Setup, tuple[str, ...]
     """
     asked, lines = setup.questions.questions, []
     first = {question.scenario: question for question in reversed(asked)}
-    # Those of a scenario are alike; of a user's own each may lack what the others have.
+    # Questions of a scenario are alike; a user's own questions may differ.
     own = [question for question in asked if setup.questions.is_in_place(question)]
     refused: dict[str, UsageError] = {}
     for question in (*first.values(), *own):

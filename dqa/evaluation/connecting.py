@@ -89,7 +89,7 @@ class Connected:
         Raises
         ------
         ModelUnavailableError
-            Nobody is where a model should be.
+            No server answers at the address of a model.
         """
         if self.chats[0]:  # else nothing that talks to one is imported
             from dqa.models.registry import check_reachable
@@ -140,12 +140,11 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     calls
         How models are called.
     models
-        Several models, each of which every decider asks; () for that of `deciding` alone.
+        Several models; every decider asks each of them. () for that of `deciding` alone.
     epochs
         How often each question will be asked.
     resumed
-        Of a run that goes on, what returns its spending outside of this process, which counts;
-        None for a new run.
+        For a run that resumes, returns its usage outside of this process; None for a new run.
     given
         Deciders without an entry point, and chat models without a provider.
 
@@ -185,7 +184,7 @@ def _contestants(
 ) -> dict[str, dict[str, _ConnectedDecider]]:
     """Return each decider with its models, by what results call it: ``decider@model`` of several.
 
-    One that asks no model is there once.
+    A decider that asks no model appears once.
     """
     shared = share_options(factories.values(), deciding.settings)
     found: dict[str, dict[str, _ConnectedDecider]] = {}
@@ -203,7 +202,7 @@ def _contestants(
 
 
 def _priced(budget: DecisionBudget, calls: CallOptions) -> DecisionBudget:
-    """Return a budget with the prices by which its money is counted."""
+    """Return a budget with the prices for its cost."""
     if budget.cost is None or budget.price_input is not None:
         return budget
     prices = calls.prices

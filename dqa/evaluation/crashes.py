@@ -1,7 +1,7 @@
-"""Bugs: what a decider, a plug-in or a driver raised that nobody expects.
+"""Bugs: unexpected errors of a decider, a plug-in or a driver.
 
-One bug ends one decision, which is never judged; the run goes on. What is the same for every
-decision (a wrong key, a name, a plug-in that cannot be loaded) stops a run as before, and so do ten
+One bug ends one decision, which is never judged; the run continues. Errors that are the same for
+every decision (a wrong key or name, a plug-in that cannot be loaded) stop a run, and so do ten
 crashes in a row.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
 
 MOST_IN_A_ROW = 10
-"""Crashes after which a run stops: what is broken is broken for every question."""
+"""Crashes in a row after which a run stops, because every question would crash."""
 
 _STOPS = (UsageError, DataError, PluginError)
 """Errors that the user has to fix before anything else is decided."""
@@ -74,7 +74,7 @@ def decide_or_end(
 
 
 class Crashes:
-    """Counts the crashes of a run, and says when it has to stop. Used by one thread at a time.
+    """Counts the crashes of a run, and stops it after too many. Used by one thread at a time.
 
     Parameters
     ----------

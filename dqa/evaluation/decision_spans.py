@@ -73,7 +73,7 @@ def _message(role: str, text: str) -> dict[str, object]:
 
 
 def describe_decision(span: Span, decision: Decision, result: Result | None = None) -> None:
-    """Add to a span how a decision ended, what it used, and what it is worth."""
+    """Add the ending, the usage and the outcome of a decision to a span."""
     if not span:
         return
     span.set(

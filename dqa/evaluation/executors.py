@@ -92,7 +92,7 @@ class Executor:
         tasks
             What to decide; a spent budget may end the batch early.
         used
-            What the whole run has used by now.
+            The usage of the whole run so far.
         """
         group = tasks[0].group
         chosen = next((free for free in self._free if free[1] == group), self._free[0])
@@ -200,7 +200,7 @@ class ProcessLane(Lane):
 def open_executor(
     built: BuiltRun, given: GivenObjects, calls: CallOptions, options: RunOptions
 ) -> Iterator[Executor]:
-    """Give what makes the decisions of a run.
+    """Open the executor of a run.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What an analysis finds in the runs of a folder or store: measures of each run, and tables."""
+"""The findings of an analysis: measures of each run, and tables."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Cases:
     unjudged: int = 0
 
     def notes(self) -> list[str]:
-        """Return what an analysis leaves out, a line each."""
+        """Return the cases that an analysis leaves out, a line each."""
         without_steps = Counter(case.result.decider for case in self.judged if not case.has_steps)
         deciders = ", ".join(f"{decider} {count}" for decider, count in without_steps.items())
         left_out = {
@@ -173,7 +173,7 @@ class FindingTable(Record):
 
 
 class AnalysedRun(Record):
-    """One judged run and what is measured of it.
+    """One judged run with its measures.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class AnalysedRun(Record):
 
 
 class Analysis(Record):
-    """What is measured of a run's folder or store.
+    """The measures of the runs of a folder or store.
 
     Attributes
     ----------
@@ -216,7 +216,7 @@ class Analysis(Record):
     tables
         Every measure of all runs.
     notes
-        What the tables leave out, a line each.
+        The cases that the tables leave out, a line each.
     runs
         Every judged run with a trace, in the order of the results.
     """

@@ -1,4 +1,4 @@
-"""What tells the decisions of a run apart."""
+"""The key of a decision in its run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class DecisionKey(NamedTuple):
-    """A question, the database that it is asked about, who decides, and which repeat it is."""
+    """A question, its database, its decider and the repeat."""
 
     question: str
     database: str

@@ -1,4 +1,4 @@
-"""Observers: who is told of every decision that is made in this process, whoever asked for it.
+"""Observers of every decision of this process.
 
 This module imports nothing heavy, so that a test run can observe without paying for what its tests
 do not use.
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.traces import Trace
 
 Observer: TypeAlias = "Callable[[Trace], object]"
-"""Is given each decision with everything that led to it; may be called by several threads."""
+"""Receives each decision with its trace; several threads may call it."""
 
 _observers: list[Observer] = []
 _changing = Lock()
@@ -23,9 +23,9 @@ _changing = Lock()
 
 @contextmanager
 def observe_decisions(observer: Observer) -> Iterator[None]:
-    """Tell `observer` of every decision that `ask` and `evaluate` make until the block ends.
+    """Call `observer` with every decision of `ask` and `evaluate` until the block ends.
 
-    What it raises reaches whoever asked for the decision.
+    Its errors reach the caller of `ask` or `evaluate`.
     """
     with _changing:
         _observers.append(observer)
@@ -37,7 +37,7 @@ def observe_decisions(observer: Observer) -> Iterator[None]:
 
 
 def tell_observers(trace: Trace) -> Trace:
-    """Tell all observers of a decision, and return it."""
+    """Call all observers with a decision, and return it."""
     for observer in tuple(_observers):
         observer(trace)
     return trace

@@ -1,4 +1,4 @@
-"""How a run goes about its work: everything that no result depends on."""
+"""Options of a run that do not change its results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _absolute(path: Path | None) -> Path | None:
-    """Return a path that is found from wherever a run is gone on with."""
+    """Return an absolute path, so that a run can resume from any folder."""
     return None if path is None else path.absolute()
 
 
@@ -49,7 +49,7 @@ class EngineOptions(Record, use_attribute_docstrings=True):
 
 
 class RunOptions(EngineOptions, use_attribute_docstrings=True):
-    """How many decisions are made at once, where, and what the run waits for.
+    """How many decisions are made at once, where, and how long the run waits.
 
     The `workers` are threads of all `processes` together; on a cluster, of each of its workers.
     """
@@ -136,7 +136,7 @@ class CallOptions(Record, use_attribute_docstrings=True):
 
     @property
     def prices(self) -> Prices | None:
-        """What a million tokens cost, where the user said so."""
+        """The prices of a million tokens, if the user gave them."""
         from dqa.models.budget import Prices
 
         if self.price_input is None or self.price_output is None:

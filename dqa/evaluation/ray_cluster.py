@@ -50,7 +50,7 @@ _Result = TypeVar("_Result")
 ray: Any = _ray
 """Ray types few of its functions."""
 _OWN: Final = "local"
-"""The address by which Ray starts a cluster, though others may run here."""
+"""The address that makes Ray start a new cluster, although others may run here."""
 _CONNECT_SECONDS: Final = 5.0
 _ROOM_SECONDS: Final = 120.0
 """How long a worker may wait for a processor."""
@@ -162,7 +162,7 @@ class RayCluster:
     def executor(
         self, built: BuiltRun, given: GivenObjects, calls: CallOptions, options: RunOptions
     ) -> Executor:
-        """Return what makes the decisions of a run: one worker per processor.
+        """Return the executor of a run: one worker per processor.
 
         Raises
         ------
@@ -194,7 +194,7 @@ class RayLane(Lane):
                 cpus = 0 if self._cluster.has_worker else 1
                 options = {"num_cpus": cpus, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
                 self._actor = ray.remote(RemoteWorker).options(**options).remote()
-                # Secrets go to a method: the head keeps what an actor is made with.
+                # Secrets go to a method: the head stores the arguments of a constructor.
                 ray.get(self._actor.prepare.remote(*self._given), timeout=_ROOM_SECONDS)
                 self._cluster.has_worker = True
             died = WorkerDiedError

@@ -38,11 +38,11 @@ _GAMES, _QUESTIONS = "games", "questions"
 AnySpec: TypeAlias = Annotated[
     Annotated[RunSpec, Tag(_QUESTIONS)] | Annotated[PlaySpec, Tag(_GAMES)], Discriminator(_kind_of)
 ]
-"""What was run: decided questions, or played games."""
+"""The spec of decided questions, or of played games."""
 
 
 class GamesRecord(Record):
-    """What a run of games records in addition to its spec.
+    """The record of a run of games in addition to its spec.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class GamesRecord(Record):
     history
         The location of the history without a password; None for the usual one.
     weights
-        By trained player, the hash of what it has learned.
+        By trained player, the hash of its weights.
     """
 
     run: str = ""
@@ -60,14 +60,14 @@ class GamesRecord(Record):
 
 
 class RunRecord(Record):
-    """What was run, on which questions, and by which versions.
+    """The record of a run: its spec, questions and versions.
 
     Attributes
     ----------
     version
         The version of this record.
     spec
-        What was evaluated or played; None for runs of the first version.
+        The spec of the run; None for runs of the first version.
     content_hash
         The hash of the questions and their situations, or of the beginnings of the games.
     planned
@@ -79,7 +79,7 @@ class RunRecord(Record):
     versions
         The versions of Python and of the main packages.
     games
-        What a run of games records in addition.
+        The additional record of a run of games.
     resumable
         Whether the run can resume; False if an older version with other prompts began it.
     """
@@ -186,7 +186,7 @@ def register_scenarios(spec: AnySpec | None) -> None:
     UsageError
         Another scenario has the same name.
     ParseError
-        The folder is not valid any more.
+        The folder has become invalid.
     """
     for name in spec.questions.scenarios or () if isinstance(spec, RunSpec) else ():
         scenario_name(name)

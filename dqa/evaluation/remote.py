@@ -170,7 +170,7 @@ class RemoteWorker:
         keys
             The decisions.
         used
-            What the whole run has used by now.
+            The usage of the whole run so far.
         """
         if self._problem is not None:
             return Batch([], self._problem)
@@ -235,7 +235,7 @@ def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 
 
 def unpack(expected: Versions, packed: bytes) -> Any:  # noqa: ANN401
-    """Unpack what a sender with these versions packed.
+    """Unpack data of a sender with these versions.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Results: one line a decision, with what became of it and what it is worth."""
+"""Results: one line per decision, with its outcome and its value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dqa.evaluation.score import Assessment
 
 Goal: TypeAlias = Literal["maximise", "minimise"]
-"""Whether more or less of what a decision leads to is better."""
+"""Whether a larger or a smaller value is better."""
 
 
 NO_MODEL = "none"
@@ -33,7 +33,7 @@ NO_MODEL = "none"
 
 
 class Outcome(StrEnum):
-    """What became of one question."""
+    """The outcome of one decision."""
 
     CORRECT = "correct"
     WRONG = "wrong"
@@ -47,11 +47,11 @@ class Outcome(StrEnum):
     CRASHED = "crashed"
     NO_DECISION = "no_decision"
     PLAYED = "played"
-    """A game that came to its end: what it brought is its value, and nothing is right or wrong."""
+    """A game that reached its end; its payoff is the value, and nothing is right or wrong."""
     UNLABELLED = "unlabelled"
-    """Nothing tells what is right: nobody gave an answer, and there is no simulator.
+    """The right answer is unknown: the question has none, and no simulator.
 
-    Of what was not judged, the rest was `repeated`.
+    Other decisions that were not judged are `repeated`.
     """
 
     @property
@@ -66,7 +66,7 @@ class Outcome(StrEnum):
 
 
 OF_QUESTIONS = tuple(outcome for outcome in Outcome if outcome is not Outcome.PLAYED)
-"""What may become of a question; games alone are played."""
+"""The outcomes of questions; only games are played."""
 
 _ASSESSED = (
     *("outcome", "choice", "official", "regret", "relative_regret", "rank", "value", "best_value"),
@@ -162,7 +162,7 @@ class Result(Record, use_attribute_docstrings=True):
 
     @classmethod
     def of(cls, task: Task, decision: Decision, assessed: Assessment) -> Self:
-        """Put together what is known about one decision."""
+        """Return the line of one decision."""
         known = {name: getattr(assessed, name) for name in _ASSESSED}
         known |= {name: getattr(task, name) for name in _OF_TASK}
         return cls(
@@ -192,7 +192,7 @@ class Result(Record, use_attribute_docstrings=True):
         return Usage(**{part.name: getattr(self, part.name) for part in fields(Usage)})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the line's object, without secrets in what a model or a server said.
+        """Return the line's object, without secrets in texts of models and servers.
 
         The choice stays as it is: a candidate that looks like a secret is still that candidate.
         """

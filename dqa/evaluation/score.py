@@ -1,10 +1,10 @@
-"""Judging decisions: right or wrong, how much a wrong one gives away, and what is not judged.
+"""Judge decisions: right or wrong, and how much a wrong one gives away.
 
-A decision is right where its choice is tied for best under the named rules; strictly, only where
-it is the official answer. Without a simulator the recorded outcomes tell, and without those the
-known answers are the ties. Of a question that a statement answers, a statement is right where its
-rows match those of the known one (`dqa.evaluation.execution`). What a failing server ended is never
-judged (`Outcome.judged`), nor is a decision where nothing tells what is right.
+A decision is right if its choice is tied for best under the rules; strictly, only if it is the
+official answer. Without a simulator the recorded outcomes count, and without those the known
+answers are the ties. An answer that is a statement is right if its rows match those of the known
+one (`dqa.evaluation.execution`). Decisions that a failing server ended, and those without a known
+answer, are not judged (`Outcome.judged`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dqa.scenarios import registered, scenario_name
 
 
 def rules_of(scenario: str, rule_set: str | None) -> str:
-    """Return what a scenario's simulator counts by; of None the first that it has.
+    """Return the rule set of a scenario's simulator; for None its first one.
 
     Raises
     ------
@@ -111,29 +111,29 @@ def simulations(questions: QuestionSet, rule_set: str | None = None) -> list[Sim
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a decision is worth.
+    """The value of a decision.
 
     Attributes
     ----------
     outcome
-        What became of the question.
+        Its outcome.
     choice
         The candidate that was chosen, or None.
     official
-        The official answer, or None where nobody gave one.
+        The official answer; None without one.
     ties
         Every best candidate by the simulator or the record, or the known answers where there is
         neither.
     regret, relative_regret, rank
         As in `Outcomes`; None without a choice or outcomes, or where they are infinite.
     value
-        What the choice leads to, in the scenario's unit; None without a choice or outcomes.
+        The outcome of the choice, in the scenario's unit; None without a choice or outcomes.
     best_value, baseline, goal
-        As in `Outcomes`, whatever became of the question; None without outcomes. Of a record the
+        As in `Outcomes`, for every outcome; None without outcomes. Of a record the
         baseline is 0, so where more is better, ``value / best_value`` is DeLLMa's normalised
         utility (appendix B) and ``1 - relative_regret``.
     match
-        By which rule rows were compared, where the question is answered with a statement.
+        The rule by which rows were compared, if the answer is a statement.
     problem
         Why such an answer gave no rows to compare, or the right one did not.
     official_metrics
@@ -160,7 +160,7 @@ class Assessment:
 
     @classmethod
     def of_ending(cls, decision: Decision, game: PlayedGame | None = None) -> Assessment:
-        """Return what is known of a decision that ended without an answer, and nothing else."""
+        """Return the assessment of a decision that ended without an answer."""
         return cls(_outcome_of(decision), game=game)
 
 
@@ -178,7 +178,7 @@ class Judge:
     questions
         The questions that are asked.
     rule_set
-        What simulators count by; None for what the set says, or else the first of each.
+        The rule set of simulators; None for that of the set, or else the first of each.
     strict_official
         Whether only the official answer is right.
     places
@@ -220,7 +220,7 @@ class Judge:
         }
 
     def unchosen(self, question: Question) -> Assessment:
-        """Return what is known about a question before anything is chosen."""
+        """Return the assessment of a question before a choice."""
         truth, outcomes = self._set.truth_of(question), self._outcomes_of(question)
         known = Assessment(Outcome.NO_CANDIDATE, official=truth.official, ties=truth.answers)
         if outcomes is None:
@@ -234,7 +234,7 @@ class Judge:
         )
 
     def judge(self, question: Question, decision: Decision) -> Assessment:
-        """Return what `decision` is worth; unlabelled where nothing tells what is right."""
+        """Return the value of a decision; unlabelled if the right answer is unknown."""
         if question.answer_form == "statement":
             return self._judge_statement(question, decision)
         outcomes, unchosen = self._outcomes_of(question), self.unchosen(question)
@@ -246,8 +246,8 @@ class Judge:
         candidates = question.candidates or (outcomes.candidates if outcomes else unchosen.ties)
         choice = decision.choice
         if choice is None or choice not in candidates:
-            # A decider that did not validate its answer, or a record of somebody else's. Where
-            # nothing else is known than what is right, a name beside its id is no second choice.
+            # A decider that did not validate its answer, or the record of another program. If
+            # only the right answers are known, a name next to its id is not a second choice.
             only_right = outcomes is None and not question.candidates
             try:
                 choice = read_answer(
@@ -263,9 +263,9 @@ class Judge:
         self._scorer.close()
 
     def _judge_statement(self, question: Question, decision: Decision) -> Assessment:
-        """Return what a statement is worth: as much as its rows.
+        """Return the value of a statement: that of its rows.
 
-        Whichever statement returns them is as good as the official one, so none is official here.
+        Any statement with these rows is as good as the official one, so none is official here.
         """
         truth = self._set.truth_of(question)
         known = Assessment(Outcome.NO_CANDIDATE, ties=truth.answers, match=truth.match)

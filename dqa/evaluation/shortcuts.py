@@ -197,9 +197,9 @@ def count_shortcuts(
     Parameters
     ----------
     choices
-        What they answered.
+        Their answers.
     right
-        The questions that count, with what is right.
+        The questions that count, with their right answers.
     strict_official
         Whether only the official answer counts, and no tie.
 
@@ -253,14 +253,14 @@ def best_shortcuts(shortcuts: Iterable[Shortcut]) -> dict[str, Shortcut]:
 def measure_shortcuts(
     question_set: QuestionSet, rule_set: str | None = None, strict_official: bool = False
 ) -> tuple[Shortcut, ...]:
-    """Measure how often each heuristic of a set's scenarios is right, and at which difficulty.
+    """Measure how often each heuristic of a set's scenarios is right.
 
     Parameters
     ----------
     question_set
-        What is asked.
+        The questions.
     rule_set
-        What simulators count by; None for what the set says, or else the first of each.
+        The rule set of simulators; None for that of the set, or else the first of each.
     strict_official
         Whether only the official answer is right, and no tie.
 

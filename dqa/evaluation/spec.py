@@ -195,7 +195,7 @@ class Deciding(Record, use_attribute_docstrings=True):
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """Return the JSON Schema of what `to_json` returns."""
-        # That of what is read: of what is written, pydantic sees no more than the serializer above.
+        # The schema for reading; for writing pydantic only sees the serializer above.
         return cls.model_json_schema(mode="validation")
 
     @property
@@ -376,7 +376,7 @@ _NOT_COMPARED = frozenset({"questions.file", "questions.folder"})
 
 
 def differences(earlier: Deciding, now: Deciding) -> list[str]:
-    """Return, field by field, what is not the same in two specs."""
+    """Return the fields that differ in two specs, a line each."""
     return list(_differing(earlier.to_json(), now.to_json()))
 
 

@@ -74,10 +74,10 @@ class RunStore:
     Parameters
     ----------
     location
-        Where to store it; None for a temporary file. A run without a name gets one from what is
-        evaluated, so the same command resumes it.
+        Where to store it; None for a temporary file. A run without a name gets one from its
+        spec and data, so the same command resumes it.
     record
-        What is run.
+        The record of the run.
     retry_failed
         Whether decisions that failed because of a server or a bug are made again. Decisions that a
         spent budget or a person ended are always made again.
@@ -87,7 +87,7 @@ class RunStore:
     location
         Where the run is stored; None for a run that is not stored.
     record
-        What is run; a resumed run keeps when it began, and by which versions.
+        The record of the run; a resumed run has the time and the versions of its beginning.
     is_new
         Whether this process began the run.
     done
@@ -252,7 +252,7 @@ class RunStore:
         return []
 
     def _choose(self, busy: set[DecisionKey], most: int, group: Group | None) -> list[Task]:
-        """Return the next tasks: of the given group, or of one that no process works on."""
+        """Return the next tasks: of a worker's own group, or of one that no process works on."""
         working = {self._tasks[key].group for key in busy if key in self._tasks}
         own = () if group is None else (group,)
         unopened = (group for group in self._left if group not in working)
@@ -405,7 +405,7 @@ class RunStore:
         connection.execute(delete(RUNS).where(RUNS.c.id == self._run))
 
     def _renew_claims(self) -> None:
-        """Renew this process's claims, and look up what the other processes have made."""
+        """Renew this process's claims, and look up the decisions of other processes."""
         own = update(CLAIMS).where(CLAIMS.c.worker == self._worker)
         while not self._stopped.wait(_RENEW_SECONDS):
             renewed = own.values(expires=time.time() + LEASE_SECONDS)
@@ -472,7 +472,7 @@ def _is_dead(worker: str) -> bool:
 
 
 def name_run(record: RunRecord) -> str:
-    """Return the name of a run that nobody named: a hash of what is evaluated, on which data."""
+    """Return the name of an unnamed run: a hash of its spec and its data."""
     spec = None if record.spec is None else record.spec.to_json()
     if spec is not None and isinstance(record.spec, RunSpec):
         # The content identifies questions, not their path.

@@ -268,7 +268,7 @@ class RunReader:
     location
         The location with the name of the run.
     record
-        What was run.
+        The record of the run.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Databases as a run is told them: embedded ones by name, servers by URL or from the environment.
+"""Databases of a run: embedded ones by name, servers by URL or from the environment.
 
 A server that is named alone has its URL in the environment: ``DQA_MYSQL_URL`` for ``mysql``.
 """
@@ -156,7 +156,7 @@ def places_of(
     Raises
     ------
     UsageError
-        One is not there, or the policy names what it does not have.
+        One is missing, or the policy names tables or columns that it lacks.
     DatabaseUnavailableError
         One cannot be reached.
     """
@@ -170,7 +170,7 @@ def places_of(
 
 
 def descriptions_for(questions: QuestionSet) -> dict[str, tuple[Schema, ...]]:
-    """Return what the scenarios of questions say of the databases that are asked where they are."""
+    """Return the schemas of the scenarios of questions that are asked in place."""
     said: dict[str, dict[str, Schema]] = {}
     for question in questions.questions:
         scenario = plugins.scenario_of(question)

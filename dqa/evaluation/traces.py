@@ -35,7 +35,7 @@ class Alternative(Record):
     Attributes
     ----------
     outcome, rank
-        What it leads to, and its place among all, 1 for the best; None where nothing tells.
+        Its outcome, and its rank, 1 for the best; None if unknown.
     """
 
     candidate: Candidate
@@ -67,14 +67,14 @@ class Spread(Record):
 
 
 class AskedRecord(Record):
-    """What was asked, and what could be chosen.
+    """The question and its candidates.
 
     Attributes
     ----------
     text, rules, scenario, target
         As in `dqa.core.question.Question`.
     total
-        How many candidates there are; None where nobody lists them.
+        The number of candidates; None if they are not listed.
     alternatives
         The candidates, the best first where outcomes are known; of very many the best and the worst
         (or, without outcomes, the first), and always the one that was chosen.
@@ -157,7 +157,7 @@ class Trace(Record):
     provenance
         Who asked and when, and the reason; None of a run's, whose record has it.
     cost
-        What the tokens cost, where the caller gave prices.
+        The cost of the tokens, if the caller gave prices.
     events
         Everything that happened, in order; JSON calls it ``trace``.
     """
@@ -255,7 +255,7 @@ class Trace(Record):
         return DecisionKey(self.question, self.database, self.decider, self.epoch)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the line's object, without secrets in what was said.
+        """Return the line's object, without secrets in its texts.
 
         The choice stays as it is: a candidate that looks like a secret is still that candidate.
         """

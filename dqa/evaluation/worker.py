@@ -52,7 +52,7 @@ class TaskWorker(Protocol):
         """Stop waiting for databases."""
 
     def close(self) -> None:
-        """Release what is open; no decision is being made."""
+        """Close the databases; no decision is being made."""
 
 
 class Worker:
@@ -156,7 +156,7 @@ def decide_task(
     Parameters
     ----------
     task
-        What is decided.
+        The task.
     make
         Makes the decision.
     judge

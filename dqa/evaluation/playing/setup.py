@@ -39,7 +39,7 @@ class GameSetup:
     Attributes
     ----------
     spec, factory
-        What is played, and what makes its world.
+        The spec of the games, and the factory of their world.
     players
         The world's names of the player and the opponent, or of the only player.
     games
@@ -55,11 +55,11 @@ class GameSetup:
     content_hash
         The hash of the beginnings of the games.
     weights
-        By trained program, the hash of what it has learned.
+        By trained program, the hash of its weights.
     database, kind
         The database of the history; see `with_history`.
     warnings
-        What the user should know before the games begin.
+        Warnings for the user before the games begin.
     """
 
     spec: PlaySpec
@@ -106,7 +106,7 @@ def build_games(
     Parameters
     ----------
     spec
-        What is played.
+        The spec of the games.
     calls
         How models are called.
     resumed
@@ -184,7 +184,7 @@ def _check_sides(world: World, spec: PlaySpec) -> None:
 
 
 def _make_policy(factory: WorldFactory, name: str, seed: int, weights: dict[str, str]) -> Policy:
-    """Make a program, and add the hash of what it has learned."""
+    """Make a program, and add the hash of its weights."""
     made = factory.policies[name]
     if made.trainer is None:
         return made.make(seed)
@@ -260,7 +260,7 @@ def _connect(
 
 
 def _check_deciders(world: World, spec: PlaySpec, deciders: Mapping[str, Decider]) -> None:
-    """Let deciders refuse what they could never decide, before anything is played."""
+    """Let deciders refuse games that they cannot play, before anything is played."""
     with closing(world.start(spec.deal(1))) as episode:
         move = episode.next_move()
         if move is None:

@@ -1,8 +1,8 @@
-"""Worlds that are found out by acting in them: one player, who sees what each action brings.
+"""Worlds that are explored by acting: one player, who sees the result of each action.
 
-Nobody knows beforehand what follows from an action, so such a world's `WorldFactory.foreseen` is
-false. Its history has what was seen in `GameEvent.detail`: the first event is the world's and shows
-the beginning, every later one is an action of the player with what was seen after it.
+The result of an action is unknown before it, so `WorldFactory.foreseen` of such a world is false.
+`GameEvent.detail` contains the observations. The first event belongs to the world and shows the
+beginning; each later one is an action of the player with the observation after it.
 """
 
 from __future__ import annotations
@@ -18,45 +18,45 @@ from dqa.core.trajectories import Step, Trajectory
 from dqa.worlds.world import GameEvent, HiddenVariable, Node, Position
 
 AGENT: Final = "agent"
-"""What such a world calls its only player."""
+"""The name of the only player."""
 BEGINNING: Final = "begin"
 """The action of the first event, which is the world's own."""
 GOAL: Final = "goal"
-"""The part of a question's target that says what is to be reached."""
+"""The part of a question's target with the goal."""
 EPISODE: Final = "episode"
-"""The part of a target by which a world tells an episode from all others, whatever it is called. A
-world needs it where several begin alike with the same goal; else goal and beginning tell."""
+"""The part of a target that identifies an episode. A world needs it if several episodes have the
+same goal and the same beginning; otherwise these two identify an episode."""
 LEFT: Final = "actions left"
-"""The part of a target that says how many actions may still follow, in a world that counts them."""
+"""The part of a target with the number of actions that are left, in a world that counts them."""
 
 EVENTS_STATEMENT: Final = (
     "SELECT number, stage, actor, action, detail FROM events{where} ORDER BY number"
 )
 """Reads the events of a history; `where` is of `game_filter`."""
 _WHOLE: Final = Limits(rows=100_000, bytes=100_000_000, seconds=60.0, cell=10_000_000)
-"""What a history is read with: an observation that was cut would be another one."""
+"""The limits of reading a history: an observation that is cut would be a different one."""
 
 
 @dataclass(frozen=True)
 class ObservedPosition(Position):
-    """What the player has seen so far.
+    """The observations of the player so far.
 
     Attributes
     ----------
     world
         Its name.
     goal
-        What is to be reached.
+        The goal.
     actions
-        What can be done, in the order of the question's candidates.
+        The legal actions, in the order of the question's candidates.
     events
-        What was done and seen.
+        The actions and observations.
     free_form
-        As of the question.
+        The form of the question.
     cautious
-        The action that counts where none is named.
+        The action that counts if none is named.
     reward
-        What the episode brought, from 0 to 1; None before its end.
+        The reward of the episode, from 0 to 1; None before its end.
     """
 
     world: str
@@ -71,7 +71,7 @@ class ObservedPosition(Position):
 
     @property
     def node(self) -> Node:  # type: ignore[override]
-        """The end where the reward is known, else a decision."""
+        """The end if the reward is known, else a decision."""
         return "decision" if self.reward is None else "terminal"
 
     @property
@@ -85,23 +85,23 @@ class ObservedPosition(Position):
 
     @property
     def observation(self) -> str:
-        """What is seen now."""
+        """The current observation."""
         return self.events[-1].detail if self.events else ""
 
     @property
     def key(self) -> Hashable:
-        """All that was done and seen."""
+        """All actions and observations."""
         return (self.world, self.goal, self.events)
 
     def after(self, action: Candidate) -> Position:
-        """Raise `UsageError`: only acting shows what follows."""
+        """Raise `UsageError`: only acting shows the result of an action."""
         raise UsageError(
-            f"What follows from '{action}' in '{self.world}' is seen only once it is done: take a "
+            f"The result of '{action}' in '{self.world}' is unknown before it is done: choose a "
             "decider that does not look ahead, or one that explores by playing again."
         )
 
     def describe(self) -> str:
-        """Return the goal and what is seen now."""
+        """Return the goal and the current observation."""
         return f"Goal: {self.goal}\n{self.observation}"
 
     def payoff(self) -> float | None:
@@ -126,13 +126,12 @@ class ObservedPosition(Position):
 def read_observed(question: Question, database: Database) -> ObservedPosition:
     """Read the position that a question is about from the history.
 
-    What came after the move that it asks for is left out, where its id tells which that is
-    (``GAME-MOVE``).
+    Events after the move that it asks for are left out if its id names the move (``GAME-MOVE``).
 
     Raises
     ------
     DataError
-        The history does not begin with what was seen first, or has a gap.
+        The history does not begin with the first observation, or has a gap.
     """
     events = read_events(
         database, question.key, game_number(question), before=move_number(question)
@@ -170,12 +169,12 @@ def game_filter(game: int | None) -> str:
 def read_events(
     database: Database, whose: str, game: int | None = None, *, before: int | None = None
 ) -> tuple[GameEvent, ...]:
-    """Read what was done and seen from a history; see `events_of`.
+    """Read the actions and observations of a history; see `events_of`.
 
     Raises
     ------
     DataError
-        The errors of `events_of`, or it does not begin with what was seen first.
+        The errors of `events_of`, or it does not begin with the first observation.
     """
     events = events_of(database, whose, game, before=before)
     if not events or events[0].action != BEGINNING:
@@ -233,7 +232,7 @@ def events_of(
 def trajectory_of(
     goal: str, events: Sequence[GameEvent], source: str, reward: float | None = None
 ) -> Trajectory:
-    """Return the steps that a player took: what was seen before each action, and the action."""
+    """Return the steps of a player: each action with the observation before it."""
     seen = [event.detail for event in events]
     steps = tuple(
         Step(before, event.action) for before, event in zip(seen, events[1:], strict=False)

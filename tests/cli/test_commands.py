@@ -83,7 +83,7 @@ def harbours(tmp_path: Path) -> Path:
     world = generate(("locating",), 1, seed=2, sizes=(LocatingSize(12, 20, 20, 60),))
     path = tmp_path / "own.db"
     plugins.backend("sqlite").load(next(iter(world.situations.values())), str(path)).close()
-    (tmp_path / "question.txt").write_text(world.questions[0].text, "utf-8")
+    (tmp_path / "target.json").write_text(json.dumps(dict(world.questions[0].target)), "utf-8")
     return path
 
 
@@ -91,11 +91,10 @@ def test_ask_answers_on_any_database_with_its_evidence(
     dqa: Callable[..., Any], harbours: Path, tmp_path: Path
 ) -> None:
     """Answer, statements with their rows, plan and ending; the trace is a new file."""
-    rules = tmp_path / "rules.md"
-    rules.write_text("1. Value flows downstream.", "utf-8")
-    question = (tmp_path / "question.txt").read_text("utf-8")
-    base: list[object] = ["ask", "--database", harbours, "--question", question, "--rules", rules]
-    base += ["--candidates", "SELECT trade_node FROM trade_node"]
+    target = json.loads((tmp_path / "target.json").read_text("utf-8"))
+    base: list[object] = ["ask", "--database", harbours, "--scenario", "locating"]
+    for key in ("country", "home"):
+        base += ["--target", f"{key}={target[key]}"]
     ran = dqa(*base, "--trace", tmp_path / "trace.json")
     assert ran.code == 0
     for words in (

@@ -10,9 +10,9 @@ import pytest
 import dqa
 from dqa.core.decider import Decider
 from dqa.core.question_set import QuestionSet
-from dqa.databases.store_locations import write
+from dqa.databases.store_locations import open_store, write
 from dqa.evaluation.location import locate_run
-from dqa.evaluation.stored_runs import METADATA, open_engine
+from dqa.evaluation.stored_runs import METADATA, store_of
 
 
 @pytest.fixture(params=["mysql", "postgres"])
@@ -20,7 +20,7 @@ def store(request: pytest.FixtureRequest) -> Iterator[str]:
     """Return the URL of a store, whose tables are dropped at the end."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     yield url
-    engine = open_engine(locate_run(url), writing=True)
+    engine = open_store(store_of(locate_run(url)), writing=True)
     with write(engine) as connection:
         METADATA.drop_all(connection)
     engine.dispose()

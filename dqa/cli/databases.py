@@ -224,7 +224,7 @@ def doctor(
 
     For a server that works it suggests what its owner could fix: a role that may do more than
     read, limits that are not set. That is not an error. With --scenario, report the problems of a
-    scenario's folder: file, line, and the correct line.
+    scenario's folder with file and line.
 
     Exit code 1 if one is broken: configured, named or part of this installation, and failing; or if
     the folder has an error.

@@ -263,8 +263,8 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
             )
         if "***" in json.dumps(model.parameters):
             raise UsageError(
-                f"The parameters of {model.name} were stored without their secrets: give the "
-                "whole object (--extra-body)."
+                f"The parameters of {model.name} contain ***, which stands for a secret that is "
+                "not stored: give the whole object (--extra-body)."
             )
         connection = Connection(
             *(model.base_url, calls.timeout, cassette, calls.reply_limit),

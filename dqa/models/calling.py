@@ -351,12 +351,12 @@ def _within(seconds: float, ask: Callable[[], AIMessage]) -> Callable[[], AIMess
         thread = threading.Thread(target=context.run, args=(work,), daemon=True)
         thread.start()
         thread.join(seconds)
-        if not limit.acquire(blocking=False):
+        if thread.is_alive():
+            if limit.acquire(blocking=False):
+                raise TimeoutError(f"There was no whole reply within {seconds:g} s.")
             thread.join()  # the reply is being recorded
         if errors:
             raise errors[0]
-        if not replies:
-            raise TimeoutError(f"There was no whole reply within {seconds:g} s.")
         return replies[0]
 
     return asked

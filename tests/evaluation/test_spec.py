@@ -149,7 +149,7 @@ def test_the_address_of_a_model_needs_its_password_too() -> None:
     body = {"headers": {"Authorization": "Bearer abcdefgh"}}
     secret = spec.changed(model=ModelSpec(name="openai:m", extra_body=body))
     stored = RunSpec.model_validate_json(secret.model_dump_json())
-    with pytest.raises(UsageError, match=r"stored without their secrets.*--extra-body"):
+    with pytest.raises(UsageError, match=r"stands for a secret.*--extra-body"):
         build(stored)
 
 

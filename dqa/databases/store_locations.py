@@ -9,7 +9,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +28,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
+from sqlalchemy.exc import DataError as ValueRefusedError
 from sqlalchemy.exc import (
     IntegrityError,
     InterfaceError,
@@ -115,9 +116,17 @@ def open_store(location: StoreLocation, *, writing: bool) -> Engine:
         return _open_file(location.file, location, writing=writing)
     url = parse_url(location.url)
     engine = make_engine(url, pool_pre_ping=True, pool_size=4, max_overflow=12)
-    if engine.dialect.name in {"mysql", "mariadb"}:  # the default would hide new claims
+    if engine.dialect.name in {"mysql", "mariadb"}:
+        event.listen(engine, "connect", _refuse_long_values)
+        # The default would hide new claims.
         engine = engine.execution_options(isolation_level="READ COMMITTED")
     return engine
+
+
+def _refuse_long_values(connection: Any, _: object) -> None:  # noqa: ANN401
+    # Otherwise a server may shorten them, and two keys become one.
+    with closing(connection.cursor()) as cursor:
+        cursor.execute("SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')")
 
 
 @contextmanager
@@ -175,6 +184,10 @@ def _translate(location: StoreLocation, error: SQLAlchemyError, *, under_way: bo
     if location.file is None:
         if isinstance(error, ProgrammingError):
             return UsageError(f"{shown} cannot be used as a {what}: {problem}.")
+        if isinstance(error, ValueRefusedError):
+            return UsageError(
+                f"{shown} refuses a value, such as a name that is too long: {problem}."
+            )
         after = f" {location.after_outage}" if under_way and location.after_outage else ""
         return DatabaseUnavailableError(f"{shown} cannot be used: {problem}.{after}")
     if any(words in problem for words in ("not a database", "malformed", "encrypted")):

@@ -60,6 +60,15 @@ def test_a_server_keeps_what_a_file_keeps(store: str, asked: QuestionSet, tmp_pa
     assert password not in f"{listed} {read} {read.report()}"
 
 
+def test_a_name_that_does_not_fit_is_refused(store: str, asked: QuestionSet) -> None:
+    """By a server that would shorten it, too: two long names are not one."""
+    lax = f"{store}?sql_mode=NO_ENGINE_SUBSTITUTION" if store.startswith("mysql") else store
+    decider = Odd()
+    decider.name = "x" * 201
+    with pytest.raises(dqa.UsageError, match="name that is too long"):
+        dqa.evaluate(asked, decider, databases="sqlite", out=f"{lax}#long")
+
+
 class Odd(Decider):
     """Says what no server's text can hold."""
 

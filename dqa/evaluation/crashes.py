@@ -32,7 +32,7 @@ _STOPS = (UsageError, DataError, PluginError)
 def end_decision(decision: Decision, error: Exception) -> Decision:
     """Return a decision as an error ended it; raise the error if it ends the whole run.
 
-    Everything from before stays: evidence, events and usage.
+    Evidence, events and usage from before stay; an answer does not.
     """
     if isinstance(error, _STOPS):
         raise error
@@ -42,7 +42,15 @@ def end_decision(decision: Decision, error: Exception) -> Decision:
         lines = "".join(traceback.format_exception(error))
         event = EndingEvent(kind="crashed", problem=problem, traceback=lines)
     trace = (*decision.trace, event)
-    return replace(decision, ending=ending, error=problem, outage=outage, trace=trace)
+    return replace(
+        decision,
+        ending=ending,
+        answer="",
+        choice=None,
+        error=problem,
+        outage=outage,
+        trace=trace,
+    )
 
 
 def decide_or_end(

@@ -63,6 +63,7 @@ class StatementScorer:
         self._places = places
         self._open: dict[str, Database] = {}
         self._lock = threading.Lock()
+        self._timing = threading.Lock()
 
     def compare(
         self, question: Question, truth: Truth, statement: str, repetitions: int = 0
@@ -114,7 +115,8 @@ class StatementScorer:
         if repetitions and not right:
             metrics["R-VES"] = 0.0
         elif repetitions and matched:
-            metrics |= _time(database, statement, matched[0], repetitions)
+            with self._timing:  # two timings at once would slow each other down
+                metrics |= _time(database, statement, matched[0], repetitions)
         return Match(right, metrics=metrics)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Play an episode of a world: every move is decided like any question.
 
 A decision that names no legal action is replaced by the position's fallback, and counted. A failing
-server, a spent budget, a person or a bug ends the episode without returns.
+server, a spent budget, a person or a bug of a decider ends the episode without returns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import GameTakenError, UnknownNameError
 from dqa.core.question import Candidate
-from dqa.evaluation.crashes import decide_or_end, end_decision
+from dqa.evaluation.crashes import decide_or_end
 from dqa.models.attempts import attempt_by
 from dqa.worlds.base import PolicyDecider
 from dqa.worlds.observed import GOAL
@@ -70,14 +70,14 @@ class Played:
     goal
         The goal in the target of the first question, or else the text of that question.
     failure
-        How an error of the world ended the episode; None for another end.
+        The error of the world that ended the episode; None for another end.
     """
 
     moves: tuple[PlayedMove, ...]
     returns: Mapping[str, float] | None
     facts: Mapping[str, Candidate | float | bool | None] = field(default_factory=dict)
     goal: str = ""
-    failure: Decision | None = None
+    failure: Exception | None = None
 
     @property
     def decisions(self) -> tuple[tuple[str, Decision], ...]:
@@ -101,6 +101,7 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
     mirrored: bool = False,
     names: tuple[str, ...] | None = None,
     reference: Reference | None = None,
+    keep_moves: bool = False,
 ) -> Played:
     """Play one episode to its end, or to the first decision that was not made.
 
@@ -119,6 +120,8 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
         the world and the seed.
     reference
         Is asked before each move.
+    keep_moves
+        Whether an error of the world is returned with the moves until then, not raised.
 
     Raises
     ------
@@ -151,9 +154,10 @@ def play_episode(  # noqa: PLR0913  (each is a question of its own to the caller
         return Played(tuple(moves), episode.returns(), episode.facts(), goal)
     except GameTakenError:
         raise
-    except Exception as error:  # noqa: BLE001  (a bug of a world ends one episode)
-        failure = end_decision(Decision(Ending.CRASHED), error)
-        return Played(tuple(moves), None, goal=goal, failure=failure)
+    except Exception as error:
+        if not keep_moves:
+            raise
+        return Played(tuple(moves), None, goal=goal, failure=error)
     finally:
         episode.close()
 

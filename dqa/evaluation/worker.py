@@ -11,7 +11,7 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 from dqa.core.database import Database
-from dqa.core.decision import Decision, Usage
+from dqa.core.decision import Decision, Ending, Usage
 from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.provenance import utc_now
 from dqa.evaluation.crashes import decide_or_end, end_decision
@@ -88,6 +88,8 @@ class Worker:
 
     def _assess(self, task: Task, decision: Decision) -> Assessment:
         """Judge a decision; wait for the database of its statements if that went away."""
+        if decision.ending is not Ending.ANSWERED:
+            return self._judge.judge(task.question, decision)
         found: list[Assessment] = []
         failed: list[DatabaseUnavailableError] = []
 
@@ -98,8 +100,9 @@ class Worker:
                 failed.append(error)
             return bool(found)
 
-        # A decision that an outage ended is judged without the database: it did not answer.
-        self._patience_of(f"judging on {task.database}").repeat(attempt)
+        # Only a statement needs the database. What is judged without it would end the patience.
+        form = task.question.answer_form
+        self._patience_of(f"judging a {form} on {task.database}").repeat(attempt)
         if not found:
             raise failed[-1]
         return found[0]

@@ -14,7 +14,16 @@ from markupsafe import escape
 from dqa.core.question_set import QuestionSet
 from dqa.core.simulator import Outcomes
 from dqa.core.truth import Truth
-from dqa.evaluation.audit import BY_TEXT, DATA_DEFECT, EVERY, NONE, TIE, ReleaseAudit, audit
+from dqa.evaluation.audit import (
+    BY_TEXT,
+    DATA_DEFECT,
+    EVERY,
+    NONE,
+    TIE,
+    ReleaseAudit,
+    audit,
+    simulate_all,
+)
 from dqa.loaders.release import read_release
 from dqa.report.audit_page import render_audit
 from tests.evaluation.test_annotate import mixed
@@ -117,12 +126,17 @@ def test_a_question_that_no_building_moves_is_a_tie_of_all(shared: ReleaseAudit)
     assert label.agrees == {"released": True, "paper": False}
 
 
-def test_locating_ties_are_ties_of_every_candidate(shared: ReleaseAudit) -> None:
+def test_locating_ties_are_ties_of_every_candidate(shared: ReleaseAudit, release_dir: Path) -> None:
     """Where Locating labels tie, nothing that the merchant does reaches home."""
+    asked = read_release(release_dir).select(("locating",))
+    candidates = {
+        question.id: len(outcomes.candidates)
+        for question, outcomes in zip(asked.questions, simulate_all(asked, "released"), strict=True)
+    }
     ties = [x for x in shared.labels if (x.scenario, x.verdict) == ("locating", TIE)]
     assert ties
     for label in ties:
-        assert label.tie_of > 1
+        assert label.tie_of == candidates[label.question] > 1
         assert label.agrees["released"]
 
 

@@ -157,6 +157,7 @@ def test_a_failure_after_paid_replies_loses_none_of_them(
         judged = [result for result in run.results if result.scenario == "building"]
         assert {result.outcome for result in judged} == {outcome}
         assert {(result.usage, result.statements) for result in judged} == {(Usage(10, 5, 1), 1)}
+        assert all(bool(result.answer) is not is_away for result in judged)
 
 
 def test_decisions_are_judged_at_the_same_time(

@@ -255,7 +255,7 @@ def test_a_failure_of_the_history_loses_no_paid_move(tmp_path: Path) -> None:
 
     run = dqa.play("kuhn", Plays(decide), "eager", games=1, history=history, options=HERE)
     (result,) = run.results
-    assert result.outcome in {Outcome.INFRASTRUCTURE, Outcome.CRASHED}
+    assert result.outcome is Outcome.INFRASTRUCTURE
     assert result.usage == Usage(10, 5, 1)
     assert result.game is not None
     assert result.game.moves["player"] == 1

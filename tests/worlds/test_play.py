@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider
@@ -9,7 +11,7 @@ from dqa.core.decision import Decision, Ending
 from dqa.core.question import Question
 from dqa.deciders.base import Settings
 from dqa.evaluation.play import play_episode
-from tests.worlds.nim import Nim
+from tests.worlds.nim import Nim, NimEpisode
 
 
 class Winner(Decider):
@@ -75,7 +77,7 @@ def test_a_decision_without_a_legal_choice_is_the_fallback_and_counted() -> None
 
 
 def test_a_failure_ends_the_episode_without_returns() -> None:
-    """An outage, a spent budget, a stop and a bug score no one."""
+    """An outage, a spent budget, a stop and a bug score no one; a bug of the world is raised."""
 
     class Cut(Silent):
         def decide(self, question: Question, database: Database) -> Decision:
@@ -89,3 +91,7 @@ def test_a_failure_ends_the_episode_without_returns() -> None:
         assert [player for player, _ in played.decisions] == ["first", "second"]
         assert played.decisions[-1][1].ending is ending
         assert played.moves[-1].choice is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NimEpisode, "choose", lambda *_: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            play_episode(Nim(), {"first": first(), "second": Silent()}, 3)

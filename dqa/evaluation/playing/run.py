@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -102,31 +102,28 @@ class GameWorker:
                 mirrored=game.mirrored,
                 names=(*names, *more),
                 reference=reference,
+                keep_moves=True,
             )
 
         own = deciders[seat]
         if len(deciders) == 1 and isinstance(own, ByScenario):
             own = own.decider_of(game.question)
-        attempts = None
-        if len(deciders) == 1 and isinstance(own, EpisodeDecider):
-            if own.attempts > 1:
-                attempts = Attempts(own, game, seat, names)
-            else:
-                deciders = {seat: own.attempt(()) or own}
-        played = failed = None
+        log, attempts, played = GameLog(called), None, None
         began = time.perf_counter()
         try:
-            if attempts is None:
+            if len(deciders) > 1 or not isinstance(own, EpisodeDecider):
                 played = play(deciders)
-            else:
+            elif own.attempts > 1:
+                attempts = Attempts(own, game, seat, names)
                 played = attempts.play(world, history, lambda one, name: play({seat: one}, name))
+            else:
+                played = play({seat: _begin_attempt(own, (), log.add) or own})
+            failure = None if played is None else played.failure
         except GameTakenError:
             raise
-        except Exception as error:  # noqa: BLE001  (a bug of a world ends one game)
-            failed = end_decision(Decision(Ending.CRASHED), error)
-        if played is not None:
-            failed = played.failure
-        log = GameLog(called)
+        except Exception as error:  # noqa: BLE001  (a bug of a world or a player ends one game)
+            failure = error
+        failed = None if failure is None else end_decision(Decision(Ending.CRASHED), failure)
         if attempts is None:
             log.add_moves(played)
         else:
@@ -142,6 +139,20 @@ class GameWorker:
             return Assessment.of_ending(decision, game)
         value = game.returns[self._setup.players[0]]
         return Assessment(Outcome.PLAYED, value=value, goal="maximise", game=game)
+
+
+def _begin_attempt(
+    decider: EpisodeDecider,
+    earlier: Sequence[Trajectory],
+    add: Callable[[Decision], None],
+) -> Decider | None:
+    """Return the player of the next attempt; what it recorded is added, also before an error."""
+    with collect_recorders() as recorders:
+        try:
+            return decider.attempt(earlier)
+        finally:
+            made = [recorder.decision(Ending.ANSWERED) for recorder in recorders]
+            add(Decision.join(made, Ending.ANSWERED))
 
 
 def _names(game: Game) -> tuple[str, ...]:
@@ -321,13 +332,8 @@ class Attempts:
         """
         while len(self._attempts) < self._decider.attempts:
             number = len(self._attempts) + 1
-            asked = attempt_by(*self._names, f"before attempt {number}", self._decider.name)
-            with asked, collect_recorders() as recorders:
-                try:
-                    player = self._decider.attempt(self._trajectories)
-                finally:
-                    made = [recorder.decision(Ending.ANSWERED) for recorder in recorders]
-                    self._others.append(Decision.join(made, Ending.ANSWERED))
+            with attempt_by(*self._names, f"before attempt {number}", self._decider.name):
+                player = _begin_attempt(self._decider, self._trajectories, self._others.append)
             if player is None:
                 break
             attempt = _Attempt(self._others.pop())

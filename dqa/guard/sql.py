@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from dqa.core.run_stores import TABLE_PREFIX
+from dqa.core.run_stores import is_store_table
 from dqa.guard.check import Refusal
 from dqa.guard.describe import DESCRIBING, may_describe
 from dqa.guard.hints import closest, instead_of
@@ -222,7 +222,7 @@ class _Check:
         if self.parsed.is_part(node):
             return
         name, schema = node.name.lower(), node.db.lower()
-        if name.startswith(TABLE_PREFIX) and not self.policy.allows_table(name, schema):
+        if is_store_table(name) and not self.policy.allows_table(name, schema):
             raise Refusal(f"{name} is of a store of runs; the policy's tables may name it")
         is_known = self.policy.knows_table(name)
         if self.dialect == "duckdb" and not is_known:

@@ -244,8 +244,10 @@ def protected(policy: Policy, session: Session) -> Policy:
             hiding.add(table.name.casefold())
     require_conditions(policy, dialect)
     views = _views(session) if hiding else []
-    revealing = revealing_views(views, dialect, hiding) - policy.restricted_names
-    return replace(policy, revealing_views=revealing)
+    # By its own name a policy restricts a view as it says; a partition has to hide all.
+    named = policy.restricted_names - {_folded(row[0]) for row in views if any(row[2:])}
+    rows = _without_safe_partitions(views, policy, hiding)
+    return replace(policy, revealing_views=revealing_views(rows, dialect, hiding) - named)
 
 
 def require_conditions(policy: Policy, dialect: str) -> None:
@@ -304,17 +306,52 @@ def _views(session: Session) -> Sequence[Sequence[object]]:
     return found.rows
 
 
+def _folded(value: object) -> str:
+    return str(value or "").casefold()
+
+
+def _without_safe_partitions(
+    rows: Sequence[Sequence[object]], policy: Policy, hiding: Collection[str]
+) -> Sequence[Sequence[object]]:
+    """Leave out the rows of tables that hide all that their partitions or parents hide."""
+    families: dict[str, set[str]] = {}
+    for row in rows:
+        one, other = (families.setdefault(_folded(name), {_folded(name)}) for name in row[:2])
+        if any(row[2:]) and one is not other:
+            small, large = sorted((one, other), key=len)
+            large |= small
+            families.update(dict.fromkeys(small, large))
+    safe: set[str] = set()
+    for family in {id(each): each for each in families.values()}.values():
+        hidden = set[str]().union(*(_columns(name, policy, hidden=True) for name in family))
+        filters = {policy.row_filters.get(name, "").strip() for name in family} - {""}
+        safe |= {
+            name
+            for name in family & set(hiding)
+            if not _columns(name, policy, hidden=False) & hidden
+            and filters <= {policy.row_filters.get(name, "").strip()}
+        }
+    return [row for row in rows if not (any(row[2:]) and _folded(row[0]) in safe)]
+
+
+def _columns(name: str, policy: Policy, *, hidden: bool) -> set[str]:
+    """Return the columns of a table that a policy hides or masks, or the others."""
+    table = policy.columns_of(name)
+    columns = {column.name.casefold() for column in table.columns} if table is not None else set()
+    shown = {c for c in columns if policy.allows_column(name, c)}
+    shown -= {c for c in shown if f"{name}.{c}" in policy.masks}
+    return columns - shown if hidden else shown
+
+
 def revealing_views(
     rows: Iterable[Sequence[object]], dialect: str, hiding: Collection[str]
 ) -> frozenset[str]:
     """Return the views, in lower case, that read what hides something, directly or by others.
 
     A definition reads every word in it, so one view too many is found rather than one too few; one
-    whose definition the role may not see could read anything. A partition that hides the same
-    columns itself reveals nothing.
+    whose definition the role may not see could read anything.
     """
-    parts = [(str(row[0]).casefold(), str(row[1] or "").casefold(), any(row[2:])) for row in rows]
-    views = [(view, text) for view, text, is_part in parts if not (is_part and view in hiding)]
+    views = [(_folded(row[0]), _folded(row[1])) for row in rows]
     found: set[str] = set()
     names = list(hiding)
     while names:

@@ -274,6 +274,22 @@ def test_a_file_of_another_owner_is_left_alone(
         assert "mine" in opened.schema().to_text()
 
 
+def test_a_duckdb_file_of_an_earlier_release_is_recognised(
+    situation: Situation, tmp_path: Path
+) -> None:
+    """It holds situations in schemas of their own; the error says how to open one."""
+    duckdb_files, file = plugins.backend("duckdb"), tmp_path / "worlds.duckdb"
+    with closing(duckdb.connect(str(file))) as database:
+        for name in ("dqa_one", "dqa_two"):
+            database.execute(f"CREATE SCHEMA {name}")
+            database.execute(f"CREATE TABLE {name}.dqa_tag AS SELECT '{name}' AS name")
+            database.execute(f"CREATE TABLE {name}.shop AS SELECT '{name}' AS name")
+    with pytest.raises(UsageError, match=r"dqa_one, dqa_two; open one as .*\?schema=dqa_one\)"):
+        duckdb_files.load(situation, str(file))
+    with closing(duckdb_files.open(f"duckdb:///{file}?schema=dqa_one")) as opened:
+        assert opened.query("SELECT name FROM shop").rows == (("dqa_one",),)
+
+
 def test_unload_deletes_only_the_file_it_names(
     backend: Backend, situation: Situation, file: Path
 ) -> None:

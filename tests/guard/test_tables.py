@@ -216,6 +216,13 @@ def test_a_denied_column_needs_the_columns_of_its_table() -> None:
     assert check("SELECT id FROM dept", "sqlite", policy).allowed
 
 
+def test_no_pragma_of_duckdb_names_a_file_or_the_machine() -> None:
+    """Those that describe a table are read-only descriptions, and allowed."""
+    for source in ("pragma_database_list", "pragma_version()", "pragma_platform()"):
+        assert not check(f"SELECT * FROM {source}", "duckdb").allowed
+    assert check("SELECT * FROM pragma_table_info('emp')", "duckdb").allowed
+
+
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
 def test_a_plan_shows_no_table_behind_a_view(engine: Literal["sqlite", "duckdb"]) -> None:
     """A policy may list a view without its table, which the plan would name."""

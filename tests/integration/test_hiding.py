@@ -80,6 +80,42 @@ def test_a_part_of_a_table_is_hidden_with_it(postgres_url: str) -> None:
         pass
 
 
+CHILDREN = """
+    CREATE TABLE sales (id INT, secret TEXT, note TEXT);
+    CREATE TABLE sales_2024 () INHERITS (sales);
+    CREATE TABLE sales_may (extra TEXT) INHERITS (sales_2024);
+    CREATE VIEW latest AS SELECT id, secret FROM sales_may;
+    INSERT INTO sales_2024 VALUES (1, 'kq7', 'a'), (2, 'kq8', 'b');
+"""
+NOTE = frozenset({"note"})
+FEW = {"sales": "id = 1"}
+
+
+@pytest.mark.parametrize(
+    ("policy", "shown"),
+    [
+        (dqa.Policy(denied_columns=frozenset({"sales.secret", "note"})), ["sales"]),
+        (dqa.Policy(denied_columns=NOTE, masks={"sales.secret": "*"}), ["sales"]),
+        (dqa.Policy(denied_columns=NOTE, row_filters=FEW), ["sales"]),
+        (dqa.Policy(row_filters=FEW, masks={"sales_2024.note": "*"}), []),
+        (dqa.Policy(row_filters=FEW | {"sales_2024": "id = 1"}), ["sales", "sales_2024"]),
+        (dqa.Policy(denied_columns=NOTE), ["sales", "sales_2024", "sales_may"]),
+    ],
+)
+def test_a_child_table_hides_all_that_its_parent_hides(
+    policy: dqa.Policy, shown: list[str], postgres_url: str
+) -> None:
+    """Else it cannot be read: one restriction of its own does not protect its other columns."""
+    with dqa.temporary_database(CHILDREN, "postgres", postgres_url, policy=policy) as database:
+        assert [table.name for table in database.schema().tables] == shown
+        for table in ("sales", "sales_2024", "sales_may", "latest"):
+            if table in shown:
+                assert database.query(f"SELECT id FROM {table}").columns == ("id",)
+            else:
+                with pytest.raises(RefusedStatementError):
+                    database.query(f"SELECT id FROM {table}")
+
+
 def test_types_and_hints_name_nothing_hidden(postgres_url: str) -> None:
     """The row type of a restricted table has its hidden columns, and an enumeration its labels."""
     script = """

@@ -36,6 +36,7 @@ _INSTEAD = {
     "Lock": "it locks what it reads; leave out FOR UPDATE, FOR SHARE and LOCK",
     **dict.fromkeys(("Parameter", "PropertyEQ"), _VARIABLE),
 }
+_CATALOG_OPERATOR = re.compile(r"pg_catalog\.[-+*/<>=~!@#%^&|`?]+")
 _PLAIN_NAME = re.compile(r"[\w $#-]+")
 _LARGEST = 1_000_000
 """Characters or values that a call may work on."""
@@ -337,7 +338,7 @@ class _Check:
                     problem = f"the sampling method {method.name} is not known"
             case exp.CTE() if not isinstance(node.this, QUERIES):
                 problem = f"the WITH part '{node.alias}' is not a query"
-            case exp.Operator() if not node.args["operator"].startswith("pg_catalog."):
+            case exp.Operator() if not _CATALOG_OPERATOR.fullmatch(node.args["operator"]):
                 problem = "OPERATOR(...) may only name an operator of pg_catalog"
             case exp.In() if self.dialect == "sqlite" and node.args.get("field") is not None:
                 # SQLite reads ``x IN name`` as a table, which has no node in the tree.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections import Counter
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,13 @@ from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.evaluation.build import BuiltRun
+from dqa.evaluation.execution import StatementScorer
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Outcome
+from dqa.loaders.reading import read_questions
 from tests.evaluation.conftest import Rule
 from tests.evaluation.store_contract import Answer
+from tests.text_to_sql import write_bird
 
 
 class Loading(dqa.Watcher):
@@ -159,3 +163,40 @@ def test_what_a_run_used_before_it_was_resumed_is_spent(
     assert (again.counts.failed, again.spent.calls) == (0, 8)
     assert again.spent.cost == 80.0
     assert dqa.read_run(tmp_path / "run").spent == again.spent
+
+
+def test_a_judge_whose_database_stays_away_is_waited_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A decision without an answer, which needs no database, does not renew the patience."""
+    asked: list[str] = []
+
+    def compare(_: object, question: dqa.Question, *__: object) -> None:
+        asked.append(question.id)
+        raise DatabaseUnavailableError("the server is away")
+
+    monkeypatch.setattr(StatementScorer, "compare", compare)
+    calls = count()
+
+    class EverySecond(Decider):
+        name = "every-second"
+        answer_forms = ("statement",)
+
+        def decide(self, question: dqa.Question, database: dqa.Database) -> Decision:
+            is_answered = next(calls) % 2 == 0
+            return (
+                Decision(Ending.ANSWERED, "SELECT 1")
+                if is_answered
+                else Decision(Ending.STEP_LIMIT)
+            )
+
+    run = dqa.evaluate(
+        read_questions(write_bird(tmp_path / "bird")),
+        EverySecond(),
+        options=RunOptions(workers=1, patience=0.1, isolation="none"),
+    )
+    outcomes = Counter(result.outcome for result in run.results)
+    assert outcomes[Outcome.STEP_LIMIT] > 1
+    assert set(outcomes) == {Outcome.INFRASTRUCTURE, Outcome.STEP_LIMIT}
+    places = {result.question.partition("/")[0] for result in run.results}
+    assert len(asked) == outcomes[Outcome.INFRASTRUCTURE] + len(places)

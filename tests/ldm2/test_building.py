@@ -280,7 +280,7 @@ def test_statements_are_explored_and_the_better_ones_remembered(
 ) -> None:
     """From the key step that the model names, or else from the first that differs."""
     one = placed("0", "ADD 9", source="sums 0", goal="Reach 9.", kinds=("sums", "totals"))
-    memory.add([one], Origin("import", ""))
+    memory.add([one], Origin("formation", ""))
     shares = {
         "0": {"ADD 4": 0.5, "take 4": 0.0, "ADD 2": 0.3, "ADD 1": 0.2},
         "4": {"ADD 9": 0.9, "ADD 1": 0.1},

@@ -58,7 +58,7 @@ def suppliers(tmp_path: Path) -> Iterator[Database]:
 def test_an_ordinary_question_is_decided_by_its_rows(memory: Memory, suppliers: Database) -> None:
     """What was decided in another run is imitated; every statement is evidence."""
     before = placed("Rows.", "Cy", source="runs/a custom/1", goal="Whom did we buy from?")
-    memory.add([before], Origin("import", "runs"))
+    memory.add([before], Origin("formation", "runs"))
     decision = deciding(memory).decide(BUY, suppliers)
     assert (decision.ending, decision.choice) == (Ending.ANSWERED, "Cy")
     assert [one.row_count for one in decision.evidence] == [3]
@@ -85,7 +85,7 @@ def test_the_answer_of_the_question_itself_is_never_recalled(
     """No prompt has it, whatever its run and its name."""
     planted = placed("Rows.", "Bob", source=source, goal=BUY.text)
     other = placed("Others.", "Ada", source="runs/a custom/1", goal="Which one?")
-    memory.add([planted, other], Origin("import", "runs"))
+    memory.add([planted, other], Origin("formation", "runs"))
     decision = deciding(memory, retrieved=1).decide(BUY, suppliers)
     (recall,) = found(decision.trace, Recall, "recall")
     assert [one.source for one in recall.tuples] == ["runs/a custom/1"]
@@ -186,7 +186,7 @@ def test_retrieved_examples_are_those_most_like_the_goal(built: Built, history: 
     thing = goal.split()[2]
     assert f"Put the {thing} on the " in prompts(made.trace)[0].partition("# Example 1")[2]
     untold = placed("hall", source="untold", goal=goal, reward=None)
-    memory.add([untold], Origin("import", ""), 1)
+    memory.add([untold], Origin("formation", ""), 1)
     memory.add([placed("hall", "stop", source="tail", goal=goal, number=2)], REFINED, 1)
     for retrieve in (False, True):
         like = Situation(f"{goal} Now.", "", ())

@@ -28,7 +28,7 @@ DQA = (str(Path(sys.executable).with_name("dqa")),)
 """The installed command."""
 MODULE = (sys.executable, "-m", "dqa")
 EVAL = ("eval", "--generate", "1", "--scenarios", "locating", "--databases", "sqlite")
-TRAIN = ("train", "--world", "holdem", "--player", "cfr", "--budget", "1", "--workers", "2")
+TRAIN = ("train", "--world", "holdem", "--player", "cfr", "--budget", "1")
 PROCESSES, RAY = ("--processes", "2"), ("--engine", "ray")
 PLAY = ("play", "--world", "household", "--player", "expert", "--games", "1")
 MCP = (
@@ -164,7 +164,7 @@ def test_a_server_of_agent_tools(folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("pyspiel") is None, reason="the games extra is not installed")
 def test_training(folder: Path) -> None:
-    """A player is trained in a process of its own."""
+    """A player is trained by the command."""
     trained = run(folder, *DQA, *TRAIN)
     assert "cfr was trained: 1 iterations" in trained
 

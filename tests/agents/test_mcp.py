@@ -46,7 +46,7 @@ WRONG: list[tuple[str, dict[str, object], str]] = [
     ("check", {"statement": "SELECT 1", "statment": "SELECT 1"}, "'statment'"),
     ("sample", {"table": "supplier", "rows": 10**9}, "'rows'"),
     ("sample", {"table": "supplier", "rows": "many"}, "a valid integer"),
-    ("ask", {}, "give a question."),
+    ("ask", {}, "question to decide"),
     ("ask", {"question": "?", "candidates": ["a"], "candidates_statement": "b"}, "give one."),
     ("ask", {"scenario": "/etc"}, "There is no scenario '/etc'"),
     ("ask", {"question": "?", "candidates_statement": "DROP x"}, "only a query may run"),

@@ -230,7 +230,7 @@ def test_a_run_whose_provider_went_away_and_that_went_on_is_played_as_one(
 
 def failed_as_played(made: Left) -> Left:
     """A run's outcome without its failed calls: a cassette makes none, and fails with its words."""
-    results, traces = re.sub(rb'"failed_calls":\d+,', b"", made[0]), made[1]
+    results, traces = re.sub(rb'"failed_calls":\d+', b'"failed_calls":0', made[0]), made[1]
     kept = {
         name: trace | {"trace": [event for event in trace["trace"] if event["kind"] != "fault"]}
         for name, trace in traces.items()

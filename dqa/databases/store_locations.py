@@ -194,9 +194,10 @@ def _translate(location: StoreLocation, error: SQLAlchemyError, *, under_way: bo
         return DataError(f"{shown} is not a {what}, or is damaged ({problem}). {location.hint}")
     if "readonly" in problem or "read-only" in problem:
         return _may_not_write(location)
-    # With a write-ahead log, SQLite reports a full disk as an I/O error.
-    free = shutil.disk_usage(location.file.absolute().parent).free
-    if "is full" in problem or ("I/O error" in problem and free < _LITTLE):
+    is_full = "is full" in problem
+    if "I/O error" in problem:  # so SQLite reports a full disk with a write-ahead log
+        is_full = shutil.disk_usage(location.file.absolute().parent).free < _LITTLE
+    if is_full:
         problem = "the disk is full. Free some space, and try again"
     return InfrastructureError(f"{shown} cannot be written or read: {problem}.")
 

@@ -53,7 +53,7 @@ from dqa.core.simulator import ROUNDING, CountingRules, Outcomes, StatedRule
 from dqa.core.situation import Situation
 from dqa_simulators.cache import PerSituation
 from dqa_simulators.checks import FloatArray, IntArray, chosen_rules
-from dqa_simulators.locating.replay import exact_flows
+from dqa_simulators.locating.replay import Placement, Replay
 from dqa_simulators.locating.world import (
     ADDED,
     ARRIVAL,
@@ -138,12 +138,13 @@ class LocatingSimulator:
         rules = chosen_rules(rules, self.rule_sets)
         world = _world(situation)
         state = world.state(rules)
+        replay = Replay(state)
         width = max(1, _BLOCK // max(1, world.n))
         found: list[Outcomes] = []
         for start in range(0, len(questions), width):
             block = questions[start : start + width]
             screened = _screen(state, [_target(world, question) for question in block])
-            found += map(partial(_settle, state, rules), block, screened)
+            found += map(partial(_settle, state, replay), block, screened)
         return found
 
     def simulate(
@@ -171,7 +172,7 @@ class LocatingSimulator:
             situation = _with_merchant(situation, question, decision)
         world = World(situation) if decision is not None else _world(situation)
         state = world.state(rules)
-        flows = exact_flows(state)
+        flows = Replay(state).run()
         return situation.replace(
             node_country=situation["node_country"].replace(calculated_trading_power=state.power),
             trade_node=situation["trade_node"].replace(
@@ -197,8 +198,9 @@ class _Screened(NamedTuple):
         The country's power at home; 0 where it has none.
     baseline
         Ingoing value at home where no merchant is placed.
-    rows : array of shape (k,)
-        Rows of `node_country` where a merchant changes what reaches home.
+    rows, edges : arrays of shape (k,)
+        Rows of `node_country` where a merchant changes what reaches home, and the flow that it
+        would support there, or -1.
     values : array of shape (k,)
         Ingoing value at home with the merchant there.
     """
@@ -207,6 +209,7 @@ class _Screened(NamedTuple):
     power: float
     baseline: float
     rows: IntArray
+    edges: IntArray
     values: FloatArray
 
 
@@ -251,6 +254,7 @@ def _screen(state: State, targets: Sequence[tuple[int, int]]) -> list[_Screened]
             power=_power_at(state, rows[start:end], own_home),
             baseline=float(ingoing[own_home]),
             rows=rows[start:end][counts_for[start:end]],
+            edges=edges[start:end][counts_for[start:end]],
             values=values[start:end][counts_for[start:end]],
         )
         for (_, own_home), start, end in zip(
@@ -264,7 +268,7 @@ def _power_at(state: State, rows: IntArray, node: int) -> float:
     return float(state.power[rows[state.world.row_node[rows] == node]].sum())
 
 
-def _settle(state: State, rules: str, question: Question, screened: _Screened) -> Outcomes:
+def _settle(state: State, replay: Replay, question: Question, screened: _Screened) -> Outcomes:
     """Recompute near-ties in the documented order, and list the outcomes."""
     world = state.world
     home, rows, values = screened.home, screened.rows, screened.values.copy()
@@ -274,11 +278,10 @@ def _settle(state: State, rules: str, question: Question, screened: _Screened) -
     near = values >= bound
     # Candidates that change nothing all have the baseline's value, exactly.
     if np.count_nonzero(near) + (baseline >= bound) > 1 and near.any():
-        baseline = float(exact_flows(state).ingoing[home])
+        baseline = replay.ingoing_at(home, None)
         for i in np.flatnonzero(near).tolist():
-            node = world.names[world.row_node[rows[i]]]
-            placed = World(_with_merchant(world.situation, question, node)).state(rules)
-            values[i] = exact_flows(placed).ingoing[home]
+            placement = Placement(int(rows[i]), int(screened.edges[i]))
+            values[i] = replay.ingoing_at(home, placement)
     at_nodes = np.full(world.n, baseline)
     at_nodes[world.row_node[rows]] = values
     candidates, chosen = _candidates(world, question, home)

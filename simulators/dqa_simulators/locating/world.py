@@ -147,6 +147,11 @@ class World:
         """Rows of `node_country` grouped by country."""
         return Grouped.by(self.row_country, len(self.countries))
 
+    @cached_property
+    def rows_of_node(self) -> Grouped:
+        """Rows of `node_country` grouped by node."""
+        return Grouped.by(self.row_node, self.n)
+
     def state(self, rules: str) -> State:
         """Return powers and flows under a rule set, computed once."""
         if rules not in self._states:
@@ -190,15 +195,15 @@ class State:
         self.power = np.array(world.base)
         merchants = np.flatnonzero(world.merchant)
         self.power[merchants] = self.power_with_merchant(merchants)
-        rows, edges = self._steering()
+        rows, edges = self.steering
         self.supports = sums(edges, self.power[rows], len(graph.sources))
-        start_power, self.start_ingoing = np.zeros(n), np.zeros(n)
+        self.start_power, self.start_ingoing = np.zeros(n), np.zeros(n)
         if self.rules.continues:
-            start_power = amounts(world.situation, "trade_node", "total_power")
+            self.start_power = amounts(world.situation, "trade_node", "total_power")
             self.start_ingoing = amounts(world.situation, "trade_node", "ingoing")
         self.total = sums(  # the table's own total comes first
             np.concatenate((np.arange(n), world.row_node)),
-            np.concatenate((start_power, self.power)),
+            np.concatenate((self.start_power, self.power)),
             n,
         )
         self.away = sums(world.row_node, np.where(world.at_home, 0.0, self.power), n)
@@ -222,8 +227,9 @@ class State:
         coast: FloatArray = world.base[rows] + ADDED
         return MERCHANT * np.where(world.inland[world.row_node[rows]], coast + bonus, coast)
 
-    def _steering(self) -> tuple[IntArray, IntArray]:
-        """Return rows of merchants away from home that support a flow, and the flow each supports.
+    @cached_property
+    def steering(self) -> tuple[IntArray, IntArray]:
+        """Rows of merchants away from home that support a flow, and the flow each supports.
 
         A merchant from whose node no flow leads home supports none.
         """

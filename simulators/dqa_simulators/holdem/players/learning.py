@@ -151,7 +151,9 @@ def _train_deepcfr(seed: int, iterations: int, advance: Advance) -> Weights:
         """Reports each iteration."""
 
         def _learn_advantage_network(self, player: int) -> Any:  # noqa: ANN401
-            loss = super()._learn_advantage_network(player)
+            # An opponent that always folds first leaves a player without a choice to learn from.
+            chose = self._advantage_memories[player] is not None
+            loss = super()._learn_advantage_network(player) if chose else None
             if player == 1:
                 advance(self._iteration)
             return loss

@@ -41,7 +41,7 @@ from dqa.core.records import Record
 from dqa.core.review import Reviewer, reviews_in
 from dqa.core.secrets import redact
 from dqa.core.text import counted
-from dqa.deciders.tools import Arguments, Text, fitted_arguments
+from dqa.deciders.tools import Arguments, Text, checked_arguments
 from dqa.evaluation.options import DEFAULT_CALLS, CallOptions
 from dqa.evaluation.traces import Trace
 from dqa.scenarios import scenario_name
@@ -167,7 +167,7 @@ class Decisions:
     scenarios
         Scenarios whose question may be asked, by name or folder.
     **deciding
-        The fields of a `Deciding`: model, planner, protocol, settings, ...
+        The fields of a `Deciding`: model, protocol, settings, ...
 
     Raises
     ------
@@ -393,7 +393,7 @@ class AgentTool:
         DqaError
             It failed; `is_mendable` says whether the agent can do something about it.
         """
-        given = fitted_arguments(self.name, self.arguments, arguments)
+        given = checked_arguments(self.name, self.arguments, arguments)
         name = given.pop("database", next(iter(self.databases)))
         found = self.action(self.databases[name], **given)
         # Agents know a database by its name, not by the path of its file.

@@ -238,7 +238,7 @@ def ask(  # noqa: PLR0913  (each is a question of its own to the caller)
         nowhere.
     **fields
         The fields of an `AskedQuestion`: rules, candidates, context, scenario, target. And those of
-        a `Deciding`: model, planner, protocol, settings, rule_set, seed, ... A model
+        a `Deciding`: model, protocol, settings, rule_set, seed, ... A model
         may be LangChain's chat model itself; its `name` is its name in traces.
 
     Returns

@@ -268,7 +268,7 @@ def name_models(fields: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Ba
             )
         return ModelSpec(name=called)
 
-    for field in {"model", "planner", "models"} & fields.keys():
+    for field in {"model", "models"} & fields.keys():
         value = fields[field]
         several = isinstance(value, list | tuple)
         named[field] = tuple(name(field, one) for one in value) if several else name(field, value)

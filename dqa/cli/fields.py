@@ -27,16 +27,14 @@ from pydantic_core import PydanticUndefined
 from dqa.cli.completion import Completion, by_model, by_name, one_of
 from dqa.cli.help import DATABASES, LIMITS, MODELS, QUESTIONS
 from dqa.cli.options import AuditFile, Policy, describe, descriptions, names_in, option, pairs_in
-from dqa.core.errors import UsageError
 from dqa.core.records import Record
 from dqa.evaluation.playing.spec import PlaySpec
-from dqa.evaluation.spec import PARAMETERS, Deciding, ModelSpec, RunSpec
+from dqa.evaluation.spec import PARAMETERS, Deciding, RunSpec
 
 _Command: TypeAlias = Callable[..., None]
 
 _PARTS: Mapping[str, Mapping[str, str]] = {
     "model": {name: name for name in ("base_url", *PARAMETERS)} | {"model": "name"},
-    "planner": {"planner": "name", "planner_base_url": "base_url"},
     "limits": {"row_limit": "rows", "seconds": "seconds"},
     "display": {name: name for name in ("digits", "samples", "schema_tokens")},
     "budget": {f"max_{name}": name for name in ("seconds", "statements", "rows", "tokens", "cost")},
@@ -44,7 +42,7 @@ _PARTS: Mapping[str, Mapping[str, str]] = {
 """By field of the spec, the options of its parts."""
 _PATHS = {name: (field, part) for field, parts in _PARTS.items() for name, part in parts.items()}
 _GROUPS: Mapping[str, str] = {
-    **dict.fromkeys(("deciders", "models", *_PARTS["model"], *_PARTS["planner"]), MODELS),
+    **dict.fromkeys(("deciders", "models", *_PARTS["model"]), MODELS),
     **dict.fromkeys(("protocol", "temperature", "settings", *_PARTS["display"]), MODELS),
     **dict.fromkeys(("record", "replay"), MODELS),
     **dict.fromkeys(("seed", "epochs", "rule_set", "strict_official", "r_ves"), QUESTIONS),
@@ -54,8 +52,8 @@ _GROUPS: Mapping[str, str] = {
 }
 """The groups of options; every other belongs to the limits."""
 _METAVARS: Mapping[str, str] = {
-    **dict.fromkeys(("model", "planner"), "PROVIDER:MODEL"),
-    **dict.fromkeys(("base_url", "planner_base_url"), "URL"),
+    "model": "PROVIDER:MODEL",
+    "base_url": "URL",
     **dict.fromkeys(("deciders", "models", "databases"), "NAMES"),
     **dict.fromkeys(("max_seconds", "timeout", "patience"), "SECONDS"),
     "settings": "NAME[=VALUE]",
@@ -72,7 +70,7 @@ _TYPES: Mapping[str, object] = {
 }
 """Types of options that are not those of their fields."""
 _COMPLETIONS: Mapping[str, Completion] = {
-    **dict.fromkeys(("model", "models", "planner"), by_model),
+    **dict.fromkeys(("model", "models"), by_model),
     "deciders": by_name("decider", listed=True),
     "databases": by_name("database", listed=True),
     "settings": by_name("set"),
@@ -104,7 +102,7 @@ class SpecFields:
 
 
 _DECIDING = (
-    *("model", "base_url", "planner", "planner_base_url", "protocol", "seed", "temperature"),
+    *("model", "base_url", "protocol", "seed", "temperature"),
     *PARAMETERS,
     *("reply_tokens", "max_steps", "row_limit", *_PARTS["display"], *_PARTS["budget"], "settings"),
 )
@@ -183,7 +181,7 @@ def spec_option(name: str, spec: type[Deciding] = RunSpec) -> tuple[Any, Any]:
     default = None if outer.default is PydanticUndefined else outer.default
     if part is None:
         return _annotated(name, outer), None if name in _TYPES else default
-    owner: type[Any] = ModelSpec if field == "planner" else type(default)
+    owner = type(default)
     if issubclass(owner, Record):
         info = owner.model_fields[part]
         text = outer.description if part == "name" else info.description
@@ -269,13 +267,7 @@ def spec_fields(
 
 def _changed(whole: Any, part: dict[str, Any]) -> Any:  # noqa: ANN401  (any field)
     """Return a field of the spec with some of its parts changed."""
-    if whole is not None:
-        return whole.changed(**part) if isinstance(whole, Record) else replace(whole, **part)
-    if part.get("name") is not None:
-        return ModelSpec(**part)
-    if part.get("base_url") is not None:
-        raise UsageError("--planner-base-url says where the model of --planner is: name one.")
-    return None
+    return whole.changed(**part) if isinstance(whole, Record) else replace(whole, **part)
 
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ RARE: Final = frozenset(
     (
         *("audit", "digits", "engine", "extra_body", "fail_fast", "isolation"),
         *("max_concurrency", "max_cost", "max_rows", "max_seconds", "max_statements"),
-        *("max_steps", "max_tokens", "patience", "planner", "planner_base_url", "price_cached"),
+        *("max_steps", "max_tokens", "patience", "price_cached"),
         *("price_input", "price_output", "price_reasoning", "processes", "protocol", "r_ves"),
         *("ray_address", "reasoning_effort", "record", "replay", "reply_limit", "reply_tokens"),
         *("requests_per_minute", "retries", "retry_failed", "row_limit", "rule_set", "samples"),

@@ -19,7 +19,7 @@ from dqa.core.question import Candidate
 from dqa.core.records import Record
 
 Role: TypeAlias = str
-"""The role of a decider's model: ``"agent"``, or e.g. ``"planner"`` where another one plans."""
+"""The role of a decider's model, such as ``"agent"``."""
 
 
 class Event(Record):

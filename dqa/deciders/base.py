@@ -51,8 +51,6 @@ class Settings:
         How agents and their models talk.
     rules
         Name of the rule set that an agent's simulator runs by; None for the scenario's first.
-    planner
-        The model that plans, for agents that let one plan and another retrieve; None for the same.
     options
         Settings of a decider's own by name, as its factory's `options` lists them.
     own
@@ -72,7 +70,6 @@ class Settings:
     calls: CallPolicy = DEFAULT_POLICY
     protocol: ProtocolName = "react"
     rules: str | None = None
-    planner: BaseChatModel | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     own: BaseModel | None = None
     budget: DecisionBudget = ENDLESS
@@ -111,8 +108,6 @@ class DeciderFactory:
         Whether a chat model has to be named.
     protocols
         The values of `Settings.protocol` that it follows.
-    planner_apart
-        Whether it asks `Settings.planner` for the plan.
     settings
         The class of its own settings, whose fields have defaults; None where it has none.
         `Settings.own_as` gives `make` an instance.
@@ -137,7 +132,6 @@ class DeciderFactory:
     make: Callable[[Any, Settings], Decider]
     needs_model: bool = True
     protocols: tuple[ProtocolName, ...] = ("react", "tools")
-    planner_apart: bool = False
     settings: type[BaseModel] | None = None
     family: str = ""
     fixed: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""Plans, statements and decisions before a person: the one place where deciders have them settled.
+"""A person's approval of plans, statements and decisions.
 
-Where nobody is asked, all of it holds as it is, and costs nothing. What the guard refuses is shown
-to nobody: its author is told so as ever. A correction passes the guard like anybody's statement.
+Without a reviewer everything holds as it is. A statement that the guard refuses is not reviewed.
+The guard checks a correction like any other statement.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _REFUSED: Mapping[ReviewKind, tuple[str, str]] = {
         ),
     ),
 }
-"""What has happened, and what the model does next."""
+"""What happened, and the next step of the model."""
 _ONWARD = "Go on with the first step of it that is not done yet."
 
 
@@ -71,7 +71,7 @@ def settle_statement(statement: str, database: Database) -> Settled:
 
 
 def settle_plan(plan: str) -> Settled:
-    """Have a model's plan approved before it holds; see `settle_statement`."""
+    """Have a model's plan approved before it is used; see `settle_statement`."""
     reviewing = current_reviewing()
     if reviewing is None or "plan" not in reviewing.kinds:
         return Settled(plan)
@@ -87,14 +87,14 @@ def settle_decision(
     Parameters
     ----------
     answer, choice
-        The decider's words, and what they choose.
+        The decider's words, and the choice that they name.
     choose
-        Reads what a correction chooses; `InvalidAnswerError` where it cannot be taken.
+        Returns the choice that a correction names; `InvalidAnswerError` for an invalid one.
 
     Returns
     -------
     tuple
-        What was said, and what is chosen.
+        The approved words, and the choice.
     """
     reviewing = current_reviewing()
     if reviewing is None or "decision" not in reviewing.kinds:
@@ -117,36 +117,35 @@ def settle_decision(
     return (settled, chosen) if settled.corrected else (Settled(answer), choice)
 
 
-def told_correction(settled: Settled) -> str:
-    """Return what a model is told below what its corrected statement gave."""
+def describe_correction(settled: Settled) -> str:
+    """Return the message below the result of a corrected statement."""
     ran = textwrap.indent(settled.text or "", "  ")
     why = f"Reason: {settled.reason}. Keep to it in later statements. " if settled.reason else ""
     replaced = "A person replaced your statement by this one, whose result stands above:"
     return f"{replaced}\n{ran}\n{why}Go on from that result."
 
 
-def told_refusal(settled: Settled, kind: ReviewKind = "statement") -> str:
-    """Return what a model is told of a statement or a decision that was refused."""
+def describe_refusal(settled: Settled, kind: ReviewKind = "statement") -> str:
+    """Return the message about a statement or a decision that was refused."""
     what, onward = _REFUSED[kind]
     return f"{what}. {_reason(settled)} {onward}"
 
 
-def told_corrected_plan(settled: Settled, *, onward: str = _ONWARD) -> str:
-    """Return what a model is told whose plan a person has replaced."""
-    why = f" Reason: {settled.reason}." if settled.reason else ""
-    corrected = f"A person corrected your plan.{why} This is the plan from now on:"
-    return f"{corrected}\n{settled.text}\n{onward}"
-
-
-def told_refused_plan(settled: Settled, *, is_first: bool) -> str:
-    """Return what a model is told whose plan, or new plan, does not hold."""
-    onward = (
-        "Write another plan, which takes that into account."
-        if is_first
-        else "The plan before it still holds: go on with that, or write another new plan, which "
-        "takes this into account."
-    )
-    return f"A person refused your {'' if is_first else 'new '}plan. {_reason(settled)} {onward}"
+def describe_plan(settled: Settled, *, is_first: bool) -> str:
+    """Return the message about a plan that a person has refused or corrected."""
+    if settled.text is not None:
+        why = f" Reason: {settled.reason}." if settled.reason else ""
+        corrected = f"A person corrected your plan.{why} This is the plan from now on:"
+        return f"{corrected}\n{settled.text}\n{_ONWARD}"
+    if is_first:
+        refused, onward = "plan", "Write another plan, which takes that into account."
+    else:
+        refused = "new plan"
+        onward = (
+            "The plan before it still holds: go on with that, or write another new plan, which "
+            "takes this into account."
+        )
+    return f"A person refused your {refused}. {_reason(settled)} {onward}"
 
 
 def _reason(settled: Settled) -> str:
@@ -160,7 +159,7 @@ def _verdict(statement: str, database: Database) -> GuardVerdict:
 
 
 def _listed(plan: str) -> str:
-    """Return a plan as a numbered list, where a person wrote its steps as mere lines."""
+    """Return a plan as a numbered list, if a person wrote its steps as plain lines."""
     if list_in(plan) is not None:
         return plan
     lines = filter(None, map(str.strip, plan.splitlines()))

@@ -11,7 +11,7 @@ import re
 
 from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.errors import InvalidAnswerError, QueryError, StatementTimeoutError
-from dqa.deciders.reviewing import settle_statement, told_refusal
+from dqa.deciders.reviewing import describe_refusal, settle_statement
 
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n?(?P<inside>.*?)```", re.DOTALL)
 _LABEL = re.compile(r"\A(?:sql|statement|query)[ \t]*:\s*", re.IGNORECASE)
@@ -52,7 +52,7 @@ def read_statement(answer: str, database: Database, limits: Limits = DEFAULT_LIM
         raise InvalidAnswerError("The answer holds no statement.", advice)
     settled = settle_statement(statement, database)
     if settled.text is None:
-        raise InvalidAnswerError(told_refusal(settled), advice)
+        raise InvalidAnswerError(describe_refusal(settled), advice)
     statement = settled.text
     try:
         database.query(statement, Limits(rows=1, bytes=limits.bytes, seconds=limits.seconds))

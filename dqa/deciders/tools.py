@@ -37,7 +37,7 @@ from dqa.core.errors import (
 from dqa.core.evidence import COMPARE, QUERY, SIMULATE, Evidence
 from dqa.core.question import Candidate
 from dqa.core.secrets import redact
-from dqa.deciders.reviewing import settle_statement, told_correction, told_refusal
+from dqa.deciders.reviewing import describe_correction, describe_refusal, settle_statement
 
 if TYPE_CHECKING:
     from dqa.deciders.simulation import Simulation
@@ -190,9 +190,9 @@ def query_tool(
     def query(statement: str) -> Evidence:
         settled = settle_statement(statement, database)  # as a person lets it run, if one is asked
         if settled.text is None:
-            refused = f"Error: {told_refusal(settled)}"
+            refused = f"Error: {describe_refusal(settled)}"
             return Evidence(statement, refused, error=NotApprovedError.__name__)
-        closing = told_correction(settled) if settled.corrected else ""
+        closing = describe_correction(settled) if settled.corrected else ""
         return observe(database, settled.text, limits, display, numbers, closing=closing)
 
     description = (
@@ -220,21 +220,16 @@ def simulation_tools(
     )
 
 
-def checked_arguments(tool: BaseTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a call's arguments as its tool takes them.
+def checked_arguments(
+    name: str, schema: type[BaseModel], arguments: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of a call in the types of its schema.
 
     Raises
     ------
     UnparsableReplyError
-        They do not fit the tool's schema; the message tells the model what to change.
+        They do not fit the schema; the message tells the model how to correct them.
     """
-    return fitted_arguments(tool.name, schema_of(tool), arguments)
-
-
-def fitted_arguments(
-    name: str, schema: type[BaseModel], arguments: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return a call's arguments in a schema's types; see `checked_arguments`."""
     try:
         read = schema.model_validate(arguments)
     except ValidationError as error:

@@ -31,12 +31,11 @@ class GivenObjects:
 
 @dataclass(frozen=True, slots=True)
 class _ConnectedDecider:
-    """A decider with its own settings, its model, and all models that it asks, planner first."""
+    """A decider with its own settings and its model."""
 
     factory: DeciderFactory
     options: Mapping[str, str]
     model: ModelSpec
-    asked: tuple[ModelSpec, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,8 @@ class Connected:
         The settings of all.
     chats
         By epoch, every model.
-    planning
-        The model that plans; None for the same.
     models
-        By decider the name of its model, of several joined by ``+``, or `NO_MODEL`.
+        By decider the name of its model, or `NO_MODEL`.
     warnings
         How the versions of a cassette differ from ours.
     """
@@ -65,7 +62,6 @@ class Connected:
     contestants: Mapping[str, _ConnectedDecider]
     settings: Settings
     chats: tuple[Mapping[ModelSpec, BaseChatModel], ...]
-    planning: ModelSpec | None
     models: Mapping[str, str]
     warnings: tuple[str, ...]
 
@@ -107,8 +103,7 @@ class Connected:
         """
         epochs = []
         for number, chats in enumerate(self.chats, 1):
-            planner = None if self.planning is None else chats.get(self.planning)
-            shared = replace(self.settings, rules=rule_set, epoch=number, planner=planner)
+            shared = replace(self.settings, rules=rule_set, epoch=number)
             made = dict(self.ready) | {
                 name: one.factory(chats.get(one.model), replace(shared, options=one.options))
                 for name, one in self.contestants.items()
@@ -151,7 +146,7 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
     Raises
     ------
     UsageError
-        A planner is named and no decider has one, or a setting that none of them has.
+        None of them has one of the settings, or follows the protocol.
     """
     ready = {name: made for name, made in given.deciders.items() if isinstance(made, Decider)}
     factories = {
@@ -162,7 +157,8 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         _check_models(deciding, factories)
     made_of = _contestants(deciding, factories, models or (deciding.model,))
     contestants = {label: one for of in made_of.values() for label, one in of.items()}
-    used = tuple(dict.fromkeys(model for one in contestants.values() for model in one.asked))
+    asking = {name: one for name, one in contestants.items() if one.factory.needs_model}
+    used = tuple(dict.fromkeys(one.model for one in asking.values()))
     chats, warnings = _chats(used, deciding, epochs, calls, given, resumed=resumed is not None)
     settings = Settings(
         max_steps=deciding.max_steps,
@@ -174,9 +170,8 @@ def connect(  # noqa: PLR0913  (each is a question of its own to the caller)
         budget=_priced(deciding.budget, calls),
     )
     labels = [label for name in names for label in made_of.get(name, {name: None})]
-    asked = {name: [model.name for model in one.asked] for name, one in contestants.items()}
-    answering = {label: " + ".join(asked.get(label, ())) or NO_MODEL for label in labels}
-    return Connected(ready, contestants, settings, chats, deciding.planning, answering, warnings)
+    answering = {name: asking[name].model.name if name in asking else NO_MODEL for name in labels}
+    return Connected(ready, contestants, settings, chats, answering, warnings)
 
 
 def _contestants(
@@ -190,14 +185,9 @@ def _contestants(
     found: dict[str, dict[str, _ConnectedDecider]] = {}
     for name, factory in factories.items():
         asking = models if factory.needs_model else models[:1]
-        planning = deciding.planning if factory.planner_apart else None
         for model in asking:
-            asked = () if not factory.needs_model else (planning, model)
-            found.setdefault(name, {})[name if len(asking) == 1 else f"{name}@{model.called}"] = (
-                _ConnectedDecider(
-                    factory, shared[name], model, tuple(one for one in asked if one is not None)
-                )
-            )
+            label = name if len(asking) == 1 else f"{name}@{model.called}"
+            found.setdefault(name, {})[label] = _ConnectedDecider(factory, shared[name], model)
     return found
 
 
@@ -222,13 +212,10 @@ def _priced(budget: DecisionBudget, calls: CallOptions) -> DecisionBudget:
 
 def _check_models(deciding: Deciding, factories: Mapping[str, DeciderFactory]) -> None:
     """Refuse options that none of the deciders follows."""
-    made, names = factories.values(), ", ".join(factories)
-    planner = deciding.planner
-    if planner is not None and not any(factory.planner_apart for factory in made):
-        raise UsageError(f"planner {planner.name} has no effect: {names} have no separate planner.")
-    if not any(deciding.protocol in factory.protocols for factory in made):
+    if not any(deciding.protocol in factory.protocols for factory in factories.values()):
         raise UsageError(
-            f"protocol {deciding.protocol} has no effect: {names} support one protocol only."
+            f"protocol {deciding.protocol} has no effect: {', '.join(factories)} support one "
+            "protocol only."
         )
 
 
@@ -259,7 +246,7 @@ def _chats(  # noqa: PLR0913  (each is a question of its own to the caller)
         if model.base_url is not None and ":***@" in model.base_url:
             raise UsageError(
                 f"The address of {model.name}, {model.base_url}, was written without its "
-                "password: give the whole address (--base-url, --planner-base-url)."
+                "password: give the whole address (--base-url)."
             )
         if "***" in json.dumps(model.parameters):
             raise UsageError(

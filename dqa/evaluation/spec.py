@@ -150,8 +150,6 @@ class Deciding(Record, use_attribute_docstrings=True):
 
     model: Annotated[ModelSpec, BeforeValidator(_named_alone)] = ModelSpec(name="scripted:analyst")
     """Chat model, e.g. scripted:analyst (a program, needs no key) or openai:NAME."""
-    planner: _Model | None = None
-    """Chat model that plans, for agents with a separate planner; --model by default."""
     protocol: ProtocolName = "react"
     """How agents and models talk: labelled text, or the provider's own tool calls."""
     settings: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(default_factory=dict)
@@ -197,14 +195,6 @@ class Deciding(Record, use_attribute_docstrings=True):
         """Return the JSON Schema of what `to_json` returns."""
         # The schema for reading; for writing pydantic only sees the serializer above.
         return cls.model_json_schema(mode="validation")
-
-    @property
-    def planning(self) -> ModelSpec | None:
-        """The planner; it is where the other model is, unless its provider is another."""
-        if self.planner is None or self.planner.base_url is not None:
-            return self.planner
-        same_provider = self.planner.name.split(":", 1)[0] == self.model.name.split(":", 1)[0]
-        return self.planner.changed(base_url=self.model.base_url if same_provider else None)
 
 
 class RunSpec(Deciding, use_attribute_docstrings=True):
@@ -349,6 +339,8 @@ def of_version(
     if not isinstance(given, Mapping):
         return given
     given = dict(given)
+    if given.get("planner", ...) is None:  # a field of earlier versions
+        del given["planner"]
     for name, former in _FORMER.items():
         part = given.get(name)
         if isinstance(part, Mapping) and former in part and not part[former]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import SystemMessage
@@ -28,23 +27,22 @@ from dqa.deciders.tools import query_tool, simulation_tools
 from dqa_planrag import prompting
 from dqa_planrag.loop import Loop
 from dqa_planrag.recipes import Recipe
+from dqa_planrag.run import Run
 from dqa_planrag.scripted import TaskValues, check_script
-from dqa_planrag.state import Role, Run
 from dqa_planrag.toolbox import Toolbox
 
 
 class Agent(Decider):
-    """A retrieval agent: a recipe, its chat models and the shared loop."""
+    """A retrieval agent: a recipe, a chat model and the shared loop."""
 
     def __init__(self, recipe: Recipe, model: BaseChatModel, settings: Settings) -> None:
         self.name = recipe.name
         if not recipe.simulates:  # rules are run on candidates
             self.answer_forms = ("candidate", "statement")
         self._recipe = recipe
+        self._model = model
         self._settings = settings
-        models: dict[Role, BaseChatModel] = {"agent": model, "planner": settings.planner or model}
-        self._models = tuple(models.values())
-        self._loop = Loop(recipe, models, settings)
+        self._loop = Loop(recipe, model, settings)
 
     def decide(self, question: Question, database: Database) -> Decision:
         """Decide one question; see `dqa.core.decider.Decider`.
@@ -57,8 +55,7 @@ class Agent(Decider):
         recorder = self._settings.recorder()
         try:
             return self._run(question, database, recorder)
-        except InfrastructureError as error:
-            # Before the loop began: while the schema or the candidates were read.
+        except InfrastructureError as error:  # before the loop: schema or candidates
             return recorder.failed(error)
 
     def check(self, question: Question) -> None:
@@ -66,58 +63,44 @@ class Agent(Decider):
         if self._recipe.simulates:
             Simulation.check(question, self._settings.rules)
         if plugins.scenario_of(question) is not None:
-            for model in self._models:
-                check_script(model, question)
+            check_script(self._model, question)
 
     def _run(self, question: Question, database: Database, recorder: Recorder) -> Decision:
         recipe, settings = self._recipe, self._settings
-        candidates = choices_of(question, database)
-        offered, unoffered = offer_candidates(question, candidates)
-        display = settings.display
+        display, form = settings.display, question.answer_form
+        choices = choices_of(question, database)
+        offered, too_many = offer_candidates(question, choices)
         schema = shown_schema(
             *(database, display.samples, about_of(question), display.schema_tokens),
             first=tables_of(question),
         )
-        tools = self._tools(question, database, candidates.names if candidates else ())
-        # Who reads once has no reply to spend on looking something up.
+        # An agent that reads once has no reply left for looking something up.
         looking_up = () if schema.is_whole or recipe.reads_once else lookup_tools(database, display)
-        agent_task = TaskValues(question, recipe, recorder, database.kind == "graph")
-        run = Run(
-            question,
-            self._chooser(question, database, candidates),
-            Toolbox((*tools, *looking_up), question.answer_form),
-            lambda plan: agent_task.to_message(
-                prompting.task(question, database, schema, plan, candidates=offered)
-            ),
-            recorder,
-            {"agent": [], "planner": []},
-        )
-        bounds = prompting.Bounds(
-            settings.limits, settings.max_steps, display, question.answer_form
-        )
-        told = prompting.joined(prompting.blocks(recipe, settings.protocol, bounds, looking_up))
-        run.messages["agent"].append(SystemMessage(told))
-        for warning in (unoffered, warning_of(schema)):
+        for warning in (too_many, warning_of(schema)):
             if warning is not None:
                 recorder.note(warning)
-        text = prompting.task(question, database, schema, candidates=offered)
-        if recipe.planner_apart:
-            told = prompting.planner_instructions(settings.protocol, question.answer_form)
-            run.messages["planner"].append(SystemMessage(told))
-        first: Role = "planner" if recipe.planner_apart else "agent"
-        first_task = replace(agent_task, acts=first == "agent")
-        run.messages[first].append(first_task.to_message(text))
-        run.note_prompt(first)
+        tools = self._tools(question, database, choices.names if choices else ())
+        text_before = prompting.instructions(prompting.layout(recipe), settings, form, looking_up)
+        task = TaskValues(question, recipe, recorder, database.kind == "graph")
+        text = prompting.task(question, database, schema, offered)
+        run = Run(
+            question,
+            self._chooser(question, database, choices),
+            Toolbox((*tools, *looking_up), form),
+            recorder,
+            [SystemMessage(text_before), task.to_message(text)],
+        )
+        run.note_prompt()
         return self._loop.run(run)
 
     def _chooser(
-        self, question: Question, database: Database, candidates: Choices | None
+        self, question: Question, database: Database, choices: Choices | None
     ) -> Callable[[str], Candidate | None]:
-        """Return what reads an answer: the candidate that it names, or the statement it gives."""
+        """Return the function that reads an answer as a candidate or a statement."""
         if question.answer_form == "statement":
             limits = self._settings.limits
             return lambda answer: read_statement(answer, database, limits)
-        return lambda answer: choice_of(answer, question, candidates)
+        return lambda answer: choice_of(answer, question, choices)
 
     def _tools(
         self, question: Question, database: Database, candidates: tuple[Candidate, ...]

@@ -1,6 +1,6 @@
 """The factories that the entry points name.
 
-They import an agent's loop when an agent is made, so whoever only lists them does not wait for it.
+They import an agent's loop when an agent is made, so that lists of deciders stay fast.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ def _factory(recipe: Recipe) -> DeciderFactory:
         recipe.name,
         recipe.description,
         make,
-        planner_apart=recipe.planner_apart,
         default_for=_DEFAULT_FOR.get(recipe.name, ()),
     )
 
@@ -50,5 +49,4 @@ PLANRAG = FACTORIES["planrag"]
 PLANRAG_NO_REPLAN = FACTORIES["planrag-no-replan"]
 PLANRAG_NO_THOUGHT = FACTORIES["planrag-no-thought"]
 PLANRAG_THOUGHT_FIRST = FACTORIES["planrag-thought-first"]
-PLANRAG_TWO_MODELS = FACTORIES["planrag-two-models"]
 PLANRAG_SIM = FACTORIES["planrag-sim"]

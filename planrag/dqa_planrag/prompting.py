@@ -1,14 +1,12 @@
-"""The agents' prompts: blocks of text in ``prompts/``, chosen by what a recipe says.
+"""The agents' prompts: blocks of text in ``prompts/``, chosen by the recipe.
 
-No block reads the recipe, so what two recipes have in common is the same to the letter, and they
-differ in whole blocks alone.
+No block depends on the recipe. So two agents share the same text, and differ in whole blocks only.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -16,58 +14,19 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template
 from langchain_core.tools import BaseTool
 
-from dqa.core.database import Database, Limits
-from dqa.core.display import DEFAULT_DISPLAY, Display
+from dqa.core.database import Database
 from dqa.core.fitting import FittedSchema
 from dqa.core.plans import read_plan
 from dqa.core.question import AnswerForm, Question
-from dqa.deciders.base import ProtocolName
+from dqa.deciders.base import ProtocolName, Settings
 from dqa_planrag.recipes import Recipe
 
 _HEADING = re.compile(r"^<!-- (\w+) -->\n", re.MULTILINE)
 _LABELLED = re.compile(r"[A-Z][\w-]*(?: \w+)?: ")
-"""What a line of a format begins with: a label of one or two words."""
+"""The start of a line of a format: a label of one or two words."""
 _ENVIRONMENT = Environment(  # noqa: S701  (text for a model, not a page)
     undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A part of a prompt.
-
-    Attributes
-    ----------
-    name
-        What its file calls it.
-    text
-        As a model reads it.
-    """
-
-    name: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What an agent is told of its limits, of how it is shown values, and of its answer.
-
-    Attributes
-    ----------
-    limits
-        What one statement may cost.
-    max_steps
-        Most replies.
-    display
-        How numbers are shown.
-    answer_form
-        What it answers with.
-    """
-
-    limits: Limits
-    max_steps: int
-    display: Display = DEFAULT_DISPLAY
-    answer_form: AnswerForm = "candidate"
 
 
 @cache
@@ -76,10 +35,10 @@ def _read(file: str) -> str:
 
 
 @cache
-def sources(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> Mapping[str, str]:
-    """Return a protocol's blocks as they are written, by name, with those that both share.
+def _sources(protocol: ProtocolName, answer_form: AnswerForm) -> Mapping[str, str]:
+    """Return the templates of a protocol's blocks by name.
 
-    Where a statement is the answer, the blocks that speak of a decision are others.
+    If a statement is the answer, some blocks are replaced.
     """
     found: dict[str, str] = {}
     files = ["common", protocol]
@@ -99,11 +58,9 @@ def _template(text: str) -> Template:
 def layout(recipe: Recipe) -> tuple[str, ...]:
     """Return the names of the blocks of an agent's instructions, in order.
 
-    A protocol may have no text for one of them.
+    A protocol may lack one of them.
     """
-    once, apart = recipe.reads_once, recipe.planner_apart
-    plans = recipe.plans and not apart
-    replans = recipe.replans and not apart
+    once, plans, replans = recipe.reads_once, recipe.plans, recipe.replans
     acting, planning = (recipe.thinks == place for place in ("acting", "planning"))
     chosen = (
         ("role", True),
@@ -111,7 +68,6 @@ def layout(recipe: Recipe) -> tuple[str, ...]:
         ("planning", plans),
         ("thought", plans and planning),
         ("plan", plans),
-        ("plan_given", apart),
         ("turn", not once),
         ("current_step", plans),
         ("thought", acting),
@@ -119,7 +75,6 @@ def layout(recipe: Recipe) -> tuple[str, ...]:
         ("simulating", recipe.simulates),
         ("looking_up", True),
         ("observation_once" if once else "observation", True),
-        ("new_plan", apart),
         ("judging", replans),
         ("thought", replans and planning),
         ("replan", replans),
@@ -130,45 +85,36 @@ def layout(recipe: Recipe) -> tuple[str, ...]:
     return tuple(name for name, used in chosen if used)
 
 
-PLANNER = ("planner_role", "planner_first", "plan", "planner_judging", "replan", "planner_only")
-"""The blocks of a model that only plans."""
-CLOSING = ("closing", "last_thought", "answer")
-"""The blocks that go with the only observation of an agent that reads once."""
-
-
-def _numbers(display: Display) -> str:
-    """Return what a prompt says of numbers after the size of an observation."""
-    if not display.digits:
-        return ""
-    return f", numbers with a fraction rounded to {display.digits} significant digits or more"
-
-
-def blocks(
-    recipe: Recipe,
-    protocol: ProtocolName,
-    bounds: Bounds,
+def instructions(
+    blocks: Sequence[str],
+    settings: Settings,
+    answer_form: AnswerForm = "candidate",
     looking_up: Sequence[BaseTool] = (),
-) -> tuple[Block, ...]:
-    """Return the parts of what an agent's model is told before its task.
+) -> str:
+    """Return the text before an agent's task.
 
     Parameters
     ----------
-    recipe, protocol
-        The agent, and how it and its model talk.
-    bounds
-        Its limits.
+    blocks
+        The result of `layout`.
+    settings
+        The protocol and the limits.
+    answer_form
+        The form of the answer.
     looking_up
-        Those that look up what of the schema has no room in the prompt.
+        The tools for the part of the schema that the prompt omits.
     """
+    limits, digits = settings.limits, settings.display.digits
+    rounded = f", numbers with a fraction rounded to {digits} significant digits or more"
     return _filled(
-        layout(recipe),
-        protocol,
-        bounds.answer_form,
-        max_steps=bounds.max_steps,
-        rows=f"{bounds.limits.rows:,}",
-        characters=f"{bounds.limits.bytes:,}",
-        seconds=f"{bounds.limits.seconds:g}",
-        numbers=_numbers(bounds.display),
+        blocks,
+        settings.protocol,
+        answer_form,
+        max_steps=settings.max_steps,
+        rows=f"{limits.rows:,}",
+        characters=f"{limits.bytes:,}",
+        seconds=f"{limits.seconds:g}",
+        numbers=rounded if digits else "",
         looking_up=looking_up,
     )
 
@@ -177,81 +123,62 @@ def _filled(
     names: Iterable[str],
     protocol: ProtocolName,
     answer_form: AnswerForm = "candidate",
-    **data: Any,  # noqa: ANN401  (what a template is given)
-) -> tuple[Block, ...]:
-    known = sources(protocol, answer_form)
-    used = [name for name in names if name in known]
-    found = (Block(name, _template(known[name]).render(data).strip()) for name in used)
-    return tuple(block for block in found if block.text)
-
-
-def joined(parts: Iterable[Block]) -> str:
-    """Return blocks as one text: labels line by line, anything else in paragraphs."""
-    text = ""
-    follows = False
-    for block in parts:
-        labelled = _LABELLED.match(block.text) is not None
-        gap = "\n" if labelled and follows else "\n\n"
-        text += gap + block.text if text else block.text
-        follows = labelled
+    **values: Any,  # noqa: ANN401  (the values of a template)
+) -> str:
+    """Return blocks as one text: adjacent labels on consecutive lines, the rest in paragraphs."""
+    known, text, follows = _sources(protocol, answer_form), "", False
+    for name in names:
+        block = _template(known.get(name, "")).render(values).strip()
+        if not block:
+            continue
+        is_label = _LABELLED.match(block) is not None
+        gap = "\n" if is_label and follows else "\n\n"
+        text += gap + block if text else block
+        follows = is_label
     return text
 
 
-def planner_instructions(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> str:
-    """Return what a model that only plans is told before its task."""
-    return joined(_filled(PLANNER, protocol, answer_form))
-
-
 def closing(protocol: ProtocolName, answer_form: AnswerForm = "candidate") -> str:
-    """Return what goes with the only observation of an agent that reads once."""
-    return joined(_filled(CLOSING, protocol, answer_form))
+    """Return the text below the only observation of an agent that reads once."""
+    return _filled(("closing", "last_thought", "answer"), protocol, answer_form)
 
 
 def out_of_budget(protocol: ProtocolName, spent: str, answer_form: AnswerForm) -> str:
-    """Return what asks for the decision where its budget is spent; `spent` says which."""
-    return joined(_filled(["out_of_budget", "answer"], protocol, answer_form, spent=spent))
+    """Return the request for a decision when the budget is spent; `spent` names the part."""
+    return _filled(("out_of_budget", "answer"), protocol, answer_form, spent=spent)
 
 
 def standing_plan(protocol: ProtocolName, plan: str, current_step: str) -> str:
-    """Return the plan that holds, as it is shown behind an observation.
+    """Return the current plan, as it is shown after an observation.
 
     Parameters
     ----------
     protocol
-        How the agent and its model talk.
+        The protocol.
     plan
-        As the model wrote it; lines around its steps are left out.
+        The plan in the words of the model; lines around its steps are omitted.
     current_step
-        The number of the step that the model took last; empty where it did not say.
+        The number of the model's last step; empty if it is not known.
     """
-    beside = read_plan(plan).beside
-    lines = [line for line in plan.splitlines() if line.strip() not in beside]
+    around = read_plan(plan).beside
+    lines = [line for line in plan.splitlines() if line.strip() not in around]
     shown = "\n".join(lines).strip()
-    return joined(_filled(["standing_plan"], protocol, plan=shown, current_step=current_step))
+    return _filled(("standing_plan",), protocol, plan=shown, current_step=current_step)
 
 
-def task(
-    question: Question,
-    database: Database,
-    schema: FittedSchema,
-    plan: str | None = None,
-    *,
-    candidates: str = "",
-) -> str:
-    """Return the task as a model reads it.
+def task(question: Question, database: Database, schema: FittedSchema, candidates: str) -> str:
+    """Return the task.
 
     Parameters
     ----------
     question
-        What is asked, with its rules.
+        The question with its rules.
     database
-        What it is asked about.
+        Its database.
     schema
-        What of its schema is shown.
-    plan
-        The plan to carry out, where somebody else made it.
+        The part of the schema that is shown.
     candidates
-        What is said of what can be chosen; nothing where the question itself says it.
+        A description of the candidates; empty if the question itself describes them.
     """
     file = "task" if question.answer_form == "candidate" else "statement_task"
     filled = _template(_read(file)).render(
@@ -259,7 +186,6 @@ def task(
         kind=database.kind,
         language=database.language,
         schema=schema.to_text(),
-        plan=plan,
         candidates=candidates,
     )
     return filled.strip()

@@ -8,13 +8,12 @@ A reply is a list of labelled sections::
     Action Input: SELECT ...
     Final Answer: ...
 
-Labels stand at the start of a line, in any case, with or without Markdown emphasis. What a
-reasoning model thinks aloud before it replies (``<think>``) is no part of the reply. A reply that
-goes on to invent its own ``Observation:`` is cut there: nothing after it rests on data. An action
-that no tool carries out may be to think ("Self thinking"): its input is a thought. A verdict on the
-plan is its word, or ``Y`` or ``N`` with the line ``Plan:`` below it. Inside a
-statement only ``Observation`` and ``Final Answer`` are labels, since the others are fine names for
-a column or a map's key, unless a semicolon or an empty line has ended the statement.
+A label is at the start of a line, in any case, with or without Markdown emphasis. The thoughts of a
+reasoning model before its reply (``<think>``) are not part of the reply. A reply that invents its
+own ``Observation:`` is cut there. An action that names no tool may be to think ("Self thinking"):
+its input is a thought. A verdict on the plan is its word, or ``Y`` or ``N`` with the line ``Plan:``
+below it. Inside a statement only ``Observation`` and ``Final Answer`` are labels, because the
+others may be names of columns or keys. A semicolon or an empty line ends the statement.
 """
 
 from __future__ import annotations
@@ -29,14 +28,13 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from dqa.core.errors import UnparsableReplyError
-from dqa.core.plans import list_in
 from dqa.deciders.base import ProtocolName
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import EMPTY_REPLY, correction
 from dqa.models.replies import split_thinking
 from dqa_planrag.reply import THOUGHT_NOTED, Reply, ToolRequest, is_thinking, named, step_in
 from dqa_planrag.toolbox import Toolbox
-from dqa_planrag.verdicts import KEPT, planning_in
+from dqa_planrag.verdicts import planning_in
 
 _LABEL = re.compile(
     r"^[ \t>*_#]*(?P<label>plan|re-?plan|current step|thought|action input|action|final answer"
@@ -55,13 +53,25 @@ _CALL = re.compile(
 
 
 _NOTHING = {"", "none", "n/a", "na", "-", "no action", "no further action", "nothing"}
-"""What models write for an action beside an answer."""
+"""Names that models write for no action, next to an answer."""
 _DECIDING = {"final answer", "decide", "answer", "finish"}
-"""What models call an action that is the decision itself."""
+"""Names that models write for the action to decide."""
 
 
 class ReAct:
-    """Replies are labelled text; see `dqa_planrag.protocols.TalkProtocol`."""
+    """Replies are labelled text.
+
+    Attributes
+    ----------
+    name
+        Its name in `Settings.protocol`.
+    stop
+        Sequences that end a reply.
+    plan_first, answer_now
+        Correct a model that acts before it has a plan, or that reads more than it may.
+    after_plan, after_thought
+        Ask the model to continue after a reply that only plans or only thinks.
+    """
 
     name: ProtocolName = "react"
     stop: tuple[str, ...] = ("\nObservation:",)
@@ -69,79 +79,58 @@ class ReAct:
         "The first reply has to open with the plan. Write the line 'Plan:' with a numbered list, "
         "then go on with the Action."
     )
-    verdict_first = "There is no plan yet. Write the line 'Plan:' with a numbered list."
     answer_now = (
         "The database has been read once and cannot be read again. Write the line 'Final Answer: "
         "<the decision>'."
     )
+    after_plan = "The plan is noted. Go on with the Action."
+    after_thought = f"Observation: {THOUGHT_NOTED}"
 
     def offering(
         self, model: BaseChatModel, tools: Sequence[str], toolbox: Toolbox
     ) -> ChatRunnable:
-        """Return the model as it is: the prompt says what there is to call."""
+        """Return the model unchanged: the prompt lists the tools."""
         del tools, toolbox
         return model
 
-    def spoken(self, message: AIMessage) -> str:
-        """Return the text of a reply that counts."""
-        return spoken(message.text)
-
     def calls(self, message: AIMessage, reply: Reply | None) -> list[dict[str, Any]]:
-        """Return what was read; what could not be read stands in the text."""
+        """Return the actions of a readable reply, for the trace."""
         del message
         read = () if reply is None else reply.requests
-        return [{"tool": request.tool, "input": request.given} for request in read]
+        return [{"tool": request.tool, "input": request.arguments} for request in read]
 
     def read(
         self, message: AIMessage, step: int, offered: Sequence[str], toolbox: Toolbox
     ) -> Reply:
-        """Read an agent's reply."""
+        """Read a reply; see `parse_reply`."""
         del step, offered
         return parse_reply(message.text, toolbox.names)
 
-    def read_verdict(self, message: AIMessage, step: int) -> Reply:
-        """Read the reply of a model that only plans."""
-        del step
-        return parse_verdict(message.text)
-
-    def kept(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
-        """Keep the text that counts."""
+    def history(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
+        """Return the part of a reply that counts, for later requests."""
         del reply
         return [AIMessage(spoken(message.text) or EMPTY_REPLY)]
-
-    def noted(self) -> list[BaseMessage]:
-        """Let the model go on after a reply that was only a plan."""
-        return [HumanMessage("The plan is noted. Go on with the Action.")]
-
-    def thought_on(self) -> list[BaseMessage]:
-        """Let the model go on after a step that asked for nothing."""
-        return [HumanMessage(f"Observation: {THOUGHT_NOTED}")]
 
     def observed(
         self, results: Sequence[tuple[ToolRequest, str]], closing: str
     ) -> list[BaseMessage]:
-        """Show what the action gave, under the label that the format promises."""
+        """Return the results of actions as observations, with the closing prompt below them."""
         shown = "\n".join(f"Observation: {text}" for _, text in results)
         return [HumanMessage(f"{shown}\n\n{closing}" if closing else shown)]
 
-    def accepted(self, reply: Reply) -> list[BaseMessage]:
-        """Add nothing: the conversation is over."""
-        del reply
-        return []
-
     def refused(self, reply: Reply, problem: str) -> list[BaseMessage]:
-        """Ask again, with what is wrong with the decision."""
+        """Return the message about an invalid decision."""
         del reply
         return [correction(problem)]
 
-    def objected(self, reply: Reply, told: str) -> list[BaseMessage]:
-        """Say it as it is: the reply itself was in order."""
+    def objected(self, reply: Reply, message: str) -> list[BaseMessage]:
+        """Return a person's message about a decision."""
         del reply
-        return [HumanMessage(told)]
+        return [HumanMessage(message)]
 
 
 def spoken(text: str) -> str:
-    """Return the part of a reply that counts: after its thinking, up to its own observation."""
+    """Return the part of a reply that counts: after its thoughts, before its own observation."""
     _, text = split_thinking(text)
     for mark in _LABEL.finditer(text):
         if mark["label"].lower() == "observation":
@@ -152,22 +141,22 @@ def spoken(text: str) -> str:
 def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
     """Read a reply.
 
-    An action goes before an answer in the same reply: the answer was written before the action's
-    result was known, so the action runs and the answer is dropped. A reply may also be a plan, or
-    a verdict on one, and nothing else; or a step that only thinks.
+    If a reply has an action and an answer, the action runs and the answer is dropped, because the
+    answer was written before the result of the action was known. A reply may also be only a plan,
+    a verdict on the plan, or a thought.
 
     Parameters
     ----------
     text
-        As the model wrote it.
+        The text of the model.
     tools
-        Names of the tools that there are: none of them is mere thinking.
+        Names of the tools; such an action never only thinks.
 
     Raises
     ------
     UnparsableReplyError
-        The reply neither acts nor answers, or leaves one of the two empty; the message tells the
-        model what to write.
+        The reply neither acts nor answers, or one of the two is empty; the message says how to
+        correct it.
     """
     sections = _sections(spoken(text))
     common = replace(
@@ -177,8 +166,8 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
     )
     action = _word(sections.get("action", ""))
     if action in _DECIDING:
-        given = sections.get("action input", "")
-        return _answering(common, sections.get("final answer") or _unwrapped(given))
+        text = sections.get("action input", "")
+        return _answering(common, sections.get("final answer") or _unwrapped(text))
     acts = "action" in sections or "action input" in sections
     if acts and not (action in _NOTHING and "final answer" in sections):
         return _thinking(common, sections, tools) or _acting(common, sections)
@@ -194,37 +183,14 @@ def parse_reply(text: str, tools: Collection[str] = ()) -> Reply:
 
 
 def _word(action: str) -> str:
-    """Return an action's name as the models' idioms for none are listed."""
+    """Return an action's name in the form of `_NOTHING` and `_DECIDING`."""
     return action.strip(" `*\"'.()[]").lower()
-
-
-def parse_verdict(text: str) -> Reply:
-    """Read the reply of a model that only plans: a plan, or a verdict on the current one.
-
-    Raises
-    ------
-    UnparsableReplyError
-        It neither brings a plan nor keeps one; the message tells the model what to write.
-    """
-    text = spoken(text)
-    sections = _sections(text)
-    if "replan" in sections:
-        return replace(planning_in(sections), thought=sections.get("thought", ""))
-    plan = sections.get("plan") or (text if list_in(text) else "")
-    if plan and not KEPT.fullmatch(plan):
-        return Reply(plan=plan, thought=sections.get("thought", ""))
-    if text and KEPT.fullmatch(plan or text):
-        return Reply()
-    raise UnparsableReplyError(
-        "The reply has no plan. Write the line 'Plan:' with a numbered list; or, where there is a "
-        "plan already, 'Re-plan:' with the word 'keep' or the whole new plan as a numbered list."
-    )
 
 
 def _sections(text: str) -> dict[str, str]:
     """Map each label (lower case, "replan" without hyphen) to its first section's text.
 
-    A plan behind a verdict is called "new plan".
+    A plan after a verdict is called "new plan".
     """
     marks: list[re.Match[str]] = []
     for mark in _LABEL.finditer(text):
@@ -247,10 +213,10 @@ def _sections(text: str) -> dict[str, str]:
 
 
 def _is_over(text: str, place: int) -> bool:
-    """Whether the line above a label, which begins at `place`, ends a statement.
+    """Return whether the line above the label at `place` ends a statement.
 
-    An empty line and a semicolon do: the label could also be a column or a key. Only that line is
-    looked at, since a reply may have as many labels as lines.
+    An empty line and a semicolon do. Only that line is checked, because a reply may have as many
+    labels as lines.
     """
     begin = text.rfind("\n", 0, max(place - 1, 0)) + 1
     above = text[begin : max(place - 1, 0)].rstrip(" \t")
@@ -258,19 +224,16 @@ def _is_over(text: str, place: int) -> bool:
 
 
 def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]) -> Reply | None:
-    """Return a reply whose action is to think, or for which there is nothing to do yet.
+    """Return a reply whose action is to think, or "none"; None if it acts or contains nothing.
 
-    An answer behind it counts: there is no result that it should have waited for. None where the
-    reply acts, or says nothing at all.
+    An answer after it counts, because it did not have to wait for a result.
     """
-    tool, given = sections.get("action", ""), sections.get("action input")
-    if given is None:
-        tool, given = _call_in(tool)
-    # An action of nothing but markup is none at all; the model hears that it names no action.
-    idle = bool(_word(tool)) and _word(tool) in _NOTHING and _word(given) in _NOTHING
+    tool, text = _action_of(sections)
+    # An action that is only markup is not "none": the model is asked for the name.
+    idle = bool(_word(tool)) and _word(tool) in _NOTHING and _word(text) in _NOTHING
     if tool.strip(" `*\"'.") in tools or not (idle or is_thinking(tool)):
         return None
-    said = named(tool)[1] if _word(given) in _NOTHING else _unwrapped(given)
+    said = named(tool)[1] if _word(text) in _NOTHING else _unwrapped(text)
     thoughts = [common.thought, "" if idle else said]
     thought = "\n".join(filter(None, thoughts))
     if not thought:
@@ -280,12 +243,11 @@ def _thinking(common: Reply, sections: Mapping[str, str], tools: Collection[str]
     return replace(common, thought=thought, only_thinks=True)
 
 
-def _acting(common: Reply, sections: dict[str, str]) -> Reply:
-    tool, given = sections.get("action", ""), sections.get("action input")
-    if given is None:
-        tool, given = _call_in(tool)
+def _acting(common: Reply, sections: Mapping[str, str]) -> Reply:
+    """Return a reply with its action."""
+    tool, text = _action_of(sections)
     tool = tool.strip(" `*\"'.")
-    statement = _unwrapped(given)
+    statement = _unwrapped(text)
     if not tool:
         raise UnparsableReplyError(
             "The reply has an Action Input but names no Action. Write 'Action: query_database' on "
@@ -299,8 +261,11 @@ def _acting(common: Reply, sections: dict[str, str]) -> Reply:
     return replace(common, requests=(ToolRequest(tool, statement),))
 
 
-def _call_in(action: str) -> tuple[str, str]:
-    """Split an action that holds its own input: ``tool(input)``, or a fence on the next line."""
+def _action_of(sections: Mapping[str, str]) -> tuple[str, str]:
+    """Return an action and its input, which may be ``tool(input)``, or a fence on the next line."""
+    action = sections.get("action", "")
+    if "action input" in sections:
+        return action, sections["action input"]
     called = _CALL.fullmatch(action.strip("`").strip())
     if called is not None:
         return called["tool"], _unquoted(called["input"].strip())
@@ -309,12 +274,13 @@ def _call_in(action: str) -> tuple[str, str]:
 
 
 def _unquoted(text: str) -> str:
-    """Return a text without the quotes around it; one that only ends in a literal keeps its own."""
+    """Return a text without quotes around all of it."""
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return text[1:-1] if quoted else text
 
 
 def _answering(common: Reply, answer: str) -> Reply:
+    """Return a reply with its answer."""
     if not answer:
         raise UnparsableReplyError(
             "The Final Answer is empty. Write the decision on the same line as the label."
@@ -323,13 +289,13 @@ def _answering(common: Reply, answer: str) -> Reply:
 
 
 def _unwrapped(statement: str) -> str:
-    """Return a statement without the fence, quotes or JSON that it came in."""
+    """Return a statement without a fence, quotes or JSON around it."""
     statement = statement.strip()
     fenced = _FENCE.search(statement)
     if fenced is not None:
         return fenced["inside"].strip()
     if len(statement) > 1 and statement[0] == statement[-1] in {'"', "'"}:
-        # No statement begins with a quote, so these two are around it, unless they are not a pair.
+        # No statement begins with a quote, so these are around it, unless they are not a pair.
         inside = statement[1:-1]
         return statement if statement[0] in inside else inside.strip()
     if len(statement) > 1 and statement[0] == statement[-1] == "`" and "`" not in statement[1:-1]:
@@ -344,7 +310,7 @@ def _unwrapped(statement: str) -> str:
 
 
 def _argument(arguments: object) -> str:
-    """Return the statement among named arguments: under a usual name, or the only one there is."""
+    """Return the statement among named arguments: under a usual name, or the only argument."""
     if not isinstance(arguments, dict):
         return ""
     named = [arguments[name] for name in _STATEMENT_NAMES if name in arguments]

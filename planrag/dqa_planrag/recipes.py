@@ -1,4 +1,4 @@
-"""What sets the agents apart: each is a recipe for the one loop in `loop.py`."""
+"""The differences between the agents: each is a recipe for the one loop in `loop.py`."""
 
 from __future__ import annotations
 
@@ -13,21 +13,19 @@ class Recipe:
     Attributes
     ----------
     name
-        What commands call it.
+        Its name in commands.
     description
-        One line on what it does and where it comes from.
+        One line with its source.
     plans
-        Whether the run begins with a plan.
+        Whether a run begins with a plan.
     replans
         Whether the plan may be replaced after an observation.
     reads_once
         Whether it may query the database only once.
     thinks
-        Where its format asks for a thought: before each action, before each plan, or nowhere.
+        Whether its format asks for a thought before each action, before each plan, or never.
     simulates
-        Whether it may run the scenario's rules on the database's rows.
-    planner_apart
-        Whether one model plans and another one carries the plan out.
+        Whether it may run the scenario's rules on the rows of the database.
     """
 
     name: str
@@ -37,7 +35,6 @@ class Recipe:
     reads_once: bool = False
     thinks: Literal["acting", "planning", "never"] = "acting"
     simulates: bool = False
-    planner_apart: bool = False
 
 
 RECIPES = (
@@ -74,13 +71,6 @@ RECIPES = (
         plans=True,
         replans=True,
         thinks="planning",
-    ),
-    Recipe(
-        "planrag-two-models",
-        "one model plans and re-plans, another retrieves (left open in PlanRAG, section 8)",
-        plans=True,
-        replans=True,
-        planner_apart=True,
     ),
     Recipe(
         "planrag-sim",

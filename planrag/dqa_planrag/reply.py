@@ -1,15 +1,14 @@
-"""What one reply of a model says, whatever protocol it came in."""
+"""The content of one reply of a model, in any protocol."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 THOUGHT_NOTED = "Nothing was read; go on."
-"""What a model is shown after a step that asked for nothing."""
+"""The message after a step that only thinks."""
 MOST_CALLS = 8
 """Most tools that one reply may call."""
 
@@ -21,66 +20,52 @@ _STEP = re.compile(
 _BEHIND_A_NAME = re.compile(r"[(\[:\n\u2013\u2014]| - ")
 _NUMBERS = re.compile(r"\d{1,3}(?:\s?(?:[-\u2013,&]|to|and)\s?\d{1,3})*")
 
-Given: TypeAlias = str | Mapping[str, Any]
-"""What a tool is given: a text, or arguments by name."""
-
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """One tool that a reply asks for.
+    """A tool call in a reply.
 
     Attributes
     ----------
     tool
-        Its name, as the model wrote it.
-    given
-        What it is given.
+        The name, as the model wrote it.
+    arguments
+        A text, or arguments by name.
     id
-        What the result is sent back under; empty in a protocol without such names.
+        The id for the result; empty in a protocol without ids.
     """
 
     tool: str
-    given: Given
+    arguments: str | Mapping[str, Any]
     id: str = ""
-
-    @property
-    def text(self) -> str:
-        """What it is given, in one text."""
-        if isinstance(self.given, str):
-            return self.given
-        if len(self.given) != 1:
-            return json.dumps(self.given, ensure_ascii=False, default=str)
-        (value,) = self.given.values()
-        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one reply says.
+    """The content of a reply.
 
     Attributes
     ----------
     plan
-        The plan it brings, as a numbered list, or None.
+        Its plan as a numbered list; None without one.
     replan
-        The new plan that replaces the current one, or None where that is kept.
+        The new plan that replaces the current one; None if that is kept.
     keeps
-        Whether it says outright that the current plan is kept; then `plan` only repeats one.
+        Whether it keeps the current plan explicitly; then `plan` only repeats one.
     current_step
-        Number of the plan's step that it takes, as text (``"2"``, ``"2-3"``); empty where it does
-        not say.
+        Number of the current step of the plan, as text (``"2"``, ``"2-3"``); empty without one.
     thought
-        Its reasoning, empty where there is none.
+        Its reasoning; empty without one.
     only_thinks
-        Whether its action is to think: a step that asks for nothing.
+        Whether its action is to think.
     requests
-        The tools it asks for, in order.
+        Its tool calls, in order.
     answer
-        Its decision, or None where it has not decided.
+        Its decision; None without one.
     answer_id
-        What the answer to its decision is sent back under; empty where that needs no name.
+        The id for the answer to its decision; empty in a protocol without ids.
     notes
-        What is sent back for calls that need no result, as (id, text).
+        Answers to its other calls, as (id, text).
     """
 
     plan: str | None = None
@@ -101,19 +86,19 @@ class Reply:
 
 
 def is_thinking(tool: str) -> bool:
-    """Whether an action that no tool carries out is to think, such as PlanRAG's "Self thinking"."""
+    """Return whether an action without a tool is to think, such as PlanRAG's "Self thinking"."""
     name, _ = named(tool)
     return "".join(filter(str.isalpha, name)).lower() in _THINKING
 
 
 def named(action: str) -> tuple[str, str]:
-    """Split an action into its name and what follows in brackets, or behind a colon or dash."""
+    """Split an action into its name and the rest in brackets, or after a colon or dash."""
     name, *rest = _BEHIND_A_NAME.split(action.strip(" `*\"'[]"), maxsplit=1)
     return name, "".join(rest).strip(" `*\"'()[]")
 
 
 def step_in(text: str) -> str:
-    """Return the numbers that the line ``Current step: ...`` of a text names; empty without any."""
+    """Return the numbers in the line ``Current step: ...`` of a text; empty without any."""
     said = _STEP.search(text)
     numbers = said and _NUMBERS.search(said["said"])
     return numbers.group() if numbers else ""

@@ -1,6 +1,6 @@
-"""What scripted models say in the agents' conversations, in both protocols.
+"""The replies of scripted models in the agents' conversations, in both protocols.
 
-A task's message holds what it was made of (`dqa.models.conversation.StepPrompt`), so no prompt is
+The message of a task contains its values (`dqa.models.conversation.StepPrompt`), so no prompt is
 parsed. Observations are read as the model is shown them.
 """
 
@@ -45,7 +45,7 @@ _Messages: TypeAlias = Sequence[BaseMessage]
 
 @dataclass(frozen=True, slots=True)
 class TaskValues:
-    """What a task's message was made of.
+    """The values of a task's message.
 
     Attributes
     ----------
@@ -57,20 +57,12 @@ class TaskValues:
         The recorder of the decision, with evidence and plans.
     is_graph
         Whether the database is a graph.
-    acts
-        Whether the model reads the database and decides, and does not only plan.
     """
 
     question: Question
     recipe: Recipe
     recorder: Recorder
     is_graph: bool
-    acts: bool = True
-
-    @property
-    def writes_plan(self) -> bool:
-        """Whether this model writes the plan itself."""
-        return self.recipe.plans and not (self.recipe.planner_apart and self.acts)
 
     def to_message(self, text: str) -> StepPrompt:
         """Return the message of the task."""
@@ -85,13 +77,13 @@ class _AgentScripts:
         return _find_task(messages) is not None
 
     def reply(self, messages: _Messages, tools: Sequence[str], script: str, seed: int) -> AIMessage:
-        """Return what a script says next: as labelled text, or as calls if there are tools."""
+        """Return a script's next reply: as labelled text, or as calls if there are tools."""
         task = _task_of(messages)
         recipe, recorder = task.recipe, task.recorder
         asked = Task(
             question=task.question,
             is_graph=task.is_graph,
-            once=task.acts and recipe.reads_once,
+            once=recipe.reads_once,
             plans=recipe.plans,
             simulates=recipe.simulates,
         )
@@ -107,7 +99,7 @@ class _AgentScripts:
     ) -> AIMessage | None:
         """Return the plan if a reply has to be that alone; a later one is kept."""
         task = _task_of(messages)
-        if task.acts and "plan" not in tools:
+        if "plan" not in tools:
             return None
         new = None if task.recorder.plans else plan or _PLAINEST
         return _said(task, ScriptTurn(Step("", ""), new, plan or _PLAINEST), tools)
@@ -148,7 +140,7 @@ def scripted_scenario(question: Question, script: str) -> Scenario:
 
 
 def _find_task(messages: _Messages) -> TaskValues | None:
-    """Return what the last task was made of; None without one."""
+    """Return the values of the last task; None without one."""
     for message in reversed(messages):
         if isinstance(message, StepPrompt) and message.package == PACKAGE:
             task: TaskValues = message.values["task"]
@@ -180,7 +172,7 @@ def _said(task: TaskValues, turn: ScriptTurn, tools: Sequence[str]) -> AIMessage
 
 def _current_step(task: TaskValues, turn: ScriptTurn) -> list[str]:
     """Return the line that says which step of its plan a turn takes; none without a plan."""
-    if not task.writes_plan:
+    if not task.recipe.plans:
         return []
     steps = len(steps_of(turn.plan or _PLAINEST))
     number = min(len(task.recorder.evidence) + 1, steps)
@@ -190,12 +182,10 @@ def _current_step(task: TaskValues, turn: ScriptTurn) -> list[str]:
 def _worded(task: TaskValues, turn: ScriptTurn) -> str:
     """Word a turn in the labels that the format asks for."""
     recipe, plan = task.recipe, list[str]()
-    if task.writes_plan and not task.recorder.plans:
+    if task.recipe.plans and not task.recorder.plans:
         plan = [f"Plan:\n{turn.plan or _PLAINEST}"]
-    elif task.writes_plan and recipe.replans:
+    elif task.recipe.plans and recipe.replans:
         plan = [f"Re-plan:\n{turn.new_plan}" if turn.new_plan else "Re-plan: keep"]
-    if not task.acts:
-        return "\n".join(plan)
     thought = [f"Thought: {turn.move.thought}"] if recipe.thinks != "never" else []
     if isinstance(turn.move, Answer):
         acts = [f"Final Answer: {turn.move.answer}"]
@@ -212,10 +202,8 @@ def _calling(task: TaskValues, turn: ScriptTurn, offered: set[str]) -> AIMessage
     if "plan" in offered:
         return _called("", [("plan", {"steps": _steps(turn.plan or _PLAINEST)})])
     new_plan = turn.new_plan if task.recorder.evidence else None
-    if "replan" in offered and (new_plan or not task.acts):
+    if "replan" in offered and new_plan:
         calls.append(("replan", {"steps": _steps(turn.new_plan)}))
-    if not task.acts:
-        return _called("", calls)
     if isinstance(move, Answer):
         calls.append(("decide", {"decision": move.answer}))
     elif move.tool == COMPARE:

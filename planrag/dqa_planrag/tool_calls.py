@@ -1,8 +1,8 @@
 """The protocol `tools`: the provider's own tool calls; plans and decisions are structured output.
 
-Besides what an agent acts with, its model is offered three tools that say something: ``plan`` and
-``replan`` bring the steps of a plan, ``decide`` brings the decision. Only what may be called at a
-stage is offered, and ids of calls are our own: providers repeat theirs, or leave them empty.
+The model has three tools besides those of the agent: ``plan`` and ``replan`` take the steps of a
+plan, ``decide`` takes the decision. Each stage offers only the tools that may be called. The ids of
+calls are our own, because providers repeat theirs, or leave them empty.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
@@ -22,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.plans import STEP_NUMBER, list_in, steps_of
 from dqa.deciders.base import ProtocolName
-from dqa.deciders.tools import Arguments, Text, fitted_arguments, schema_of
+from dqa.deciders.tools import Arguments, Text, checked_arguments, schema_of
 from dqa.models.calling import ChatRunnable
 from dqa.models.conversation import EMPTY_REPLY
 from dqa_planrag.react import spoken
@@ -39,7 +38,7 @@ from dqa_planrag.toolbox import Toolbox
 
 
 def _listed(value: object) -> object:
-    """Take a plan that came as one text, or in one entry, for its steps."""
+    """Return the steps of a plan that was written as one text, or as one entry."""
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = list_in(value[0]) or value
     return [step.text for step in steps_of(value)] if isinstance(value, str) else value
@@ -73,17 +72,16 @@ class _Write(Arguments):
 
 
 _SAYING: Mapping[str, type[Arguments]] = {"plan": _Plan, "replan": _Replan, "decide": _Decide}
-"""The tools that say something and do nothing."""
+"""The tools of plans and decisions, by name."""
 
 _DROPPED = "Not taken: it was made before the results beside it were known. Look at them first."
 _NOTED = "Noted."
-_NO_TOOLS = Toolbox(())
 _NO_NAME = re.compile(r"[^\w-]", re.ASCII)
 _LONGEST_NAME = 64
 
 
 def _definition(name: str, description: str, schema: type[BaseModel]) -> dict[str, Any]:
-    """Return a tool as providers are told of it."""
+    """Return the definition of a tool for providers."""
     described = convert_to_openai_tool(schema)
     described["function"] |= {"name": name, "description": description}
     return described
@@ -99,28 +97,24 @@ def _offer(name: str, toolbox: Toolbox) -> dict[str, Any]:
 
 
 class ToolCalls:
-    """Replies call tools; see `dqa_planrag.protocols.TalkProtocol`."""
+    """Replies call tools; the attributes are those of `dqa_planrag.react.ReAct`."""
 
     name: ProtocolName = "tools"
     stop: tuple[str, ...] = ()
     plan_first = "The plan comes first. Call plan with its steps, before anything else."
-    verdict_first = "There is no plan yet. Call plan with its steps."
     answer_now = (
         "The database has been read once and cannot be read again. Call decide with the decision."
     )
+    after_plan = after_thought = ""  # these calls are answered already
 
     def offering(
         self, model: BaseChatModel, tools: Sequence[str], toolbox: Toolbox
     ) -> ChatRunnable:
-        """Return the model with these tools bound to it."""
+        """Return the model with these tools."""
         return model.bind_tools([_offer(name, toolbox) for name in tools])
 
-    def spoken(self, message: AIMessage) -> str:
-        """Return the text beside the calls."""
-        return spoken(message.text)
-
     def calls(self, message: AIMessage, reply: Reply | None) -> list[dict[str, Any]]:
-        """Return every call, readable or not, with its arguments as JSON."""
+        """Return all calls, readable or not, with their arguments as JSON."""
         del reply
         broken = [(call["name"], call["args"]) for call in message.invalid_tool_calls]
         called = [(call["name"], _as_json(call["args"])) for call in message.tool_calls]
@@ -129,28 +123,56 @@ class ToolCalls:
     def read(
         self, message: AIMessage, step: int, offered: Sequence[str], toolbox: Toolbox
     ) -> Reply:
-        """Read an agent's reply. What is asked in the same reply goes before a decision.
+        """Read a reply. Its other calls have priority over its decision.
 
-        A tool that is not offered now is like one that does not exist. Only a plan is taken for
-        the new one that it is.
+        A tool that is not offered now does not exist, except that ``plan`` is read as ``replan``.
         """
+        _check_calls(message)
         accepted = {*offered, "plan"} if "replan" in offered else set(offered)
-        return _read(message, step, accepted, toolbox)
+        text = spoken(message.text)
+        requests, notes = list[ToolRequest](), list[tuple[str, str]]()
+        thoughts, plans = [without_step(text)], dict[str, str | None]()
+        answer, answer_id = None, ""
+        for place, call in enumerate(message.tool_calls):
+            call_id, tool, arguments = f"call_{step}_{place}", call["name"], call["args"]
+            if tool in toolbox.tools:
+                requests.append(ToolRequest(tool, toolbox.checked(tool, arguments), call_id))
+            elif is_thinking(tool):
+                thoughts += [str(said) for said in arguments.values()]
+                notes.append((call_id, THOUGHT_NOTED))
+            elif tool not in accepted or tool not in _SAYING:
+                requests.append(ToolRequest(tool, _as_json(arguments), call_id))
+            elif tool == "decide":
+                if answer_id:
+                    raise UnparsableReplyError("The reply decides twice. Call decide once.")
+                answer = checked_arguments(tool, _Decide, arguments)["decision"]
+                answer_id = call_id
+            else:
+                plans[tool] = _numbered(checked_arguments(tool, _SAYING[tool], arguments)["steps"])
+                if tool == "plan" and not plans[tool]:
+                    raise UnparsableReplyError("The plan has no steps. Call plan with its steps.")
+                notes.append((call_id, _NOTED))
+        only_notes = not requests and not answer_id
+        if answer_id and requests:
+            notes.append((answer_id, _DROPPED))
+            answer, answer_id = None, ""
+        return Reply(
+            plan=plans.get("plan"),
+            replan=plans.get("replan"),
+            thought="\n".join(filter(None, thoughts)),
+            requests=tuple(requests),
+            answer=answer,
+            answer_id=answer_id,
+            notes=tuple(notes),
+            current_step=step_in(text),
+            only_thinks=only_notes and any(note == THOUGHT_NOTED for _, note in notes),
+        )
 
-    def read_verdict(self, message: AIMessage, step: int) -> Reply:
-        """Read the reply of a model that only plans."""
-        for call in message.tool_calls:
-            if call["name"] not in {"plan", "replan"}:
-                raise UnparsableReplyError(
-                    f"There is no tool '{call['name']}' here: call plan or replan."
-                )
-        return _read(message, step, {"plan", "replan"}, _NO_TOOLS)
+    def history(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
+        """Return a reply's calls, and the answers to those without a result.
 
-    def kept(self, message: AIMessage, reply: Reply | None) -> list[BaseMessage]:
-        """Keep the calls, and send back what needs no result; of a useless reply, a description.
-
-        A call that nothing answers, or whose arguments are no JSON, makes providers reject the
-        whole conversation.
+        An unreadable reply becomes a description: providers reject a conversation with an
+        unanswered call, or with arguments that are not JSON.
         """
         text = spoken(message.text)
         if reply is None:
@@ -165,18 +187,10 @@ class ToolCalls:
         notes = [ToolMessage(note, tool_call_id=name) for name, note in reply.notes]
         return [AIMessage(text, tool_calls=calls), *notes]
 
-    def noted(self) -> list[BaseMessage]:
-        """Add nothing: the calls of the reply are answered already."""
-        return []
-
-    def thought_on(self) -> list[BaseMessage]:
-        """Add nothing: the calls of the reply are answered already."""
-        return []
-
     def observed(
         self, results: Sequence[tuple[ToolRequest, str]], closing: str
     ) -> list[BaseMessage]:
-        """Send each result back under its call's id; some providers want no user's turn there."""
+        """Return each result under the id of its call; some providers allow no user's turn here."""
         shown: list[BaseMessage] = []
         for place, (request, text) in enumerate(results, start=1):
             last_words = f"\n\n{closing}" if closing and place == len(results) else ""
@@ -184,74 +198,24 @@ class ToolCalls:
             shown.append(ToolMessage(text + last_words, tool_call_id=request.id, name=name))
         return shown
 
-    def accepted(self, reply: Reply) -> list[BaseMessage]:
-        """Answer the call of decide."""
-        return [ToolMessage(_NOTED, tool_call_id=reply.answer_id, name="decide")]
-
     def refused(self, reply: Reply, problem: str) -> list[BaseMessage]:
-        """Answer the call of decide with what is wrong with it."""
+        """Answer the call of decide with the problem of an invalid decision."""
         return self.objected(reply, f"Error: the decision was not taken. {problem}")
 
-    def objected(self, reply: Reply, told: str) -> list[BaseMessage]:
-        """Answer the call of decide with what a person says to it."""
-        return [ToolMessage(told, tool_call_id=reply.answer_id, name="decide")]
-
-
-def _read(message: AIMessage, step: int, accepted: AbstractSet[str], toolbox: Toolbox) -> Reply:
-    """Read a reply whose calls may say what is in `accepted`, and ask for what is in `toolbox`."""
-    _check_calls(message)
-    text = spoken(message.text)
-    requests, notes, thoughts = list[ToolRequest](), list[tuple[str, str]](), [without_step(text)]
-    plans = dict[str, str | None]()
-    answer, deciding = None, ""
-    for place, call in enumerate(message.tool_calls):
-        call_id, tool, arguments = f"call_{step}_{place}", call["name"], call["args"]
-        if tool in toolbox.tools:
-            requests.append(ToolRequest(tool, toolbox.checked(tool, arguments), call_id))
-        elif is_thinking(tool):
-            thoughts += [str(said) for said in arguments.values()]
-            notes.append((call_id, THOUGHT_NOTED))
-        elif tool not in accepted or tool not in _SAYING:
-            requests.append(ToolRequest(tool, _as_json(arguments), call_id))
-        elif tool == "decide":
-            if deciding:
-                raise UnparsableReplyError("The reply decides twice. Call decide once.")
-            answer = fitted_arguments(tool, _Decide, arguments)["decision"]
-            deciding = call_id
-        else:
-            plans[tool] = _numbered(fitted_arguments(tool, _SAYING[tool], arguments)["steps"])
-            if tool == "plan" and not plans[tool]:
-                raise UnparsableReplyError("The plan has no steps. Call plan with its steps.")
-            notes.append((call_id, _NOTED))
-    only_noted = not requests and not deciding
-    if deciding and requests:
-        notes.append((deciding, _DROPPED))
-        answer, deciding = None, ""
-    return Reply(
-        plan=plans.get("plan"),
-        replan=plans.get("replan"),
-        thought="\n".join(filter(None, thoughts)),
-        requests=tuple(requests),
-        answer=answer,
-        answer_id=deciding,
-        notes=tuple(notes),
-        current_step=step_in(text),
-        only_thinks=only_noted and any(note == THOUGHT_NOTED for _, note in notes),
-    )
+    def objected(self, reply: Reply, message: str) -> list[BaseMessage]:
+        """Answer the call of decide with a person's message."""
+        return [ToolMessage(message, tool_call_id=reply.answer_id, name="decide")]
 
 
 def _numbered(steps: Iterable[str]) -> str | None:
-    """Return a plan's steps as a numbered list; None where there are none.
-
-    Numbers that the steps brought along are replaced.
-    """
-    kept = [STEP_NUMBER.sub("", " ".join(step.split())) for step in steps]
-    lines = [f"{number}. {step}" for number, step in enumerate(filter(None, kept), 1)]
+    """Return a plan's steps as a numbered list with new numbers; None without steps."""
+    texts = [STEP_NUMBER.sub("", " ".join(step.split())) for step in steps]
+    lines = [f"{number}. {step}" for number, step in enumerate(filter(None, texts), 1)]
     return "\n".join(lines) or None
 
 
 def _check_calls(message: AIMessage) -> None:
-    """Raise `UnparsableReplyError` where no call can be read, or one of them cannot."""
+    """Raise `UnparsableReplyError` unless there are calls, and all of them can be read."""
     if message.invalid_tool_calls:
         broken = message.invalid_tool_calls[0]
         raise UnparsableReplyError(
@@ -268,7 +232,7 @@ def _check_calls(message: AIMessage) -> None:
 
 
 def _sendable(tool: str) -> str:
-    """Return a tool's name in the letters that providers take: others reject the conversation."""
+    """Return a tool's name in letters that all providers accept."""
     return _NO_NAME.sub("_", tool)[:_LONGEST_NAME] or "unnamed"
 
 
@@ -277,5 +241,5 @@ def _as_json(arguments: object) -> str:
 
 
 def _place(name: str) -> int:
-    """Return which call of its reply an id belongs to."""
+    """Return the position of a call in its reply, by its id."""
     return int(name.rpartition("_")[2])

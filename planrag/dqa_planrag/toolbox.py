@@ -1,4 +1,4 @@
-"""What an agent acts with: some of the tools of `dqa.deciders.tools`."""
+"""The tools of an agent: some of those in `dqa.deciders.tools`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from langchain_core.tools import BaseTool
 from dqa.core.errors import UnparsableReplyError
 from dqa.core.evidence import Evidence
 from dqa.core.question import AnswerForm
-from dqa.deciders.tools import arguments_from_text, checked_arguments, use_tool
+from dqa.deciders.tools import arguments_from_text, checked_arguments, schema_of, use_tool
 from dqa_planrag.reply import ToolRequest
 
 
@@ -20,9 +20,9 @@ class Toolbox:
     Attributes
     ----------
     tools
-        By name, in the order in which models read of them.
+        The tools by name, in the order of the prompt.
     answer_form
-        What the decision has to be, which is given like an argument of a tool.
+        The form of the decision.
     """
 
     def __init__(self, tools: Iterable[BaseTool], answer_form: AnswerForm = "candidate") -> None:
@@ -31,26 +31,27 @@ class Toolbox:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the tools are called."""
+        """The names of the tools."""
         return tuple(self.tools)
 
     def checked(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a call's arguments as its tool takes them; see `checked_arguments`."""
-        return checked_arguments(self._tool(name), arguments)
+        """Return the arguments of a call in the types of its tool; see `checked_arguments`."""
+        return checked_arguments(name, schema_of(self._tool(name)), arguments)
 
     def use(self, request: ToolRequest) -> Evidence:
-        """Carry a request out.
+        """Call a tool.
 
         Raises
         ------
         UnparsableReplyError
-            There is no such tool, or it takes other arguments; the message tells the model.
+            The tool does not exist, or takes other arguments; the message is for the model.
         InfrastructureError
             The database, or another server, failed.
         """
-        tool, given = self._tool(request.tool), request.given
-        arguments = arguments_from_text(tool, given) if isinstance(given, str) else given
-        return use_tool(tool, checked_arguments(tool, arguments))
+        tool, arguments = self._tool(request.tool), request.arguments
+        if isinstance(arguments, str):
+            arguments = arguments_from_text(tool, arguments)
+        return use_tool(tool, self.checked(tool.name, arguments))
 
     def _tool(self, name: str) -> BaseTool:
         if name not in self.tools:

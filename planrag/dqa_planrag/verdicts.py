@@ -1,7 +1,7 @@
-"""What a labelled reply says of the plan: the plan itself, or a verdict on the current one.
+"""The plan in a labelled reply, or its verdict on the current plan.
 
-A verdict is the whole new plan or a word that keeps the current one; or, in the idiom of models
-trained on PlanRAG's own format (appendix A.6.2), ``Y`` or ``N`` with the line ``Plan:`` below it.
+A verdict is the whole new plan, or a word that keeps the current one. Models trained on PlanRAG's
+own format (appendix A.6.2) write ``Y`` or ``N`` with the line ``Plan:`` below it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dqa.core.errors import UnparsableReplyError
 from dqa.core.plans import STEP_NUMBER, list_in, steps_of
 from dqa_planrag.reply import Reply
 
-KEPT = re.compile(
+_KEPT = re.compile(
     r"""[\W_]*(?:keep|kept|no|none|n/a|not\ (?:needed|necessary|required)|unchanged
     |no\ (?:change|changes|re-?plan(?:ning)?)(?:\ (?:is|are)\ needed|\ needed)?
     |(?:keep\ )?(?:the\ )?(?:current\ )?plan(?:\ (?:still\ )?(?:serves|holds|stands|works))?
     |keep\ (?:it|going))[\W_]*""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""A verdict that is nothing but words which keep the plan."""
+"""A verdict of words that keep the plan, and nothing else."""
 _KEEPING = re.compile(
     r"""(?<!\bnot\ )(?<!\blonger\ )\b(?:keep|kept|keeping|unchanged
     |as\ (?:it\ is|is|planned)|continue|proceed|go\ on|still
@@ -28,27 +28,27 @@ _KEEPING = re.compile(
     |remains?|stands|holds|serves|valid|sufficient|fine)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""Words of a verdict that lists no steps and lets the plan stand."""
+"""Words that keep the plan, in a verdict without a list of steps."""
 _WORD = re.compile(r"[\W_]*(?:(?P<yes>y(?:es)?)|no?)(?![\w-])", re.IGNORECASE)
-"""The word that a verdict may begin with: whether the plan is replaced."""
+"""The first word of a verdict: whether the plan is replaced."""
 _PLAN = re.compile(r"[\W_]*plan[*_ ]*:", re.IGNORECASE)
 """The label of the plan that a "no" repeats."""
 _LABELLED = re.compile(r"plan[*_ ]*:[\W_]*\Z", re.IGNORECASE)
-"""Words that end in the label of the list behind them."""
+"""Words that end in the label of the next list."""
 
 
 def planning_in(sections: Mapping[str, str]) -> Reply:
-    """Return what a reply says of the plan, and nothing else of it.
+    """Return a reply with its plan, and nothing else.
 
     Parameters
     ----------
     sections
-        A reply's texts by label: ``plan``, ``replan``, and ``new plan`` for one behind a verdict.
+        A reply's texts by label: ``plan``, ``replan``, and ``new plan`` for one after a verdict.
 
     Raises
     ------
     UnparsableReplyError
-        Its verdict neither says that the plan is kept nor brings another.
+        Its verdict neither keeps the plan nor contains another.
     """
     plan, behind = sections.get("plan") or None, sections.get("new plan") or None
     verdict = sections.get("replan")
@@ -63,10 +63,10 @@ def planning_in(sections: Mapping[str, str]) -> Reply:
 
 
 def _is_no(verdict: str, end: int, behind: str | None) -> bool:
-    """Whether the "no" up to `end` is the verdict, and does not begin a sentence.
+    """Return whether the "no" up to `end` is the verdict, and not the start of a sentence.
 
-    It is alone on its line, the line ``Plan:`` follows it, or punctuation and a reason do. Before
-    a list it may also begin the reason for another plan.
+    It is alone on its line, or the line ``Plan:`` or punctuation and a reason follow it. Before a
+    list it may also begin the reason for another plan.
     """
     rest = verdict[end:]
     line, _, _ = rest.partition("\n")
@@ -77,12 +77,12 @@ def _is_no(verdict: str, end: int, behind: str | None) -> bool:
 
 
 def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
-    """Return the plan that follows a "yes": in the verdict, below it, or else above it."""
+    """Return the plan that belongs to a "yes": in the verdict, below it, or else above it."""
     listed = list_in(verdict)
     if listed is None and behind is None and len(steps_of(verdict.strip())) > 1:
         listed = None if _KEEPING.search(verdict) else verdict.strip()
     found = listed or behind or plan
-    if found is not None and KEPT.fullmatch(found):
+    if found is not None and _KEPT.fullmatch(found):
         return None
     if found is None and not _KEEPING.search(verdict):
         raise UnparsableReplyError(
@@ -93,17 +93,17 @@ def _replaced(verdict: str, behind: str | None, plan: str | None) -> str | None:
 
 
 def _replan(verdict: str, behind: str | None) -> str | None:
-    """Return the new plan that a verdict brings, or None where it keeps the current one."""
+    """Return the new plan in a verdict; None if it keeps the current one."""
     listed = list_in(verdict)
     if listed is not None:
         before = verdict.removesuffix(listed)
-        # Within a line, numbers may count the reasons why the plan is kept.
+        # Numbers within a line may count the reasons to keep the plan.
         counts = STEP_NUMBER.search(verdict) is None and not _LABELLED.search(before)
         if counts and _KEEPING.search(before):
             return None
-        # "keep" before a list says nothing about whether it is another one: the loop compares.
-        return listed if KEPT.fullmatch(before) else verdict
-    if not verdict or behind or KEPT.fullmatch(verdict) or _KEEPING.search(verdict):
+        # "keep" before a list does not decide whether the list is new: the loop compares.
+        return listed if _KEPT.fullmatch(before) else verdict
+    if not verdict or behind or _KEPT.fullmatch(verdict) or _KEEPING.search(verdict):
         return None
     raise UnparsableReplyError(
         "The Re-plan neither keeps the plan nor brings a new one. Write either the one word "

@@ -24,7 +24,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> api.Run:
     """A run of agents that talk, one that is asked for rankings, and a baseline."""
     return api.evaluate(
         api.GeneratedQuestions(count=2, seed=4),
-        ["planrag-two-models", "self-consistency", "first"],
+        ["planrag", "self-consistency", "first"],
         databases=["sqlite"],
         epochs=2,
         protocol="tools",
@@ -78,7 +78,7 @@ def test_the_conversation_and_every_call_of_model_and_tool_are_there(
             if message.role == "assistant"
             for call in message.tool_calls or ()
         }
-        if trace.decider == "planrag-two-models":
+        if trace.decider == "planrag":
             assert [m.role for m in sample.messages[:2]] == ["system", "user"]
             answered = {m.tool_call_id for m in sample.messages if m.role == "tool"}
             assert answered

@@ -64,7 +64,6 @@ def test_the_oracle_is_right_where_a_record_tells(
     ("decider", "problem"),
     [
         ("planrag", "scripted:analyst answers only questions of the scenarios locating, building"),
-        ("planrag-two-models", "scripted:analyst answers only"),
     ],
 )
 @pytest.mark.parametrize("recording", [False, True])

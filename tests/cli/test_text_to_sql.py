@@ -16,7 +16,7 @@ from dqa.testing.models import answer, query
 from tests.cli.conftest import Command
 from tests.text_to_sql import QUESTIONS, bird_entries, gold_of, write_bird, write_spider
 
-AGENTS = ("singlerag", "iterrag", "planrag", "planrag-no-replan", "planrag-two-models")
+AGENTS = ("singlerag", "iterrag", "planrag", "planrag-no-replan")
 
 
 @pytest.fixture

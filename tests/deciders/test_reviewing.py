@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 
 import dqa
 from dqa.core.review import MOST_TRIES, reviews_in
@@ -188,36 +189,8 @@ def test_a_refused_plan_is_made_again(shop: Path, protocol: Any) -> None:
     )
 
 
-@PROTOCOLS
-def test_a_planner_apart_is_told_what_became_of_its_plan(shop: Path, protocol: Any) -> None:
-    """It plans again where it was refused; the agent gets the corrected one."""
-    react = protocol == "react"
-    plans: list[Any] = [f"Plan:\n{PLAN}", "Plan:\n1. Read costs", "Re-plan: keep"]
-    if not react:
-        plans = [calling("plan", ["Read"]), calling("plan", ["Read costs"]), calling("replan", [])]
-    planner = GivenReplies(plans, name="planner")
-    person = Person({"action": "refuse"}, {"action": "correct", "text": "1. Read all"})
-    trace, _ = decide(
-        *(shop, person, ("plan",)),
-        *(query(COSTS), answer("North")),
-        decider="planrag-two-models",
-        planner=planner,
-        protocol=protocol,
-    )
-    assert trace.plans == ("1. Read all",)
-    assert trace.choice == "North"
-    told = [request.messages[-1].text for request in planner.requests]
-    assert told[1].endswith("Write another plan, which takes that into account.")
-    conversation = "\n".join(m.text for m in planner.requests[2].messages)
-    assert "A person corrected your plan. This is the plan from now on:\n1. Read all" in (
-        conversation
-    )
-
-
 def calling(tool: str, steps: list[str]) -> Any:
-    """Return a reply that calls one of the planner's tools."""
-    from langchain_core.messages import AIMessage
-
+    """Return a reply that calls a tool with the steps of a plan."""
     call = {"name": tool, "args": {"steps": steps}, "id": "x", "type": "tool_call"}
     return AIMessage("", tool_calls=[call])
 

@@ -43,7 +43,7 @@ def test_two_models_of_one_name_and_what_is_no_model_are_refused() -> None:
     """Results could not tell the two apart."""
     one, other = GivenReplies([]), GivenReplies([])
     with pytest.raises(UsageError, match="both called 'scripted:replies'"):
-        dqa.evaluate(QUESTIONS, "planrag-two-models", model=one, planner=other)
+        dqa.evaluate(QUESTIONS, "planrag", models=[one, other])
     with pytest.raises(UsageError, match=r"is not a decider: .* inherits from dqa\.Decider"):
         dqa.evaluate(QUESTIONS, ["planrag", object()])  # type: ignore[list-item]
     with pytest.raises(UsageError, match=r"^model is a int: give a name such as openai:gpt-5"):

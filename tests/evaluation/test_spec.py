@@ -41,7 +41,6 @@ WHOLE = RunSpec(
     deciders=["planrag", "first", "planrag"],
     databases=["sqlite", LOCATION],
     model=ModelSpec(name="openai:m", base_url="http://localhost:1/v1"),
-    planner="scripted:greedy",
     protocol="tools",
     settings={"planrag.x": 3},
     rule_set="paper",
@@ -225,7 +224,6 @@ def test_two_specs_differ_field_by_field() -> None:
     other = one.changed(
         max_steps=3,
         model="openai:m",
-        planner="a:b",
         limits=Limits(rows=5),
         display=Display(digits=0),
         databases=("sqlite",),
@@ -236,7 +234,6 @@ def test_two_specs_differ_field_by_field() -> None:
         "limits.rows was 200 and is now 5",
         "max_steps was 20 and is now 3",
         'model.name was "scripted:analyst" and is now "openai:m"',
-        'planner was null and is now {"name": "a:b", "base_url": null, "label": null}',
     ]
 
 

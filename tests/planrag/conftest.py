@@ -1,4 +1,4 @@
-"""A small world in a real database, and a chat model that says what a test wants."""
+"""A small world in a real database, a chat model with prepared replies, and runs of agents."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from pydantic import Field
 
 from dqa import plugins
 from dqa.core.database import Database
+from dqa.core.decision import Decision
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
+from dqa.deciders.base import Settings
 from dqa.loaders.generator import generate
 
 COUNT = {
@@ -31,7 +33,7 @@ COUNT = {
 
 
 class Replies(BaseChatModel):
-    """Says the given replies one after the other and remembers what it was shown and offered."""
+    """Gives its replies in order, and records the messages and tools that it was sent."""
 
     replies: list[Any]
     shown: list[list[BaseMessage]] = Field(default_factory=list)
@@ -59,7 +61,7 @@ class Replies(BaseChatModel):
     def bind_tools(
         self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Take the tools along, and remember them when asked."""
+        """Bind the tools."""
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
 
 
@@ -98,15 +100,49 @@ def assert_sendable(messages: Sequence[BaseMessage]) -> None:
     assert asked == []
 
 
-def assert_alternating(messages: Sequence[BaseMessage]) -> None:
-    """No two messages of one side stand beside each other."""
-    sides = [isinstance(message, HumanMessage) for message in messages[1:]]
-    assert sides == [place % 2 == 0 for place in range(len(sides))]
-
-
 def open_question(questions: QuestionSet) -> Question:
     """The first Locating question without its list, so that any words are an answer."""
     return replace(questions.find("locating/1"), candidates=None)
+
+
+def run(
+    agent: str,
+    questions: QuestionSet,
+    database: Database,
+    *replies: object,
+    question: Question | None = None,
+    **settings: Any,
+) -> tuple[Decision, Replies]:
+    """Let an agent decide a question, an open one by default, with these replies.
+
+    Every conversation that it sends is checked.
+    """
+    model = Replies(replies=list(replies))
+    decider = plugins.decider(agent)(model, Settings(**settings))
+    decision = decider.decide(question or open_question(questions), database)
+    for messages in model.shown:
+        assert_sendable(messages)
+    return decision, model
+
+
+def act(database: Database, before: str = "") -> str:
+    """A labelled reply that counts the nodes."""
+    return f"{before}Thought: count\nAction: query_database\nAction Input: {COUNT[database.kind]}"
+
+
+def query(database: Database) -> tuple[str, dict[str, Any]]:
+    """A call that counts the nodes."""
+    return "query_database", {"statement": COUNT[database.kind]}
+
+
+def kinds(decision: Decision) -> list[str]:
+    """The kinds of events, in order."""
+    return [event.kind for event in decision.trace]
+
+
+def problems(decision: Decision) -> list[str]:
+    """The problems of replies that could not be used."""
+    return [e.data["problem"] for e in decision.trace if e.kind == "parse_failure"]
 
 
 @pytest.fixture(scope="session")

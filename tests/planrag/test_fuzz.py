@@ -34,7 +34,7 @@ from dqa.evaluation.plan import Task
 from dqa.evaluation.results import Result
 from dqa.evaluation.score import Judge
 from dqa.evaluation.traces import Trace
-from dqa_planrag.protocols import protocol
+from dqa_planrag.protocols import PROTOCOLS
 from dqa_planrag.recipes import RECIPES
 from dqa_planrag.reply import Reply
 from dqa_planrag.toolbox import Toolbox
@@ -270,7 +270,7 @@ def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
     name: str, each: int, watched: Watched, questions: QuestionSet
 ) -> None:
     """A reply is read or refused, and no statement of it runs that the guard has not passed."""
-    talk, toolbox = protocol(name), toolbox_of(watched, questions)
+    talk, toolbox = PROTOCOLS[name], toolbox_of(watched, questions)
     messages = mutated().map(AIMessage) if name == "react" else MESSAGES
     watched.counts.clear()
 
@@ -284,26 +284,21 @@ def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
     @given(message=messages)
     def read(message: AIMessage) -> None:
         watched.counts["replies"] += 1
-        for offered in ((), OFFERED):
-            reply = None
-            try:
-                if offered:
-                    reply = talk.read(message, 1, offered, toolbox)
-                else:
-                    reply = talk.read_verdict(message, 1)
-            except UnparsableReplyError:
-                watched.counts["unparsable"] += 1
-            else:
-                carried_out(reply, watched, toolbox)
-            assert_sendable(
-                [
-                    *talk.kept(message, reply),
-                    *talk.observed([(asked, "x") for asked in reply.requests] if reply else (), ""),
-                    *(talk.accepted(reply) if reply and reply.answer is not None else ()),
-                ]
-            )
-            talk.calls(message, reply)
-            talk.spoken(message)
+        reply = None
+        try:
+            reply = talk.read(message, 1, OFFERED, toolbox)
+        except UnparsableReplyError:
+            watched.counts["unparsable"] += 1
+        else:
+            carried_out(reply, watched, toolbox)
+        assert_sendable(
+            [
+                *talk.history(message, reply),
+                *talk.observed([(asked, "x") for asked in reply.requests] if reply else (), ""),
+                *(talk.refused(reply, "x") if reply and reply.answer is not None else ()),
+            ]
+        )
+        talk.calls(message, reply)
 
     read()
     assert watched.counts["replies"] == each
@@ -332,15 +327,15 @@ def test_whole_runs_of_such_replies_end_in_a_decision_that_can_be_kept(
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(replies=st.lists(messages, min_size=12, max_size=12))
+    @given(replies=st.lists(messages, min_size=6, max_size=6))
     def decide(replies: list[AIMessage]) -> None:
         recipe = next(recipes)
-        model, planner = Replies(replies=replies[:6]), Replies(replies=replies[6:] * 4)
-        chosen = Settings(max_steps=5, limits=SHORT, protocol=name, planner=planner)
+        model = Replies(replies=replies)
+        chosen = Settings(max_steps=5, limits=SHORT, protocol=name)
         decision = plugins.decider(recipe.name)(model, chosen).decide(question, watched.database)
         assert watched.unguarded() == []
         assert decision.ending in {Ending.ANSWERED, Ending.UNPARSABLE, Ending.STEP_LIMIT}
-        for shown in (*model.shown, *planner.shown):
+        for shown in model.shown:
             assert_sendable(shown)
         endings[decision.ending] += 1
         task = Task(question, f"sqlite {endings.total()}", recipe.name, "", model="fuzz")

@@ -1,265 +1,213 @@
-"""Reading replies in the agents' text format."""
+"""Reading replies in the agents' text format, and in PlanRAG's own (section 4, appendix A.6)."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from dqa.core.database import Database
+from dqa.core.decision import Ending
 from dqa.core.errors import UnparsableReplyError
-from dqa_planrag.react import parse_reply, parse_verdict, spoken
+from dqa.core.plans import steps_of
+from dqa.core.question_set import QuestionSet
+from dqa_planrag.react import parse_reply, spoken
 from dqa_planrag.reply import Reply, ToolRequest
+from tests.planrag.conftest import act, kinds, run
+
+STATEMENT = "SELECT a,\n       b\nFROM t"
+THOUGHT = "The gain is 3 at a and 5 at b."
 
 
-def test_an_action_with_its_input_is_read() -> None:
-    """The tool, the statement and the thought come out as written."""
-    reply = parse_reply(
-        "Thought: look first\nAction: query_database\nAction Input: SELECT 1\nFROM t"
-    )
-    assert reply == Reply(
-        thought="look first", requests=(ToolRequest("query_database", "SELECT 1\nFROM t"),)
-    )
-
-
-def test_a_plan_and_an_action_stand_in_one_reply() -> None:
-    """A first reply opens with its plan and acts at once."""
-    reply = parse_reply("Plan:\n1. look\n2. choose\nThought: x\nAction: q\nAction Input: SELECT 1")
-    assert reply.plan == "1. look\n2. choose"
-    assert reply.requests == (ToolRequest("q", "SELECT 1"),)
+def test_every_section_of_a_reply_is_read() -> None:
+    """A first reply begins with its plan and acts at once."""
+    acts = "Action: query_database\nAction Input: SELECT 1\nFROM t"
+    reply = parse_reply(f"Plan:\n1. look\n2. choose\nThought: x\n{acts}")
+    request = ToolRequest("query_database", "SELECT 1\nFROM t")
+    assert reply == Reply(plan="1. look\n2. choose", thought="x", requests=(request,))
 
 
 @pytest.mark.parametrize(
     "verdict",
     [
-        *("keep", "Keep.", '"keep"', "**keep**", "No", "none", "not needed", "", "keep the plan"),
-        *("The plan still serves.", "No change needed.", "Keep the current plan", "unchanged"),
-        *("keep. The data fits.", "keep the plan as it is", "No need to re-plan."),
-        *("The plan is still valid.", "keep (no change needed)", "Keep, step 2 is next."),
-        *("No new plan is needed:\nit stands.", "The threshold of\n2.5 is fine, continue."),
+        *("keep", '"keep"', "**keep**", "No", "none", "", "keep the plan", "No change needed."),
+        *("keep. The data fits.", "No need to re-plan.", "The plan is still valid."),
+        *("keep (no change needed)", "Keep, step 2 is next.", "No new plan is needed:\nit stands."),
+        *("The threshold of\n2.5 is fine, continue.", "Yes, the plan still serves."),
+        *("The plan still holds: 1) the power is 5, 2) the flow is 3", "Y\nPlan: keep"),
+        *("N", "**N**", "[N]", "N\nThe plan holds.", "N - the rows do for now"),
+        *("N\nPlan: [Step 1: Look, Step 2: Choose]", "No, we have what we need.\nPlan: 1. Look"),
     ],
 )
-def test_a_plan_that_is_kept_is_no_new_plan(verdict: str) -> None:
-    """Whatever words keep the plan, none of them is taken for a plan."""
-    reply = parse_reply(f"Re-plan: {verdict}\nThought: go on\nFinal Answer: a")
-    assert reply.replan is None
+def test_words_that_keep_the_plan_are_not_a_plan(verdict: str) -> None:
+    """With or without reasons, and with the old plan below it."""
+    assert parse_reply(f"Re-plan: {verdict}\nThought: go on\nFinal Answer: a").replan is None
 
 
 @pytest.mark.parametrize(
-    "plan",
+    ("verdict", "plan"),
     [
-        "1. other",
-        "No data came back, so:\n1. try other names",
-        "Keep steps 1-2. New plan:\n1. look\n2. choose",
-        "Step 1: look",
+        ("1. other", "1. other"),
+        ("No data came back, so:\n1. try other names", "1. try other names"),
+        ("Keep steps 1-2. New plan:\n1. look\n2. choose", "1. look\n2. choose"),
+        ("Step 1: look", "Step 1: look"),
+        ("keep the plan:\n1. look\n2. choose", "1. look\n2. choose"),
+        ("No, the plan is wrong.\n1. Look\n2. Choose", "1. Look\n2. Choose"),
+        ("The flows do not do: 1) look again 2) choose", "1. look again\n2. choose"),
+        ("Y\nPlan: [Step 1: Look, Step 2: Choose]", "1. Look\n2. Choose"),
+        ("**Yes.**\nPlan: 1) Look 2) Choose", "1. Look\n2. Choose"),
+        ("Yes, the flows do not do.\nPlan: 1. Look", "1. Look"),
+        ("Y [Step 1: Look, Step 2: Choose]", "1. Look\n2. Choose"),
+        ("Yes\n\nNew plan: 1. Look\n2. Choose", "1. Look\n2. Choose"),
+        ("Y\n- Look\n- Choose", "- Look\n- Choose"),
+        ("[Step 1: Look, Step 2: Choose]", "1. Look\n2. Choose"),
     ],
 )
-def test_a_new_plan_is_known_by_its_steps(plan: str) -> None:
-    """Whatever words stand before them."""
-    assert parse_reply(f"Re-plan: {plan}\nFinal Answer: a").replan == plan
-
-
-@pytest.mark.parametrize(
-    "verdict",
-    [
-        "I should look at other nodes",
-        "The plan is no longer valid.",
-        "This is not sufficient",
-        "I would not keep it",
-    ],
-)
-def test_a_verdict_that_is_neither_is_asked_for_again(verdict: str) -> None:
-    """A re-plan is never lost in silence, and no remark is taken for a plan."""
-    with pytest.raises(UnparsableReplyError, match="numbered list"):
-        parse_reply(f"Re-plan: {verdict}\nFinal Answer: a")
-
-
-@pytest.mark.parametrize("kept", ["keep", "Keep.", "**keep**", "keep the plan:"])
-def test_what_keeps_the_plan_before_a_list_is_no_step(kept: str) -> None:
-    """The list alone is left, for whoever compares it with the current one."""
-    reply = parse_reply(f"Re-plan: {kept}\n1. look\n2. choose\nFinal Answer: a")
-    assert reply.replan == "1. look\n2. choose"
+def test_a_new_plan_is_known_by_its_steps(verdict: str, plan: str) -> None:
+    """In the verdict or below it, in every form of a list."""
+    found = parse_reply(f"Re-plan: {verdict}\nFinal Answer: a").replan
+    assert found is not None
+    assert steps_of(found) == steps_of(plan)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "Thought: t\nAction: None\nFinal Answer: x",
         "Thought: t\nAction: N/A\nAction Input: none\nFinal Answer: x",
         "Thought: t\nAction: **None**\nAction Input:\nFinal Answer: x",
         "Thought: t\nAction:\nFinal Answer: x",
         "Thought: t\nAction: No further action.\nFinal Answer: x",
         "Thought: t\nAction: Final Answer\nAction Input: x",
-        "Thought: t\nAction: decide\nAction Input: x",
         'Thought: t\nAction: `Finish`\nAction Input: "x"',
         'Thought: t\nAction: decide\nAction Input: {"decision": "x"}',
         "Thought: t\nAction: decide\nAction Input: y\nFinal Answer: x",
-    ],
-)
-def test_an_action_that_only_decides_is_the_decision(text: str) -> None:
-    """Models fill in every label, or take the decision for an action."""
-    assert parse_reply(text) == Reply(thought="t", answer="x")
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("Action: decide", "Final Answer is empty"),
-        ("Action: Final Answer\nAction Input:", "Final Answer is empty"),
-        ("Action: None", "gives it nothing to do"),
-    ],
-)
-def test_an_action_that_decides_nothing_is_told(text: str, told: str) -> None:
-    """Neither an empty decision nor no action at all is an answer."""
-    with pytest.raises(UnparsableReplyError, match=told):
-        parse_reply(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+        "Action: Self thinking\nAction Input: t\nFinal Answer: x",
         "<think>\nPlan: none\nAction: foo\n</think>\nThought: t\nFinal Answer: x",
         "Plan: 1. hm\nAction: foo\n</think>\n\nThought: t\nFinal Answer: x",
         "<THINKING>Final Answer: y</THINKING>Thought: t\nFinal Answer: x",
     ],
 )
-def test_what_a_model_thinks_aloud_is_no_part_of_its_reply(text: str) -> None:
-    """Labels inside it do not count, even where the server has cut its first tag."""
+def test_an_answer_is_read_whatever_is_around_it(text: str) -> None:
+    """Models fill in every label, take the decision for an action, or think aloud."""
     assert parse_reply(text) == Reply(thought="t", answer="x")
 
 
-def test_labels_inside_a_statement_belong_to_it() -> None:
-    """A map's key or a column may be called like a label."""
-    statement = "MATCH (n) RETURN {\n  plan: n.plan,\n  action: n.action\n} AS m"
-    reply = parse_reply(f"Thought: t\nAction: query_database\nAction Input: {statement}")
-    assert (reply.requests, reply.plan) == ((ToolRequest("query_database", statement),), None)
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "neither an Action nor a Final Answer"),
+        ("I would choose genoa.", "neither an Action nor a Final Answer"),
+        ("Action: query_database", "gives it nothing to do"),
+        ("Action: None", "gives it nothing to do"),
+        ("Action Input: SELECT 1", "names no Action"),
+        ("Final Answer:", "is empty"),
+        ("Action: Final Answer\nAction Input:", "Final Answer is empty"),
+        ("Re-plan: I should look at other nodes\nFinal Answer: a", "numbered list"),
+        ("Re-plan: The plan is no longer valid.\nFinal Answer: a", "numbered list"),
+        ("Re-plan: I would not keep it\nFinal Answer: a", "numbered list"),
+        ("Re-plan: Y\nAction: q\nAction Input: SELECT 1", "brings no new one"),
+    ],
+)
+def test_an_unreadable_reply_has_its_problem(text: str, problem: str) -> None:
+    """Each kind of failure has its own advice, and no re-plan is lost."""
+    with pytest.raises(UnparsableReplyError, match=problem):
+        parse_reply(text)
 
 
 @pytest.mark.parametrize(
     "action",
     [
-        "Action: query_database\nAction Input: ```SELECT 1```",
-        "Action: query_database\nAction Input: ```sql\nSELECT 1\n```\nThis counts them.",
-        'Action: query_database\nAction Input: {"statement": "SELECT 1"}',
-        'Action: query_database\nAction Input: {"statement": "SELECT 1", "limit": 5}',
-        'Action: query_database\nAction Input: {"limit": 5, "query": " SELECT 1 "}',
-        'Action: query_database\nAction Input: {"whatever": "SELECT 1"}',
-        "Action: query_database\nAction Input: Here it is:\n```sql\nSELECT 1\n```",
-        'Action: query_database\nAction Input: "SELECT 1"',
-        "Action: query_database\nAction Input: 'SELECT 1'",
-        "Action: query_database(SELECT 1)",
-        'Action: query_database("SELECT 1")',
-        "Action: query_database\n```sql\nSELECT 1\n```",
+        "Action: self-thinking\nAction Input: {}",
+        "Action: `Self_Thinking`\nAction Input:\n{}",
+        'Action: Self thinking("{}")',
+        "Action: Self thinking: {}",
+        "Action: self_thinking[{}]",
+        "Action: Self thinking (no query)\nAction Input: {}",
+        "Action: Think\nAction Input: {}",
+        "Thought: {}\nAction: Self thinking",
+        "Thought: {}\nAction: None\nAction Input: None",
     ],
 )
-def test_statements_are_found_in_the_shapes_that_models_give_them(action: str) -> None:
-    """Fences, call syntax and JSON arguments are unwrapped."""
-    reply = parse_reply(f"Thought: t\n{action}")
-    assert reply.requests == (ToolRequest("query_database", "SELECT 1"),)
+def test_an_action_may_only_think(action: str) -> None:
+    """Its input is a thought, unless a tool has this name."""
+    reply = parse_reply(action.format(THOUGHT), ("query_database",))
+    assert (reply.only_thinks, reply.requests, reply.answer) == (True, (), None)
+    assert reply.thought == THOUGHT
+    assert parse_reply("Action: think\nAction Input: a", ("think",)).requests
 
 
-@pytest.mark.parametrize("quote", ["", '"'])
-def test_a_literal_at_the_end_of_a_call_keeps_its_quote(quote: str) -> None:
-    """Only quotes around the whole statement are taken off."""
-    statement = "SELECT 1 FROM t WHERE name = 'x'"
-    reply = parse_reply(f"Action: query_database({quote}{statement}{quote})")
-    assert reply.requests == (ToolRequest("query_database", statement),)
+@pytest.mark.parametrize("agent", ["iterrag", "planrag", "singlerag"])
+def test_a_thinking_step_is_a_step_without_a_statement(
+    agent: str, questions: QuestionSet, database: Database
+) -> None:
+    """It counts, the trace has it, and it is never an error."""
+    plan = "Plan: [Step 1: Count the nodes, Step 2: Choose one]\n" if agent == "planrag" else ""
+    think = f"Action: Self thinking\nAction Input: {THOUGHT}"
+    replies = (act(database, plan), think, "Final Answer: x")
+    decision, model = run(agent, questions, database, *replies, max_parse_failures=1)
+    assert (decision.ending, decision.answer, decision.steps) == (Ending.ANSWERED, "x", 3)
+    assert len(decision.evidence) == 1
+    assert "parse_failure" not in kinds(decision)
+    thinking = [event for event in decision.trace if event.kind == "reply"][1]
+    assert (thinking.step, thinking.data["thought"]) == (2, THOUGHT)
+    assert model.shown[2][-1].text.startswith("Observation: Nothing was read; go on.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"\nAction Input: {STATEMENT}",
+        f"\nAction Input:\n{STATEMENT}\n",
+        f"\nAction Input: ```sql\n{STATEMENT}\n```\nThis counts them.",
+        f"\nAction Input: Here it is:\n```\n{STATEMENT}\n```",
+        f"\nAction Input: {json.dumps({'limit': 5, 'query': f' {STATEMENT} '})}",
+        f'\nAction Input: "{STATEMENT}"',
+        f"({STATEMENT})",
+        f'("{STATEMENT}")',
+        f"\n```sql\n{STATEMENT}\n```",
+    ],
+)
+def test_statements_are_found_in_the_shapes_that_models_write(text: str) -> None:
+    """Fences, call syntax and JSON arguments are removed; a statement may have several lines."""
+    reply = parse_reply(f"Thought: t\nAction: query_database{text}")
+    assert reply.requests == (ToolRequest("query_database", STATEMENT),)
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "`a` + `b`",
-        "'a' || 'b'",
-        '"a" = "b"',
-        "SELECT 'a'",
-        'SELECT name FROM t WHERE name = "a"',
-        '"',
-        '{"limit": 5, "rows": "SELECT 1"}',
-        '{"statement": 5}',
-        "{statement: 1}",
-        '["SELECT 1"]',
+        *("`a` + `b`", "'a' || 'b'", '"a" = "b"', "SELECT 'a'", '"', "{statement: 1}"),
+        *('{"limit": 5, "rows": "SELECT 1"}', '{"statement": 5}', '["SELECT 1"]'),
+        "MATCH (n) RETURN {\n  plan: n.plan,\n  action: n.action\n} AS m",
     ],
 )
-def test_what_belongs_to_the_statement_stays(statement: str) -> None:
-    """Quoted names and literals are no wrapping, and no argument is guessed."""
+def test_text_that_belongs_to_a_statement_stays(statement: str) -> None:
+    """Quoted names, literals and labels inside it are not wrapping, and no argument is guessed."""
     reply = parse_reply(f"Action: q\nAction Input: {statement}")
-    assert reply.requests == (ToolRequest("q", statement),)
+    assert (reply.requests, reply.plan) == ((ToolRequest("q", statement),), None)
+    assert parse_reply("Action: q(SELECT 'x')").requests[0].arguments == "SELECT 'x'"
 
 
-@pytest.mark.parametrize("gap", ["\n\n", "\n  \n", ";\n", "; \n", ";\n\n"])
-@pytest.mark.parametrize("label", ["Thought", "Plan", "Re-plan", "Action"])
-def test_a_label_after_the_end_of_a_statement_is_no_part_of_it(gap: str, label: str) -> None:
-    """An empty line or a semicolon ended it."""
+@pytest.mark.parametrize("gap", ["\n\n", "\n  \n", ";\n", "; \n"])
+@pytest.mark.parametrize("label", ["Thought", "Plan", "Re-plan"])
+def test_a_label_after_the_end_of_a_statement_is_not_part_of_it(gap: str, label: str) -> None:
+    """An empty line or a semicolon ends it."""
     reply = parse_reply(f"Action: q\nAction Input: SELECT 1{gap}{label}: 1. next")
     (request,) = reply.requests
-    assert request.given == ("SELECT 1;" if ";" in gap else "SELECT 1")
-    assert reply.thought == ("1. next" if label == "Thought" else "")
-    assert reply.plan == ("1. next" if label == "Plan" else None)
-    assert reply.replan == ("1. next" if label == "Re-plan" else None)
+    assert request.arguments == ("SELECT 1;" if ";" in gap else "SELECT 1")
+    found = {"Thought": reply.thought, "Plan": reply.plan, "Re-plan": reply.replan}
+    assert {name: text for name, text in found.items() if text} == {label: "1. next"}
 
 
-def test_an_observation_of_the_models_own_is_cut() -> None:
-    """What a model invents after its action never counts, not even as an answer."""
+def test_an_invented_observation_and_an_early_answer_do_not_count() -> None:
+    """The result of the action is not known yet."""
     text = "Action: q\nAction Input: SELECT 1\nObservation: [1]\nFinal Answer: invented"
-    assert parse_reply(text).answer is None
     assert spoken(text) == "Action: q\nAction Input: SELECT 1"
-
-
-def test_an_action_goes_before_an_answer_in_the_same_reply() -> None:
-    """The answer was written before the action's result was known."""
-    reply = parse_reply("Action: q\nAction Input: SELECT 1\nFinal Answer: guess")
-    assert (reply.requests, reply.answer) == ((ToolRequest("q", "SELECT 1"),), None)
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("", "neither an Action nor a Final Answer"),
-        ("I would choose genoa.", "neither an Action nor a Final Answer"),
-        ("Action: query_database", "gives it nothing to do"),
-        ("Action Input: SELECT 1", "names no Action"),
-        ("Final Answer:", "is empty"),
-    ],
-)
-def test_an_unreadable_reply_is_told_what_to_change(text: str, told: str) -> None:
-    """Each kind of failure has its own advice."""
-    with pytest.raises(UnparsableReplyError, match=told):
-        parse_reply(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "plan"),
-    [
-        ("Plan:\n1. look\n2. choose", "1. look\n2. choose"),
-        ("1. look\n2. choose", "1. look\n2. choose"),
-        ("Here it is.\nStep 1: look", "Here it is.\nStep 1: look"),
-        ("Plan: look, then choose", "look, then choose"),
-    ],
-)
-def test_a_planner_brings_a_plan(text: str, plan: str) -> None:
-    """With its label, or as a bare numbered list."""
-    assert parse_verdict(text) == Reply(plan=plan)
-
-
-@pytest.mark.parametrize("text", ["Re-plan: keep", "keep", "Keep.", "Plan: keep", "No changes"])
-def test_a_planner_keeps_the_plan(text: str) -> None:
-    """With or without a label: no plan comes of it."""
-    assert parse_verdict(text) == Reply()
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("", "has no plan"),
-        ("Action: query_database\nAction Input: SELECT 1", "has no plan"),
-        ("I would look at other nodes", "has no plan"),
-        ("Re-plan: I would look at other nodes", "neither keeps the plan nor brings"),
-    ],
-)
-def test_a_planner_that_does_something_else_is_told(text: str, told: str) -> None:
-    """It only plans: what it would do itself is not carried out."""
-    with pytest.raises(UnparsableReplyError, match=told):
-        parse_verdict(text)
+    for reply in (text, "Action: q\nAction Input: SELECT 1\nFinal Answer: guess"):
+        found = parse_reply(reply)
+        assert (found.requests, found.answer) == ((ToolRequest("q", "SELECT 1"),), None)
 
 
 @pytest.mark.parametrize(
@@ -282,51 +230,23 @@ def test_no_reply_keeps_the_parser_busy(text: str, acts: bool) -> None:
     else:
         with pytest.raises(UnparsableReplyError):
             parse_reply(text)
-    with pytest.raises(UnparsableReplyError):
-        parse_verdict(text)
 
 
-@given(st.text(max_size=400))
-def test_any_text_is_read_or_refused(text: str) -> None:
-    """No reply crashes the parser, and a reply that is read never acts and answers."""
-    try:
-        reply = parse_reply(text)
-    except UnparsableReplyError:
-        return
-    assert not (reply.requests and reply.answer is not None)
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                "Plan:",
-                "Re-plan:",
-                "Thought:",
-                "Action:",
-                "Action Input:",
-                "Final Answer:",
-                "Observation:",
-                "SELECT 1",
-                "keep",
-                "\n",
-                "```",
-                "**",
-                "1. look",
-            ]
-        ),
-        max_size=30,
-    ).map(" \n".join)
+LINES = st.sampled_from(
+    [
+        *("Plan:", "Re-plan:", "Thought:", "Action:", "Action Input:", "Final Answer:"),
+        *("Observation:", "SELECT 1", "keep", "\n", "```", "**", "1. look"),
+    ]
 )
-@example("Thought: \nSELECT 1 \nAction: \n```")  # an action of nothing but markup is none
-def test_shuffled_labels_are_read_or_refused(text: str) -> None:
-    """Labels in any order, repeated or empty, never crash the parser.
 
-    What is read acts or answers, never both, or holds a plan or a verdict on one.
-    """
+
+@given(st.one_of(st.text(max_size=400), st.lists(LINES, max_size=30).map(" \n".join)))
+@example("Thought: \nSELECT 1 \nAction: \n```")  # an action of markup alone is none
+def test_any_text_is_read_or_refused(text: str) -> None:
+    """A reply acts or answers, never both, or it contains a plan or a verdict on one."""
     try:
         reply = parse_reply(text)
     except UnparsableReplyError:
         return
     assert not (reply.requests and reply.answer is not None)
-    assert reply.requests or reply.answer or reply.plan or "Re-plan:" in text
+    assert reply.requests or reply.answer or reply.plan or "re-plan:" in text.lower()

@@ -19,8 +19,8 @@ from dqa.deciders.base import Settings
 from dqa.loaders.generator import generate
 from dqa.models.scripted import scripted_model
 from dqa_planrag.recipes import RECIPES
+from dqa_planrag.run import in_turns
 from dqa_planrag.scripted import TaskValues, check_script
-from dqa_planrag.state import in_turns
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
 

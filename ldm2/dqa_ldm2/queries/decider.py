@@ -25,7 +25,7 @@ from dqa.deciders.candidates import nouns_of, offer_candidates
 from dqa.deciders.choices import Choices, choices_of
 from dqa.deciders.method import Asking, MethodDecider
 from dqa.deciders.prompting import fill_in
-from dqa.deciders.reviewing import settle_decision, told_refusal
+from dqa.deciders.reviewing import describe_refusal, settle_decision
 from dqa.deciders.samples import about_of, shown_schema, tables_of, warning_of
 from dqa.deciders.tools import query_tool, use_tool
 from dqa.evaluation.statistics.clusters import wilson
@@ -284,7 +284,7 @@ class QueriesDecider(MethodDecider[QuestionTask]):
             if settled.text is not None:
                 steps = (*task.here.steps, Step(task.here.observation, action))
                 return _chosen(settled.text, choice), Trajectory(task.here.goal, steps, "")
-            refused = told_refusal(settled, "decision")
+            refused = describe_refusal(settled, "decision")
             task.here = task.after(task.here, action, f"Error: {refused}")
 
 

@@ -1,0 +1,80 @@
+"""The state of a run, and the conversation with its model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
+
+from dqa.core.events import ParseFailureEvent, PromptEvent
+from dqa.core.question import Candidate, Question
+from dqa.core.recorder import Recorder
+from dqa_planrag.reply import Reply
+from dqa_planrag.toolbox import Toolbox
+
+
+@dataclass(slots=True)
+class Run:
+    """The state of a run.
+
+    Attributes
+    ----------
+    question
+        The question.
+    choose
+        Returns the candidate or statement that an answer chooses, None if it cannot be checked;
+        raises `InvalidAnswerError` for an invalid one, and `InfrastructureError` if the database
+        failed.
+    toolbox
+        The tools of the agent.
+    recorder
+        Records what happens.
+    messages
+        The conversation.
+    reply, problem
+        The last reply, or None and why it could not be used.
+    failures
+        Replies in a row that could not be used.
+    current_step
+        The step of the plan that the agent named last.
+    """
+
+    question: Question
+    choose: Callable[[str], Candidate | None]
+    toolbox: Toolbox
+    recorder: Recorder
+    messages: list[BaseMessage]
+    reply: Reply | None = None
+    problem: str = ""
+    failures: int = 0
+    current_step: str = ""
+
+    def note_failure(self) -> None:
+        """Record why a reply could not be used."""
+        self.recorder.note(ParseFailureEvent(step=self.recorder.steps, problem=self.problem))
+
+    def note_prompt(self) -> None:
+        """Record the first messages."""
+        shown = tuple((message.type, message.text) for message in self.messages)
+        self.recorder.note(PromptEvent(messages=shown))
+
+    def say(self, text: str) -> None:
+        """Add a message to the conversation, if there is text."""
+        if text:
+            self.messages.append(HumanMessage(text))
+
+
+def in_turns(messages: Iterable[BaseMessage]) -> list[BaseMessage]:
+    """Return a conversation whose sides alternate, as some providers require.
+
+    A user's message after another one, or after the result of a tool, is joined to it.
+    """
+    turns: list[BaseMessage] = []
+    for message in messages:
+        last = turns[-1] if turns else None
+        if isinstance(message, HumanMessage) and isinstance(last, HumanMessage | ToolMessage):
+            turns[-1] = last.model_copy(update={"content": f"{last.text}\n\n{message.text}"})
+        else:
+            turns.append(message)
+    return turns

@@ -58,13 +58,11 @@ def _task(messages: list[BaseMessage]) -> StepPrompt:
     texts = [m.text if isinstance(m, HumanMessage) else "" for m in messages]
     place = max(number for number, text in enumerate(texts) if "# Question\n" in text)
     sections = {one["title"]: one["body"].strip() for one in _SECTION.finditer(texts[place])}
-    acts = "\nAction:" in system or "`query_database`" in system
     recipe = Recipe(
         "served",
         "",
-        plans="\nPlan:" in system or "`plan`" in system or "Plan" in sections,
-        replans=any(mark in system for mark in ("\nRe-plan:", "`replan`", "New plan:")),
-        planner_apart="Plan" in sections or not acts,
+        plans="\nPlan:" in system or "`plan`" in system,
+        replans="\nRe-plan:" in system or "`replan`" in system,
     )
     recorder = Recorder()
     for message in messages[place + 1 :]:
@@ -79,7 +77,7 @@ def _task(messages: list[BaseMessage]) -> StepPrompt:
                 recorder.plans.append("1. Decide.")
     question = _question(sections["Question"], sections.get("Business rules", ""))
     graph = "Kind: graph" in sections["Database"]
-    return TaskValues(question, recipe, recorder, graph, acts).to_message("")
+    return TaskValues(question, recipe, recorder, graph).to_message("")
 
 
 def _question(text: str, rules: str) -> Question:

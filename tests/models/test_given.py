@@ -53,21 +53,11 @@ def test_the_same_replies_drive_every_agent_in_either_protocol(
 def test_a_plan_that_is_a_reply_of_its_own_takes_none_of_those_given(
     shop: dqa.Database, protocol: str
 ) -> None:
-    """The statement waits for it; a planner of its own is answered the same way."""
+    """The statement waits for it."""
     model = GivenReplies([Step("", LOOK.given, "1. Look.\n2. Decide."), Answer("", "south")])
-    planner = GivenReplies([Answer("", "never said")], name="scripted:planner")
-    trace = dqa.ask(
-        shop,
-        QUESTION,
-        decider="planrag-two-models",
-        protocol=protocol,
-        model=model,
-        planner=planner,
-        debug=True,
-    )
-    assert (trace.choice, len(trace.evidence), len(trace.plans)) == ("south", 1, 1)
-    assert (model.unused, planner.unused) == (0, 1)
-    assert trace.model == "scripted:planner + scripted:replies"
+    trace = dqa.ask(shop, QUESTION, decider="planrag", protocol=protocol, model=model, debug=True)
+    assert (trace.choice, trace.plans) == ("south", ("1. Look.\n2. Decide.",))
+    assert (len(trace.evidence), model.unused) == (1, 0)
 
 
 def test_a_plan_is_made_and_changed_as_the_replies_say(shop: dqa.Database) -> None:

@@ -291,10 +291,11 @@ def test_no_reply_crashes_a_parser_or_gets_past_the_guard(
             watched.counts["unparsable"] += 1
         else:
             carried_out(reply, watched, toolbox)
+        asked = () if reply is None else reply.requests
         assert_sendable(
             [
                 *talk.history(message, reply),
-                *talk.observed([(asked, "x") for asked in reply.requests] if reply else (), ""),
+                *(talk.observed([(r, "x") for r in asked], "") if asked else ()),
                 *(talk.refused(reply, "x") if reply and reply.answer is not None else ()),
             ]
         )

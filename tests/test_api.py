@@ -8,14 +8,12 @@ import json
 import re
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import dqa
-from dqa import plugins
 from dqa.core.errors import StatementError
 from dqa.evaluation.build import BuiltRun
 from tests.programs import run_python
@@ -171,20 +169,6 @@ def test_a_spec_may_be_changed_on_the_way() -> None:
     )
     run = dqa.evaluate(spec, ["random"], seed=4)
     assert run.spec == spec.changed(deciders=("random",), seed=4, rule_set="paper")
-
-
-def test_a_set_knows_what_it_is_judged_by(release_dir: Path, tmp_path: Path) -> None:
-    """The same, whether a source is given or the questions that were read from it."""
-    source = dqa.ReleaseFolder(folder=release_dir, scenarios=("building",), limit=1)
-    read = dqa.read_release(release_dir, scenarios=("building",), limit=1)
-    assert read.rule_set == "released"
-    specs = [dqa.evaluate(one, "first", databases="sqlite").spec for one in (source, read)]
-    assert [spec.rule_set for spec in specs if spec is not None] == ["released", "released"]
-    made = dqa.generate(("building",), 1, 3)
-    dqa.write_generated(made, tmp_path / "made", seed=3)
-    assert made.rule_set == dqa.read_generated(tmp_path / "made").rule_set == "paper"
-    own = replace(made, rule_set=None)
-    assert dqa.annotate(own)[0].rule_set == plugins.simulator("building").rule_sets[0]
 
 
 def test_a_watcher_is_told_of_the_beginning_and_of_every_decision() -> None:

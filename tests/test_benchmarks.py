@@ -10,7 +10,7 @@ import pytest
 from benchmarks import needs
 from benchmarks.__main__ import list_benchmarks
 from benchmarks.needs import find_need, require
-from benchmarks.size import count_lines, measure, report
+from benchmarks.size import count_lines
 
 SOURCE = '''"""A docstring
 of two lines."""
@@ -47,20 +47,6 @@ def test_a_line_that_holds_code_is_counted() -> None:
     """Blank lines, comments and docstrings are not; lines within a text and its end are."""
     assert count_lines(SOURCE) == 12
     assert count_lines("") == count_lines('"""Only a docstring."""\n') == 0
-
-
-def test_packages_are_counted_against_their_budgets(tmp_path: Path) -> None:
-    """Folders with all that is below them, single files, and totals."""
-    for name in ("dqa/core/a.py", "dqa/core/deep/b.py", "dqa/core/.hidden/c.py", "tests/test_a.py"):
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(SOURCE, "utf-8")
-    (tmp_path / "start.py").write_text("x = 1\n" * 130, "utf-8")
-    assert measure(tmp_path, "dqa/core", 20) == (2, 24, 20)
-    lines = {line.split()[0]: line for line in report(tmp_path)}
-    assert lines["start.py"].endswith("130 lines, budget     120  over by 10")
-    assert "    3 files     154 lines, budget  37,200" in lines["product"]
-    assert "    1 files      12 lines, budget  28,000" in lines["tests"]
 
 
 def test_every_benchmark_has_a_line_and_known_needs() -> None:

@@ -82,18 +82,6 @@ def run_tests(checkout: Path, *arguments: str, **variables: str) -> tuple[int, s
     return done.returncode, done.stdout.splitlines()[-2]
 
 
-def test_one_line_says_what_was_not_run_and_why(checkout: Path) -> None:
-    """Each test counts once, however many processes collect it."""
-    code, line = run_tests(checkout, "-m", "not slow and not deep", "-n", "2")
-    assert code == 0
-    assert line == (
-        "Not run: 1 that read the released data (DQA_RELEASE_DIR, DQA_DELLMA_DIR), 1 that need a "
-        "server (docker/README.md), 2 that need more packages (python3 start.py check), 1,200 "
-        "that are slow (python3 start.py check), 1 that take minutes (python3 start.py check "
-        "--deep)."
-    )
-
-
 def test_only_deep_tests_may_be_left_out_where_none_may_be_skipped(checkout: Path) -> None:
     """A skip fails the run, and so does a slow test that -m leaves out."""
     strict = {"DQA_NO_SKIP": "1", "DQA_RELEASE_DIR": str(checkout)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -16,7 +15,6 @@ from langgraph.types import Command
 
 import dqa
 from dqa.core.errors import InfrastructureError, UsageError
-from dqa.core.journal import Journal, use_journal
 from dqa.testing import GivenReplies, answer, query
 from tests.agents.conftest import entries
 from tests.programs import run_python
@@ -160,24 +158,6 @@ def test_what_fails_after_an_answer_goes_on_from_there(database: dqa.Database, s
     later.close()
     assert state["letter"] == "Dear Bo"
     assert len(again.requests) == 2
-
-
-def test_what_a_statement_gave_is_given_again_to_the_letter(shop: Path) -> None:
-    """Also a cut result; another text would be another request."""
-    journal, limits = Journal(), dqa.Limits(rows=1)
-    with closing(dqa.open_database(shop)) as database, use_journal(journal):
-        first = database.query(PRICES, limits)
-        with pytest.raises(dqa.QueryError) as refused:
-            database.query("DROP TABLE supplier")
-    assert first.cut == "rows"
-    database = dqa.open_database(shop)
-    database.close()  # so that nothing can be read
-    with use_journal(Journal(journal.lines)):
-        assert database.query(PRICES, limits) == first
-        with pytest.raises(type(refused.value), match="only a query may run"):
-            database.query("DROP TABLE supplier")
-        with pytest.raises(InfrastructureError):
-            database.query(PRICES, limits)
 
 
 RESUMING = """

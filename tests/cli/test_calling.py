@@ -123,26 +123,3 @@ def test_a_wrong_key_ends_the_run_at_once(dqa: Command, generated: Path) -> None
         assert len(server.requests) <= 3
     assert (ran.code, ran.out) == (2, "")
     assert "refuses the key" in ran.err
-
-
-def test_ask_records_and_replays_too(
-    dqa: Command, generated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One question, one cassette; the limits are the same options."""
-    from dqa import plugins
-    from dqa.loaders.generator import read_generated
-
-    questions = read_generated(generated)
-    question = questions.find("locating/1")
-    file, tape = tmp_path / "q.db", tmp_path / "tape.jsonl"
-    plugins.backend("sqlite").load(questions.situation_of(question), str(file)).close()
-    common = ("ask", "--database", file, "--question", question.text, "--model", "openai:analyst")
-    with ModelServer(scripted) as server:
-        limits = ("--max-concurrency", "1", "--tokens-per-minute", "1e9", "--retries", "0")
-        made = dqa(*common, "--base-url", server.url, *limits, "--record", tape)
-    assert made.code == 0, made.err
-    assert dqa(*common, "--replay", tape).out == made.out
-    with ModelServer(scripted) as server:
-        ran = dqa(*common, "--base-url", server.url, "--budget-tokens", "10")
-        assert (ran.code, len(server.requests)) == (1, 1)
-    assert "The budget of 10 tokens is spent" in ran.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,34 +23,6 @@ def test_show_prints_what_a_decider_meets_and_the_answer(
     assert f"\nAnswer\n  {document['answer']}" in ran.out
     assert len(document["schema"]["relational"]) == 4
     assert len(document["schema"]["graph"]) == 4
-
-
-def test_show_reads_either_form_of_a_release(dqa: Callable[..., Any], release_dir: Path) -> None:
-    """Both forms are the same situation; defects go to stderr and leave JSON alone."""
-    shown = [
-        json.loads(
-            dqa("show", "locating/1", "--release", release_dir, "--form", form, "--json").out
-        )
-        for form in ("relational", "graph")
-    ]
-    assert shown[0] == shown[1]
-    assert shown[0]["answer"] == "krakow"
-
-
-SIZES = {"nodes": 12, "edges": 20, "countries": 20, "node_countries": 60}
-SMALL = tuple(part for name in SIZES for part in ("--size", f"locating.{name}={SIZES[name]}"))
-
-
-def test_generate_writes_what_eval_and_show_read(dqa: Callable[..., Any], tmp_path: Path) -> None:
-    """The same seed gives the same files, and a used folder is refused."""
-    size = ("--scenarios", "locating", "--questions", 2, *SMALL)
-    one = dqa("generate", "--out", tmp_path / "a", *size, "--seed", 4)
-    assert one.code == 0
-    assert "locating: 2 questions" in one.out
-    two = json.loads(dqa("generate", "--out", tmp_path / "b", *size, "--seed", 4, "--json").out)
-    assert json.loads((tmp_path / "a/manifest.json").read_text("utf-8"))["files"] == two["files"]
-    assert dqa("generate", "--out", tmp_path / "a", *size).code == 2
-    assert dqa("show", "locating/2", "--generated", tmp_path / "a").code == 0
 
 
 def test_list_shows_everything_registered(dqa: Callable[..., Any]) -> None:
@@ -113,18 +84,6 @@ def test_ask_answers_on_any_database_with_its_evidence(
     assert json.loads((tmp_path / "trace.json").read_text("utf-8"))["choice"] == document["choice"]
     again = dqa(*base, "--trace", tmp_path / "trace.json")
     assert (again.code, "exists already" in again.err) == (2, True)
-
-
-def test_ask_says_what_is_wrong_with_candidates(dqa: Callable[..., Any], harbours: Path) -> None:
-    """A statement that fails, changes something or lists nothing is one line."""
-    base = ("ask", "--database", harbours, "--question", "?", "--candidates")
-    for statement in ("SELECT nothing FROM nowhere", "DELETE FROM flow", "SELECT 1 WHERE 1 = 0"):
-        ran = dqa(*base, statement)
-        assert (ran.code, ran.out) == (2, "")
-        assert ran.err.startswith("error: candidates (--candidates)")
-    with sqlite3.connect(harbours) as connection:
-        assert connection.execute("SELECT COUNT(*) FROM flow").fetchone()[0] > 0
-    connection.close()
 
 
 def test_annotate_lists_best_decisions_beside_the_official_answers(

@@ -158,16 +158,6 @@ def test_questions_are_compared_by_their_content(dqa: Command, tmp_path: Path) -
     assert "Left out: 3 pairs of question and database that not all were asked." in ran.out
 
 
-def test_what_differs_between_questions_of_one_name_is_named(tmp_path: Path) -> None:
-    """Text, rules, candidates or data: figures of one are no figures of the other."""
-    asked = [("Who is kind?", "Be fair.")]
-    first = _asked(tmp_path, "v1", *asked)
-    shutil.rmtree(tmp_path / "run-v1")
-    second = _asked(tmp_path, "v1", ("Who is kind?", "Be strict."))
-    with pytest.raises(UsageError, match=r"v1/1 has other rules in 2-run-v1\."):
-        api.compare(first, second)
-
-
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [

@@ -7,19 +7,21 @@ from pathlib import Path
 
 import pytest
 
+import dqa as api
 from tests.cli.conftest import Command
 
 
-@pytest.fixture
-def run_folder(tmp_path: Path, dqa: Command) -> Path:
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of DeLLMa, with shared states and with states of each action's own."""
-    folder = tmp_path / "run"
-    ran = dqa(
-        *("eval", "--generate", "1", "--scenarios", "agriculture", "--databases", "sqlite"),
-        *("--deciders", "dellma-pairs,dellma-naive", "--set", "dellma.samples=12"),
-        *("--out", str(folder)),
+    folder = tmp_path_factory.mktemp("portfolio") / "run"
+    api.evaluate(
+        api.generate(["agriculture"], 1),
+        ["dellma-pairs", "dellma-naive"],
+        databases=["sqlite"],
+        settings={"dellma.samples": "12"},
+        out=folder,
     )
-    assert ran.code == 0, ran.err
     return folder
 
 
@@ -63,14 +65,8 @@ def test_bounds_costs_and_units_hold(dqa: Command, run_folder: Path) -> None:
         (("--cost", "nothing=2"), "nothing"),
         (("--most", "nonsense"), "'nonsense' is no number"),
         (("--budget", "-1"), "budget"),
-        (("--budget", "nan"), "budget"),
-        (("--budget", "inf"), "budget"),
-        (("--unit", "nan"), "unit"),
-        (("--aversion", "nan"), "aversion"),
         (("--cost", "{action}=0"), "The cost of {action} has to be finite and above 0, not 0.0"),
-        (("--cost", "{action}=nan"), "finite and above 0, not nan"),
         (("--most", "{action}=nan"), "The largest amount of {action} has to be finite"),
-        (("--least", "{action}=-1"), "finite and 0 or more, not -1.0"),
         (("--least", "{action}=2"), "No portfolio fits the limits"),
     ],
 )

@@ -18,27 +18,6 @@ from tests.dellma.dellma_traces import (
 HOSTILE = "\x1b[31m\x1b]0;owned\x07 [bold red]x[/] \u202egnp.exe \r \ud800 " + "y" * 2_000
 
 
-@pytest.fixture(scope="module")
-def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a run of DeLLMa and of a baseline of its."""
-    from typer.testing import CliRunner
-
-    from dqa.cli.main import app
-
-    out = tmp_path_factory.mktemp("trees") / "run"
-    deciders = ("--deciders", "dellma-pairs,dellma-naive,self-consistency")
-    settings = ("--set", "dellma.samples=16")
-    result = CliRunner().invoke(
-        app,
-        [
-            *("eval", "--scenarios", "agriculture", "--generate", "1", "--databases", "sqlite"),
-            *(*deciders, *settings, "--out", str(out)),
-        ],
-    )
-    assert result.exit_code == 0, result.output
-    return out
-
-
 @pytest.mark.parametrize("attitude", ["mean", "cvar"])
 def test_a_real_run_says_what_decided(dqa: Command, tmp_path: Path, attitude: str) -> None:
     """Sentence, tree and JSON show the value that decided."""
@@ -73,21 +52,6 @@ def shown(capsys: pytest.CaptureFixture[str]) -> str:
     trace = traced(events(fig=h, rain=h, wet=h), question=h, decider=h)
     echo_tree(DecisionTree.of(trace))
     return capsys.readouterr().out
-
-
-def test_a_real_run_reads_from_the_decision_to_its_beliefs(dqa: Command, run_folder: Path) -> None:
-    """Decision and reason, actions, and beliefs."""
-    ran = dqa("dellma", "tree", run_folder, "agriculture/1", "--decider", "dellma-pairs")
-    assert ran.code == 0, ran.err
-    lines = ran.out.splitlines()
-    assert lines[0] == "agriculture/1 | sqlite | dellma-pairs"
-    titles = [line.split()[0].rstrip(":") for line in lines if re.match(r"  \S", line)]
-    expected = ["Model", "Question", "Decision", "Actions", "Beliefs", "States,"]
-    assert [title for title in titles if title != "Not"] == expected
-    assert "A scripted program, not a language model." in ran.out
-    assert ran.out.count("<- chosen") == 1
-    assert " was chosen: its expected utility, the mean over 16 sampled states" in ran.out
-    assert "\x1b" not in ran.out
 
 
 @pytest.mark.parametrize("terminal", [False, True])

@@ -77,27 +77,6 @@ def test_the_table_names_every_decider_and_the_program_that_answered(
     assert run["versions"]["dqa"]
 
 
-def test_json_is_one_object_with_a_row_for_every_cell(
-    dqa: Callable[..., Any], generated: Path
-) -> None:
-    """Every outcome is counted, and the counts add up to the questions."""
-    arguments = ("--deciders", "planrag,iterrag", "--databases", "sqlite", "--json")
-    document = json.loads(dqa("eval", "--generated", generated, *arguments).out)
-    rows = document["results"]
-    assert [(r["scenario"], r["decider"]) for r in rows] == [
-        ("locating", "planrag"),
-        ("locating", "iterrag"),
-        ("building", "planrag"),
-        ("building", "iterrag"),
-    ]
-    counted = ("correct", "wrong", "no_candidate", "ambiguous", "step_limit", "unparsable")
-    for row in rows:
-        assert row["model"] == "scripted:analyst"
-        assert sum(row[name] for name in counted) + row["infrastructure"] == row["questions"] == 2
-        assert row["accuracy"] == row["correct"] / 2
-        assert 0.0 <= row["low"] <= row["accuracy"] <= row["high"] <= 1.0
-
-
 @contextmanager
 def stuck_run(
     environment: dict[str, str], out: Path, handler: str
@@ -180,44 +159,3 @@ def test_a_bug_of_a_decider_ends_its_decisions_alone(
     fast = dqa(*named, "--databases", "sqlite", "--fail-fast")
     assert (fast.code, fast.out) == (1, "")
     assert "a decision crashed" in fast.err
-
-
-@pytest.mark.usefixtures("bug")
-def test_a_bug_is_one_line_of_ask_too(dqa: Callable[..., Any], shop: Path, tmp_path: Path) -> None:
-    """With its traceback in the trace."""
-    trace = tmp_path / "trace.json"
-    asked = ("ask", "--database", shop, "--question", "?", "--candidate", "x")
-    ran = dqa(*asked, "--decider", "random", "--trace", trace)
-    assert ran.code == 1
-    assert "Ended: crashed" in ran.out
-    (line,) = ran.err.splitlines()
-    assert "random crashed, which is a bug: ZeroDivisionError: a bug of the decider" in line
-    assert "Traceback" in json.loads(trace.read_text("utf-8"))["trace"][0]["traceback"]
-
-
-def test_a_policy_and_an_audit_are_options_too(
-    dqa: Callable[..., Any], generated: Path, tmp_path: Path
-) -> None:
-    """Of a run and of one question; a wrong policy is one line before anything is read."""
-    policy, audit = tmp_path / "policy.json", tmp_path / "audit.jsonl"
-    policy.write_text('{"denied_columns": ["total_power"]}', "utf-8")
-    base = ("eval", "--generated", generated, "--databases", "sqlite", "--scenarios", "locating")
-    watched = ("--policy", policy, "--audit", audit, "--out", tmp_path / "run")
-    assert dqa(*base, "--deciders", "planrag", *watched).code in {0, 1}
-    entries = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
-    denied = [entry for entry in entries if "total_power" in entry["statement"]]
-    assert denied
-    assert not any(entry["rows"] for entry in denied)
-    assert any(entry["rows"] for entry in entries)
-    spec = record_of(tmp_path / "run")["spec"]
-    assert spec["policy"] == {"denied_columns": ["total_power"]}
-    other = tmp_path / "other.json"
-    other.write_text('{"denied_columns": ["ingoing"]}', "utf-8")
-    resumed = dqa("eval", "--resume", tmp_path / "run", "--policy", other)
-    assert "policy.denied_columns was" in resumed.err
-    policy.write_text('{"columnz": []}', "utf-8")
-    ran = dqa("ask", "--database", "none.db", "--question", "?", "--policy", policy)
-    assert (ran.code, "none.db" in ran.err or "columnz" in ran.err) == (2, True)
-    wrong = dqa(*base, "--policy", policy)
-    assert (wrong.code, wrong.out) == (2, "")
-    assert "columnz" in wrong.err

@@ -48,17 +48,6 @@ def test_every_agent_runs_by_name_in_both_protocols(
             assert ("Final Answer:" in last["text"]) is labelled
 
 
-def test_a_run_resumes_with_its_own_protocol_only(
-    dqa: Command, generated: Path, tmp_path: Path
-) -> None:
-    """Results of different settings never mix in one folder."""
-    agent = ("--deciders", "iterrag", "--out", tmp_path / "run")
-    assert dqa("eval", "--generated", generated, *SMALL, *agent).code == 0
-    other = dqa("eval", "--resume", tmp_path / "run", "--protocol", "tools")
-    assert other.code == 2
-    assert 'protocol was "react" and is now "tools"' in other.err
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -79,19 +68,6 @@ def test_options_that_nobody_would_heed_are_refused(
     assert not (tmp_path / "run").exists()
     asked = dqa("ask", "--database", tmp_path / "none.db", "--question", "?", *options)
     assert (asked.code, said in asked.err) == (2, True)
-
-
-def test_who_simulates_refuses_questions_without_a_simulator(
-    stocks: Path, dqa: Command, tmp_path: Path
-) -> None:
-    """Before anything is asked: the decider beside it has not begun either."""
-    ran = dqa(
-        *("eval", "--generated", stocks, *SMALL),
-        *("--scenarios", "stocks", "--deciders", "first,planrag-sim", "--out", tmp_path / "run"),
-    )
-    assert (ran.code, ran.out) == (2, "")
-    assert "'stocks' has no simulator" in ran.err
-    assert not (tmp_path / "run").exists()
 
 
 @pytest.fixture(scope="module")

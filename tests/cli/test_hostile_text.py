@@ -1,4 +1,4 @@
-"""What files, databases and models say never acts on a terminal, whichever command prints it."""
+"""Texts of files, databases and models never act on a terminal, whichever command prints them."""
 
 from __future__ import annotations
 
@@ -14,78 +14,65 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command, Ran
-from tests.models.model_server import ModelServer
+from tests.models.model_server import answering
 
 ACTS = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202eevil\u2066\r\x08\x7f\u2028\u200b"
 """Clears, names a window, colours, turns the direction of text, goes back, and hides."""
 NAME = f"Bell{ACTS}"
+KEY = f"buying/1{ACTS}"
 
 
-def acting(text: str) -> set[str]:
-    """Return the characters of a text that do something unseen."""
-    return {c for c in text if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp"} and c != "\n"}
+def acting(ran: Ran) -> set[str]:
+    """Return the printed characters that do something unseen."""
+    kinds = {"Cc", "Cf", "Zl", "Zp"}
+    return {c for c in ran.out + ran.err if unicodedata.category(c) in kinds and c != "\n"}
 
 
-def require_quiet(ran: Ran, *, shows: bool = True) -> Ran:
-    """Check that a command said something about the name, and that nothing of it acts."""
-    said = ran.out + ran.err
-    assert not acting(said), repr(said)
-    assert "Traceback" not in said
-    if shows:
-        assert "\\x1b[2J" in said or "\\u001b[2J" in said, said
-    return ran
+def spells(ran: Ran) -> bool:
+    """Whether a command printed the hostile text, escaped."""
+    return "\\x1b[2J" in ran.out + ran.err or "\\u001b[2J" in ran.out + ran.err
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """A database whose table, columns and cells are named so."""
+    """A database whose table, columns and cells have hostile names."""
     path = tmp_path / "shop.db"
-    table, column = f'"supplier{ACTS}"', f'"name{ACTS}"'
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"CREATE TABLE {table} ({column} TEXT PRIMARY KEY, price REAL)")
-        connection.execute(
-            f"INSERT INTO {table} VALUES (?, 1.0), ('Castle', 2.0), (?, 3)",
-            (NAME, "a\x00b"),
-        )
-        connection.execute(f"CREATE TABLE wild AS SELECT * FROM {table}")
-        connection.execute("CREATE TABLE plain (name TEXT)")
-        connection.execute("INSERT INTO plain VALUES (?)", (NAME,))
-        connection.commit()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f'CREATE TABLE "wild{ACTS}" ("name{ACTS}" TEXT, price REAL)')
+        connection.execute(f'INSERT INTO "wild{ACTS}" VALUES (?, 1.0), (?, 3)', (NAME, "a\x00b"))
+        connection.execute(f'CREATE TABLE wild AS SELECT * FROM "wild{ACTS}"')
     return path
 
 
 @pytest.fixture
-def own(shop: Path) -> Path:
-    """Questions whose every word is hostile."""
-    line = {
-        "id": f"1{ACTS}",
-        "question": f"Which supplier {ACTS}?\nIt should be cheap.",
-        "rules": f"Be brief.{ACTS}",
-        "candidates": [NAME, "Castle"],
-        "answer": NAME,
-        "tags": [f"price{ACTS}"],
-    }
-    file = shop.with_name("buying.jsonl")
-    file.write_text(json.dumps(line) + "\n", "utf-8")
-    return file
+def run(dqa: Command, shop: Path, tmp_path: Path) -> Path:
+    """A run on a question whose every word is hostile."""
+    line = {"id": f"1{ACTS}", "question": f"Which supplier {ACTS}?", "rules": f"Brief.{ACTS}"}
+    line |= {"candidates": [NAME, "Castle"], "answer": NAME, "tags": [f"price{ACTS}"]}  # type: ignore[dict-item]
+    (tmp_path / "buying.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
+    about = ("--questions", tmp_path / "buying.jsonl", "--database", shop)
+    ran = dqa("eval", *about, "--deciders", "first,random", "--out", tmp_path / "run")
+    assert (ran.code, acting(ran), spells(ran)) == (0, set(), True)
+    shown = dqa("show", KEY, *about)
+    assert (shown.code, acting(shown), spells(shown)) == (0, set(), True)
+    return tmp_path / "run"
 
 
-def test_tables_and_cells_are_spelt_out(dqa: Command, shop: Path) -> None:
-    """In tables, in JSON and in the schema."""
-    for more in ((), ("--json",)):
-        assert require_quiet(dqa("query", shop, "SELECT * FROM wild", *more)).code == 0
-    cells = json.loads(dqa("query", shop, "SELECT name FROM plain", "--json").out)["rows"]
-    assert cells == [[NAME]], "JSON says what is there, in its own way"
-    for command in (
-        ("schema", shop),
-        ("schema", shop, "--samples", 2),
-        ("list", "--database", shop),
-    ):
-        require_quiet(dqa(*command), shows=command[0] == "schema")
-    missing = dqa("query", shop, "SELECT nothing FROM plain")
-    require_quiet(missing, shows=False)
-    require_quiet(dqa("query", shop, f'SELECT "x{ACTS}y"."z" FROM plain'), shows=False)
-    require_quiet(dqa("query", shop, 'SELECT "x\x1b[2J" FROM wild'))
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("query", "SELECT * FROM wild"),
+        ("query", "SELECT * FROM wild", "--json"),
+        ("query", 'SELECT "x\x1b[2J" FROM wild'),
+        ("schema", "--samples", "2"),
+    ],
+)
+def test_tables_and_cells_are_spelt_out(dqa: Command, shop: Path, words: tuple[str, ...]) -> None:
+    """In tables, in JSON, in the text of a statement and in the schema."""
+    ran = dqa(words[0], shop, *words[1:])
+    assert (ran.code, acting(ran), spells(ran)) == (0, set(), True)
+    if "--json" in words:
+        assert json.loads(ran.out)["rows"][0][0] == NAME
 
 
 def test_a_pipe_has_csv_as_it_is_and_a_terminal_has_not(
@@ -96,51 +83,32 @@ def test_a_pipe_has_csv_as_it_is_and_a_terminal_has_not(
     header, first, *_ = csv.reader(io.StringIO(dqa(*statement).out, newline=""))
     assert (header[0], first[0], first[2]) == (f"name{ACTS}", NAME, "a\nb")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    shown = require_quiet(dqa(*statement)).out
-    assert "a\nb" in shown
+    shown = dqa(*statement)
+    assert (acting(shown), spells(shown), "a\nb" in shown.out) == (set(), True, True)
 
 
-def test_questions_are_spelt_out(dqa: Command, own: Path, tmp_path: Path) -> None:
-    """Shown, decided, listed and traced."""
-    about = ("--questions", own, "--database", own.with_name("shop.db"))
-    key = f"buying/1{ACTS}"
-    require_quiet(dqa("show", key, *about))
-    require_quiet(dqa("annotate", *about), shows=False)
-    run = tmp_path / "run"
-    ended = require_quiet(dqa("eval", *about, "--deciders", "first,random", "--out", run))
-    assert ended.code == 0, ended.err
-    for command in (
+def test_runs_are_spelt_out(dqa: Command, run: Path) -> None:
+    """Results, traces, and errors about them."""
+    for words in (
         ("results", run),
-        ("results", run, "--question", key),
-        ("trace", run),
-        ("trace", run, key),
-        ("trace", run, key, "--decider", "first"),
-        ("analyse", run),
-        ("runs", tmp_path),
-        ("show", f"buying/{ACTS}", *about),
+        ("results", run, "--question", KEY),
+        ("trace", run, KEY),
+        ("trace", run, KEY, "--decider", "first"),
         ("trace", run, f"no{ACTS}"),
     ):
-        require_quiet(dqa(*command), shows=command[0] not in {"runs", "analyse"})
+        ran = dqa(*words)
+        assert (acting(ran), spells(ran)) == (set(), True), words
 
 
-def test_models_and_their_servers_are_spelt_out(dqa: Command, shop: Path, tmp_path: Path) -> None:
-    """Replies, refusals, and what went wrong."""
-    asked: tuple[object, ...] = (
-        "ask",
-        "--database",
-        shop,
-        "--question",
-        f"Whom{ACTS}?",
-        "--candidate",
-        NAME,
-    )
-    asked = (*asked, "--candidate", "Castle", "--model", "openai:m", "--retries", 0)
-    said = f"Plan:\n1. Look. {ACTS}\nThought: {ACTS}\nAction: query_database\n"
-    said += f"Action Input: SELECT {ACTS}"
-    with ModelServer(lambda _: said) as served:
-        told = dqa(*asked, "--base-url", served.url, "--max-steps", 2, "--trace", tmp_path / "t")
-        require_quiet(told)
-        require_quiet(dqa("trace", tmp_path / "t", "--full"))
-    with ModelServer(lambda _: f"Final Answer: {NAME}") as served:
-        require_quiet(dqa(*asked, "--base-url", served.url, "--decider", "iterrag"))
-    require_quiet(dqa(*asked, "--base-url", f"http://127.0.0.1:1/{ACTS}"), shows=False)
+def test_models_are_spelt_out(dqa: Command, shop: Path, tmp_path: Path) -> None:
+    """Replies, and the errors of servers."""
+    asked = ("ask", "--database", shop, "--question", f"Whom{ACTS}?", "--candidate", NAME)
+    asked = (*asked, "--model", "openai:m", "--retries", 0, "--trace", tmp_path / "t")  # type: ignore[assignment]
+    said = f"Plan:\n1. Look {ACTS}\nThought: {ACTS}\nAction: query_database\nAction Input: {ACTS}"
+    with answering(said, said) as server:
+        ran = dqa(*asked, "--base-url", server.url, "--max-steps", 2)
+    traced = dqa("trace", tmp_path / "t", "--full")
+    gone = dqa(*asked[:-2], "--base-url", f"http://127.0.0.1:1/{ACTS}")
+    assert [acting(one) for one in (ran, traced, gone)] == [set()] * 3
+    assert spells(ran)
+    assert spells(traced)

@@ -12,7 +12,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import ladybug
 import pytest
 
@@ -97,25 +96,6 @@ def test_named_tables_are_a_policy_within_the_policy(shop: Path) -> None:
         api.open_database(shop, policy=policy, tables=["salary"])
     with closing(api.open_database(shop, policy=policy, tables=["supplier"])) as database:
         assert database.schema().to_text() == "supplier(id: INTEGER, name: TEXT) key (id)"
-
-
-def test_a_named_table_is_the_one_that_is_shown(shop: Path, tmp_path: Path) -> None:
-    """Not one of the same name in another schema, and none of the catalogue's."""
-    path = tmp_path / "two.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE TABLE supplier (id INTEGER); CREATE TABLE tables (id INTEGER)")
-        connection.execute("CREATE SCHEMA hidden; CREATE TABLE hidden.supplier (pay INTEGER)")
-    with closing(api.open_database(path, tables=["Supplier", "tables"])) as database:
-        assert database.query("SELECT * FROM main.supplier").columns == ("id",)
-        for statement in (
-            "SELECT pay FROM hidden.supplier",
-            "SELECT pay FROM two.hidden.supplier",
-            "SELECT * FROM information_schema.tables",
-        ):
-            with pytest.raises(api.QueryError, match=r"(hidden|_schema)\.\w+ (lies outside|is of)"):
-                database.query(statement)
-    with closing(api.open_database(shop, tables=["supplier"])) as database:
-        assert len(database.query("SELECT name FROM main.supplier").rows) == 2
 
 
 def test_relationships_of_other_labels_are_not_followed(tmp_path: Path) -> None:

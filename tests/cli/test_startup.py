@@ -25,24 +25,30 @@ RUNNING = """
 import contextlib, io, json, sys
 from dqa.cli.main import run
 
-for arguments, banned in json.loads(sys.argv[1]):
+imported = []
+for arguments in json.loads(sys.argv[1]):
     sys.argv = ["dqa", *arguments]
     sys.stdin = io.TextIOWrapper(io.BytesIO(b"SELECT 1\\n"))
     with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
         try:
             run()
         except SystemExit as ended:
-            assert not ended.code, (arguments, ended.code)
-    found = set(banned) & (set(sys.modules) | {name.split(".")[0] for name in sys.modules})
-    assert not found, (arguments, found)
+            code = ended.code or 0
+    names = {name.split(".")[0] for name in sys.modules} | set(sys.modules)
+    imported.append([code, sorted(names)])
+print(json.dumps(imported))
 """
-"""Run commands one after the other: what one of them imports is seen behind each."""
+"""Run commands one after the other; print their exit codes and the imported modules after each."""
 
 
-def run_lightly(*commands: tuple[Sequence[str], Sequence[str]]) -> None:
-    """Run commands in a fresh interpreter, each with what may not be imported until its end."""
-    done = run_python("-c", RUNNING, json.dumps(commands))
-    assert done.returncode == 0, done.stderr
+def too_much(*commands: tuple[Sequence[str], Sequence[str]]) -> list[object]:
+    """Run commands in a new interpreter; return those that failed or imported banned modules."""
+    done = run_python("-c", RUNNING, json.dumps([words for words, _ in commands]), check=True)
+    return [
+        (words, code, found)
+        for (words, banned), (code, names) in zip(commands, json.loads(done.stdout), strict=True)
+        if code or (found := sorted({*banned} & {*names}))
+    ]
 
 
 def test_commands_that_do_no_work_import_nothing_heavy() -> None:
@@ -51,7 +57,7 @@ def test_commands_that_do_no_work_import_nothing_heavy() -> None:
     listing = (*light, "sqlglot", "rich")
     lightest = (*listing, "pydantic")
     helps = [(name, "--help") for name in main._COMMANDS]
-    run_lightly(
+    assert not too_much(
         (("--help",), lightest),
         (("--version",), lightest),
         (("list", "--json"), listing),
@@ -59,27 +65,27 @@ def test_commands_that_do_no_work_import_nothing_heavy() -> None:
         (("formats",), listing),
         *((words, (*light, "sqlglot")) for words in (*helps, ("dellma", "tree", "--help"))),
     )
-    run_lightly(
-        *((("check", "--dialect", dialect), (*light, "rich")) for dialect in ("sqlite", "neo4j"))
-    )
+    checks = [("check", "--dialect", dialect) for dialect in ("sqlite", "neo4j")]
+    assert not too_much(*((words, (*light, "rich")) for words in checks))
 
 
-def test_a_statement_waits_for_no_framework_and_no_statistics(tmp_path: Path) -> None:
-    """A query takes its driver and the guard."""
+def test_a_statement_and_a_baseline_import_no_framework_and_no_statistics(
+    tmp_path: Path, release_dir: Path
+) -> None:
+    """A query needs its driver and the guard; a baseline needs no model."""
     file = tmp_path / "shop.db"
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("CREATE TABLE supplier (name TEXT)")
     banned = (*AGENTS, *NUMERICS, "pandas", "statsmodels", "pyarrow", "jinja2", "ray")
-    run_lightly((("query", str(file), "SELECT 1"), banned), (("schema", str(file)), banned))
-
-
-def test_a_run_without_agents_imports_no_framework_for_them_and_no_statistics(
-    release_dir: Path,
-) -> None:
-    """A baseline on one question waits for neither LangChain nor SciPy's distributions."""
     run = ("eval", "--release", str(release_dir), "--limit", "1", "--scenarios", "locating")
-    banned = (*AGENTS, "pyarrow", "ladybug", "duckdb", "scipy.stats")
-    run_lightly(((*run, "--deciders", "first", "--databases", "sqlite"), banned))
+    assert not too_much(
+        (("query", str(file), "SELECT 1"), banned),
+        (("schema", str(file)), banned),
+        (
+            (*run, "--deciders", "first", "--databases", "sqlite"),
+            (*AGENTS, "pyarrow", "ladybug", "duckdb", "scipy.stats"),
+        ),
+    )
 
 
 def test_help_says_of_every_command_what_its_docstring_says() -> None:

@@ -145,17 +145,3 @@ def test_a_statement_that_takes_too_long_for_scoring_is_wrong(
     assert result.error is not None
     assert result.error.startswith("The statement that was decided cannot run: ")
     assert StatementTimeoutError.__name__ not in result.error
-
-
-def test_no_decider_but_the_oracle_is_shown_the_gold(bird: Path) -> None:
-    """Neither the conversation nor the tools hold the statement before somebody writes it."""
-    seen: list[str] = []
-
-    def watching(request: Request) -> Reply:
-        seen.append(request.text)
-        return answer("SELECT 1")
-
-    asked = api.read_release(bird)
-    api.evaluate(asked, "planrag", model=GivenReplies(watching))
-    assert len(seen) == len(QUESTIONS)
-    assert not any(q.gold in text for text in seen for q in QUESTIONS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -32,12 +31,6 @@ def run_folder(
     )
     assert result.exit_code == 0, result.output
     return out
-
-
-@pytest.fixture
-def copied(run_folder: Path, tmp_path: Path) -> Path:
-    """Return a copy of the run that may be damaged."""
-    return Path(shutil.copytree(run_folder, tmp_path / "run"))
 
 
 def one(dqa: Command, folder: Path, *more: str, question: str = "locating/1") -> Ran:

@@ -64,27 +64,6 @@ def test_what_commands_write_is_its_owners_alone(
     assert _mode(out) == 0o777, "what was there keeps its mode"
 
 
-@pytest.mark.usefixtures("open_to_all")
-def test_what_is_there_keeps_its_mode(dqa: Command, generated: Path, tmp_path: Path) -> None:
-    """Whoever shares a run, goes on sharing it."""
-    run, shared = tmp_path / "run", tmp_path / "shared.db"
-    wanted = ("--generated", generated, "--deciders", "first", "--databases", "sqlite")
-    assert dqa("eval", *wanted, "--out", run).code == 0
-    assert (
-        dqa("load", "--generated", generated, "--question", "locating/1", "--database", shared).code
-        == 0
-    )
-    for path in (run, run / "run.db", shared):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    assert dqa("eval", "--resume", run).code == 0
-    again = ("load", "--generated", generated, "--question", "building/1", "--database", shared)
-    assert dqa(*again, "--replace", shared).code == 0
-    assert [oct(_mode(path)) for path in (run, run / "run.db", shared)] == [
-        *("0o755", "0o644", "0o644")
-    ]
-    assert oct(_mode(run / "traces.jsonl")) == "0o600"
-
-
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
     """A real disk of 1 MB."""

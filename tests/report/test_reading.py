@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dqa.core.decision import Ending, Usage
-from dqa.core.events import EndingEvent, Event, event_from_json
+from dqa.core.events import Event, event_from_json
 from dqa.core.evidence import Evidence
 from dqa.evaluation.results import Outcome, Result
 from dqa.evaluation.traces import Trace
@@ -131,12 +131,6 @@ def test_passages_follow_the_events() -> None:
     assert last.text == "so a1"
 
 
-def test_reasoning_is_shown_before_the_thought() -> None:
-    """Where a trace has it."""
-    reasoning, thought = between(told(replied(1, "so", reasoning="because")))
-    assert (reasoning.kind, reasoning.text, thought.text) == ("reasoning", "because", "so")
-
-
 def test_a_new_plan_says_what_is_new_and_what_is_gone() -> None:
     """Numbers and case make no step another one, and a line without a number goes on."""
     events = (
@@ -184,17 +178,6 @@ def test_the_statement_that_a_database_failed_on_is_shown() -> None:
     *_, asked, _, worth = read(trace)
     assert (asked.title, asked.statement, asked.tone) == ("comparison", "a1, b1", "bad")
     assert worth.text == "A failure of the database ended the run, which says nothing. gone"
-
-
-def test_a_bug_is_shown_with_its_traceback() -> None:
-    """And the verdict says that nothing was judged."""
-    words = "Traceback\n  KeyError"
-    crashed = EndingEvent(kind="crashed", problem="KeyError: 'a'", traceback=words)
-    trace = told(crashed, ending=Ending.CRASHED, error="KeyError: 'a'", answer="", choice=None)
-    _, crash, _, worth = read(trace, judged(Outcome.CRASHED, choice=None, value=None))
-    assert (crash.kind, crash.text) == ("crash", words)
-    first, *_ = worth.text.splitlines()
-    assert first == "A bug ended the run, which says nothing of the decision. KeyError: 'a'"
 
 
 def test_two_models_are_told_apart_and_their_task_is_shown_once() -> None:

@@ -22,7 +22,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -65,15 +64,7 @@ def main(words: list[str]) -> int:
         # dqa's hints show commands as this user can type them, and paths are the user's.
         os.environ["DQA_COMMAND"] = f"python3 {shlex.quote(sys.argv[0])} dqa"
         folder = None
-    started = time.monotonic()
-    code = set_up(extra) or run(programs, folder)
-    if command == "check --deep" and code == 0:
-        minutes = (time.monotonic() - started) / 60
-        git = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
-        commit = subprocess.check_output(git, text=True).strip() if shutil.which("git") else "?"
-        print("\nPassed. Add this line, with the figures above, to docs/testing.md:")
-        print(f"| {time.strftime('%Y-%m-%d')} | {commit} | {minutes:.0f} min | FIGURES |")
-    return code
+    return set_up(extra) or run(programs, folder)
 
 
 def add_defaults(words: list[str]) -> list[str]:

@@ -14,17 +14,17 @@ from dqa.api.looking import (
     DescribedTable,
     FoundColumns,
     QueriedRows,
+    SchemaText,
     StatementVerdict,
     ToolRecord,
     check_statement,
     describe_table,
     find_columns,
     query,
-    read_schema,
     sample_rows,
 )
 from dqa.api.running import Named
-from dqa.core.database import DEFAULT_LIMITS, Database, Kind, Limits
+from dqa.core.database import DEFAULT_LIMITS, Database, Limits
 from dqa.core.decision import Ending
 from dqa.core.display import LEAST_TOKENS, MOST_TOKENS
 from dqa.core.errors import (
@@ -264,31 +264,6 @@ _Action: TypeAlias = Callable[..., ToolRecord]
 """The function of a tool: called with a database and arguments."""
 
 
-class SchemaText(ToolRecord):
-    """The contents of a database, as a model reads them.
-
-    Attributes
-    ----------
-    database, kind, language
-        Its name and kind, and the language of its statements.
-    text
-        One table, label or relationship type a line.
-    described, total
-        How many of all are described; the others are only named, where there is room.
-    """
-
-    database: str
-    kind: Kind
-    language: str
-    text: str
-    described: int
-    total: int
-
-    def to_text(self) -> str:
-        """Return the schema, and what its statements are written in."""
-        return f"{self.language}\n{self.text}"
-
-
 class _Strict(Arguments):
     """Arguments that refuse unknown names: a misspelt one would be ignored."""
 
@@ -447,19 +422,6 @@ def agent_tools(
     )
 
 
-def _schema(database: Database, question: str, tokens: int) -> SchemaText:
-    shown = read_schema(database, about=question, tokens=tokens)
-    count = len(shown.described.parts)
-    return SchemaText(
-        database=database.name,
-        kind=database.kind,
-        language=database.language,
-        text=shown.text,
-        described=count,
-        total=count + len(shown.left_out),
-    )
-
-
 def _refuse(_database: Database, **_asked: Any) -> NoReturn:  # noqa: ANN401  (any arguments)
     raise UsageError(
         "This server makes no decisions: it was set up without a decider and a model (--model, "
@@ -474,7 +436,7 @@ _LOOKING = (
         "types and properties. If not all can be described, a question selects what matters.",
         SchemaArguments,
         SchemaText,
-        _schema,
+        SchemaText.of,
     ),
     AgentTool(
         "describe",

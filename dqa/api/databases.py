@@ -358,27 +358,28 @@ def temporary_database(  # noqa: PLR0913  (each is a question of its own to the 
     DatabaseUnavailableError
         The server cannot be reached.
     """
-    place = _existing(content)
     access: BackendAccess = {
         "policy": policy_of(policy),
         "audit": audit_of(audit),
         "limits": limits,
         "isolation": isolation,
     }
-    made: AbstractContextManager[Database]
-    if place is not None:
-        made = closing(
-            open_database(place, limits=limits, policy=policy, audit=audit, isolation=isolation)
-        )
-    else:
-        backend = plugins.backend(engine)
-        where = None if location is None else whole_url(location)
-        if isinstance(content, Situation):
-            made = _loaded(content, backend, where, access)
-        else:
-            made = backend.scratch(_script(content, backend), where, **access)
-    with made as database:
+    with _temporary(content, engine, location, access) as database:
         yield database
+
+
+def _temporary(
+    content: Content, engine: str, location: str | None, access: BackendAccess
+) -> AbstractContextManager[Database]:
+    existing = _existing(content)
+    if existing is not None:
+        place = whole_url(str(existing))
+        return closing(plugins.backend_for(place).open(place, **access))
+    backend = plugins.backend(engine)
+    where = None if location is None else whole_url(location)
+    if isinstance(content, Situation):
+        return _loaded(content, backend, where, access)
+    return backend.scratch(_script(content, backend), where, **access)
 
 
 def _existing(content: Content) -> str | Path | None:

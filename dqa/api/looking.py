@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self, Unpack
@@ -35,9 +36,9 @@ _LONGEST_CELL = 200
 class ToolRecord(Record):
     """The result of a tool: a record, and the text that a model reads."""
 
+    @abstractmethod
     def to_text(self) -> str:
         """Return the text that a model reads."""
-        raise NotImplementedError
 
 
 class _Shown(ToolRecord):
@@ -77,6 +78,37 @@ class ShownSchema(_Shown):
     described: DatabaseSchema
     left_out: tuple[str, ...] = ()
     warning: str | None = None
+
+
+class SchemaText(_Shown):
+    """The contents of a database, as the tool ``schema`` returns them.
+
+    Attributes
+    ----------
+    kind, language
+        The kind of database, and the language of its statements.
+    described, total
+        How many tables, or labels and relationship types, are described, and how many there are.
+    """
+
+    kind: Kind
+    language: str
+    described: int
+    total: int
+
+    @classmethod
+    def of(cls, database: Database, question: str, tokens: int) -> Self:
+        """Describe a database, what a question names first, with at most so many tokens."""
+        shown = read_schema(database, about=question, tokens=tokens)
+        described = len(shown.described.parts)
+        return cls(
+            database=shown.database,
+            text=f"{shown.language}\n{shown.text}",
+            kind=shown.kind,
+            language=shown.language,
+            described=described,
+            total=described + len(shown.left_out),
+        )
 
 
 class QueriedRows(ToolRecord):

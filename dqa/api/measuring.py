@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, cast, get_args
 
 from dqa import plugins
 from dqa.api.running import default_deciders
-from dqa.api.runs import Run
+from dqa.api.runs import Run, name_runs
 from dqa.api.stored import read_run
 from dqa.core.errors import DqaError, UnknownNameError, UsageError
 from dqa.core.files import (
@@ -234,7 +234,7 @@ def compare(  # noqa: PLR0913  (each is a question of its own to the caller)
     for run in read:
         require_questions(run.spec, _place(run), _NO_COMPARISON)
     _require_one_scoring(read)
-    labels = _labels(read)
+    labels: Sequence[str | None] = [None] if len(read) == 1 else name_runs(read)
     names, differing = match_questions([run.results for run in read], labels)
     found = _contestants(read, labels, names, times=times)
     if scenario is not None:
@@ -324,16 +324,6 @@ def _contestants(
             timed = seconds if times else None
             found.append(Contestant(name, tuple(results), label, cost, timed))
     return found
-
-
-def _labels(runs: Sequence[Run]) -> list[str | None]:
-    """Return the names of several runs in the comparison, numbered if two are the same."""
-    if len(runs) == 1:
-        return [None]
-    names = [run.name or str(number) for number, run in enumerate(runs, 1)]
-    if len(set(names)) == len(names):
-        return list(names)
-    return [f"{number}-{name}" for number, name in enumerate(names, 1)]
 
 
 def _find_contestant(found: Sequence[Contestant], name: str) -> Contestant:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from dqa import plugins
 from dqa.api.measuring import analyse, find_questions
-from dqa.api.runs import Run
+from dqa.api.runs import Run, name_runs
 from dqa.api.stored import read_run
 from dqa.core.errors import DqaError, UsageError
 from dqa.core.files import require_new_file
@@ -39,8 +39,6 @@ MOST_DETAILS = 2_500
 """The most decisions of a page with every trace, by default."""
 
 AnyRun: TypeAlias = Run | Path | str
-Found: TypeAlias = tuple[QuestionSet | None, str | None]
-"""The questions of a run, or the reason why they are not available."""
 _Decided: TypeAlias = Sequence[tuple[int, Result]]
 """The results of a question, with the places of their runs."""
 
@@ -146,30 +144,19 @@ class ReportedRuns:
         if not runs:
             raise UsageError("Name at least one run to report.")
         self.runs = [run if isinstance(run, Run) else read_run(run) for run in runs]
-        names = [run.name or "this run" for run in self.runs]
-        if len(set(names)) < len(names):
-            names = [f"{number}-{name}" for number, name in enumerate(names, 1)]
-        for run, name in zip(self.runs, names, strict=True):
-            require_questions(run.spec, str(run.location or "The run"), _NO_REPORT)
+        for run in self.runs:
+            place = str(run.location or "The run")
+            require_questions(run.spec, place, _NO_REPORT)
             if not run.results:
-                raise UsageError(
-                    f"{name} holds no finished decision yet, so there is nothing to report."
-                )
+                raise UsageError(f"{place} holds no finished decision yet: nothing to report.")
         made = sum(len(run.results) for run in self.runs)
         self._is_detailed = made <= MOST_DETAILS if details is None else details
-        self._asked = [
-            _find_questions(run, questions) if self._is_detailed else (None, None)
-            for run in self.runs
-        ]
         self._reported = [
-            ReportedRun(
-                *(run, name, {} if found is None else {one.key: one for one in found.questions}),
-                _classes(run, found) if analysis else None,
-            )
-            for run, name, (found, _) in zip(self.runs, names, self._asked, strict=True)
+            self._read(run, name, questions, analysis=analysis)
+            for run, name in zip(self.runs, name_runs(self.runs), strict=True)
         ]
         outcomes = traces = None
-        lacking = [why or "" for found, why in self._asked if found is None]
+        lacking = [one.lacking or "" for one in self._reported if one.asked is None]
         if not self._is_detailed:
             places = ["RUN" if run.location is None else str(run.location) for run in self.runs]
             shown = " or ".join(f"'{command('trace', place)}'" for place in places)
@@ -182,8 +169,24 @@ class ReportedRuns:
                 "The outcomes of candidates are not shown: the questions are not available. "
                 f"{lacking[0]}"
             )
-        title = title or f"Report of {', '.join(names)}"
+        title = title or f"Report of {', '.join(one.name for one in self._reported)}"
         self.report = make_report(title, self._reported, outcomes=outcomes, traces=traces)
+
+    def _read(
+        self, run: Run, name: str, questions: QuestionSet | Path | str | None, *, analysis: bool
+    ) -> ReportedRun:
+        """Return a run with its questions and the classes of its failures, if they are wanted."""
+        asked = lacking = None
+        if self._is_detailed and run.location is not None:
+            asked, lacking = find_questions(RunReader(run.location), questions)
+        elif self._is_detailed:
+            asked = questions if isinstance(questions, QuestionSet) else None
+            lacking = "Their location is not stored."
+        classes = None
+        if analysis and run.location is not None:
+            analysed = analyse(run.location, questions=asked)
+            classes = {one.key: one.failure for one in analysed.runs}
+        return ReportedRun(run, name, asked, lacking, classes)
 
     def page(self) -> str:
         """Return the page."""
@@ -211,7 +214,7 @@ class ReportedRuns:
 
     def _truth(self, decided: _Decided) -> QuestionTruth | None:
         place, first = decided[0]
-        asked, spec = self._asked[place][0], self.runs[place].spec
+        asked, spec = self._reported[place].asked, self.runs[place].spec
         question = self._reported[place].questions.get(first.question)
         if asked is None or question is None:
             return None
@@ -238,23 +241,9 @@ def _outcomes(
         return None
 
 
-def _find_questions(run: Run, given: QuestionSet | Path | str | None) -> Found:
-    """Return the questions of a run: those passed, or else read or generated again."""
-    if run.location is not None:
-        return find_questions(RunReader(run.location), given)
-    return given if isinstance(given, QuestionSet) else None, "Their location is not stored."
-
-
 def _traces(run: Run) -> dict[DecisionKey, Trace]:
     """Return the traces of a run by their keys; none of a run that is not stored."""
     try:
         return {trace.key: trace for trace in run.traces}
     except UsageError:
         return {}
-
-
-def _classes(run: Run, asked: QuestionSet | None) -> dict[DecisionKey, str | None] | None:
-    """Return the classes of failures; None for a run that is not stored."""
-    if run.location is None:
-        return None
-    return {one.key: one.failure for one in analyse(run.location, questions=asked).runs}

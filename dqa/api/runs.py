@@ -455,6 +455,16 @@ class Run:
         return read(trace, self.by_key.get(trace.key), unit, repeated=self.is_repeated)
 
 
+def name_runs(runs: Sequence[Run]) -> list[str]:
+    """Return the names of runs in a report or comparison, numbered if two are the same."""
+    if len(runs) == 1:
+        return [runs[0].name or "this run"]
+    names = [run.name or str(number) for number, run in enumerate(runs, 1)]
+    if len(set(names)) == len(names):
+        return names
+    return [f"{number}-{name}" for number, name in enumerate(names, 1)]
+
+
 _Item = TypeVar("_Item")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dqa import plugins
 from dqa.core.question import Question
+from dqa.core.question_set import QuestionSet
 from dqa.core.text import counted
 from dqa.evaluation import statistics
 from dqa.evaluation.keys import DecisionKey
@@ -53,16 +54,24 @@ class ReportedRun:
 
     Attributes
     ----------
-    questions
-        The questions by key, if they can be read.
+    asked
+        The questions; None if they are not available.
+    lacking
+        Why the questions are not available.
     classes
         By decision the class of its failure; None if the run was not analysed.
     """
 
     run: Run
     name: str
-    questions: Mapping[str, Question]
-    classes: Mapping[DecisionKey, str | None] | None
+    asked: QuestionSet | None = None
+    lacking: str | None = None
+    classes: Mapping[DecisionKey, str | None] | None = None
+
+    @cached_property
+    def questions(self) -> Mapping[str, Question]:
+        """The questions by key, if they are available."""
+        return {} if self.asked is None else {one.key: one for one in self.asked.questions}
 
     @cached_property
     def figures(self) -> Evaluation:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from dqa.loaders.generator import generate, write_generated
 from dqa_planrag.recipes import RECIPES
 from tests.stored import record_of
 
@@ -68,11 +67,3 @@ def test_options_that_nobody_would_heed_are_refused(
     assert not (tmp_path / "run").exists()
     asked = dqa("ask", "--database", tmp_path / "none.db", "--question", "?", *options)
     assert (asked.code, said in asked.err) == (2, True)
-
-
-@pytest.fixture(scope="module")
-def stocks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A question of a scenario whose decisions nothing simulates."""
-    folder = tmp_path_factory.mktemp("stocks") / "one"
-    write_generated(generate(("stocks",), count=1, seed=5), folder, seed=5)
-    return folder

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -79,6 +80,12 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run([unmount, "--lazy", str(disk)], check=True)
 
 
+def fill(file: BinaryIO) -> None:
+    """Write until the disk is full."""
+    while file.write(b"x" * 4_096):
+        pass
+
+
 def leave_room(disk: Path, room: int) -> None:
     """Empty a disk, and fill it until so many bytes are left."""
     for path in disk.iterdir():
@@ -86,8 +93,7 @@ def leave_room(disk: Path, room: int) -> None:
     # The free space that a tmpfs reports is an estimate: only a failed write says that it is full.
     with (disk / "filler").open("wb", buffering=0) as filler:
         with pytest.raises(OSError, match="No space"):
-            while filler.write(b"x" * 4_096):
-                pass
+            fill(filler)
         filler.truncate(filler.tell() - room)
 
 
@@ -119,7 +125,7 @@ def test_a_full_disk_is_one_line(dqa: Command, small: Path, generated: Path, sho
     assert wrong == {}
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_run_resumes_once_there_is_room(dqa: Command, small: Path, generated: Path) -> None:
     """What was decided is stored, and the end is what it would have been."""
     leave_room(small, 220_000)

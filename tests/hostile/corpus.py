@@ -8,8 +8,6 @@ from pathlib import Path
 
 import dqa
 
-__all__ = ["EMBEDDED", "ENGINES", "SERVERS", "HostileStatement", "read_statements"]
-
 EMBEDDED = ("sqlite", "duckdb", "ladybug")
 SERVERS = ("mariadb", "postgres", "neo4j")
 ENGINES = (*EMBEDDED, *SERVERS)

@@ -1,76 +1,77 @@
-"""What a statement costs the process that asks it: time, memory, and the pace of other threads.
+"""The cost of a statement for the process that runs it: time, memory, and the next statement.
 
-``python -m tests.hostile.measuring ENGINE SECONDS QUICK`` is the process that is measured: it opens
-a database, reads a statement a line (as JSON) and writes a `Measurement` a line. Who must survive
-what it does is `tests.hostile.supervising`.
+A `Measurer` runs statements in a process of its own and reports how that process ends, if it does.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from threading import Event, Thread, get_native_id
 from time import perf_counter
 
 import dqa
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError
-
-__all__ = ["Measurement", "Pace", "measure", "opened"]
+from dqa.core.interpreters import describe_exit, start_process
+from tests.hostile.corpus import read_statements
 
 BACKENDS = {"mariadb": "mysql"}
 """Engines whose backend has another name."""
 _HARMLESS = {"relational": "SELECT 1 AS one", "graph": "RETURN 1 AS one"}
-_SHORTEST = 0.5
-"""Seconds below which nothing can be said of a thread's pace."""
-_WAITING = 20.0
-"""Seconds that the statement after a hostile one may take."""
+_NEXT = Limits(seconds=20.0)
+"""The limit of the statement after a hostile one."""
+_STARTING = 120.0
+"""Seconds within which a process has to have opened its database."""
+_PATIENCE = 40.0
+"""Seconds after its limit when a statement is given up."""
+_LARGEST = 6_000
+"""Megabytes at which a process is ended, before the machine is."""
+_BUSY = 4.0
+"""Seconds after its limit within which a statement returns on a busy machine."""
+_INTERVAL = 0.05
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What became of a statement.
+    """The result of a statement.
 
     Attributes
     ----------
     seconds
-        Until `query` was back.
+        Until `query` returned.
     outcome
-        ``rows``, the class of the error, or what ended the process.
-    told
-        What the error says.
+        ``rows``, the class of the error, or how the process ended.
+    message
+        The error's message.
     growth
-        Most megabytes that this process held above those that it held when its database was open.
-    pace
-        Share of the time in which another thread could run; None where that was too short to tell.
+        Most megabytes of the process above those that it had when its database was open.
     next_seconds
-        How long the next statement took; None where it was not answered.
-    next_told
-        Why not.
+        The time of the next statement; None where it was not answered.
+    next_message
+        Why it was not answered.
     """
 
     seconds: float
     outcome: str
-    told: str = ""
+    message: str = ""
     growth: float = 0.0
-    pace: float | None = None
     next_seconds: float | None = None
-    next_told: str = ""
+    next_message: str = ""
 
     def problems(self, limit: float, *, grace: float = 1.0) -> list[str]:
-        """Return which of the promises it breaks.
+        """Return the promises that it breaks.
 
         Parameters
         ----------
         limit
-            Seconds that the statement had.
+            The statement's limit, in seconds.
         grace
-            Seconds within which it has to be back after them.
+            Seconds after the limit within which it has to return.
         """
         found = []
         if self.seconds > limit + grace:
@@ -78,11 +79,9 @@ class Measurement:
         if self.growth >= 300:
             found.append(f"the process grew by {self.growth:.0f} MB")
         if self.outcome not in {"rows", *_FAULTS}:
-            found.append(f"{self.outcome}: {self.told}")
-        if self.pace is not None and self.pace < 0.9:
-            found.append(f"another thread had {self.pace:.0%} of its pace")
+            found.append(f"{self.outcome}: {self.message}")
         if self.next_seconds is None:
-            found.append(f"the next statement was not answered: {self.next_told}")
+            found.append(f"the next statement was not answered: {self.next_message}")
         return found
 
 
@@ -91,133 +90,133 @@ def _names(kind: type[Exception]) -> set[str]:
 
 
 _FAULTS = _names(QueryError)
-"""Errors that are the statement's: no outage and no bug."""
+"""Errors of the statement: neither an outage nor a bug."""
 
 
-class Pace:
-    """A thread that always has something to do, and how much of the time it could do it.
-
-    On Linux the kernel tells how long it ran and how long it waited for a processor, whoever else
-    is busy. What is missing is the time in which it waited for Python's lock.
-    """
-
-    def __init__(self) -> None:
-        self._over = Event()
-        self._ready = Event()
-        self._number = 0
-        self._thread = Thread(target=self._spin, name="pace", daemon=True)
-        self._thread.start()
-        self._ready.wait()
-
-    def _spin(self) -> None:
-        self._number = get_native_id()
-        self._ready.set()
-        while not self._over.is_set():
-            pass
-
-    def close(self) -> None:
-        """End the thread."""
-        self._over.set()
-        self._thread.join()
-
-    def runnable(self) -> float | None:
-        """Return the seconds in which it ran or waited for a processor; None if nobody tells."""
-        with suppress(OSError):
-            path = Path(f"/proc/self/task/{self._number}/schedstat")
-            running, waiting, _ = path.read_text().split()
-            return (int(running) + int(waiting)) / 1e9
-        return None
-
-
-@contextmanager
-def opened(engine: str, limits: Limits, url: str | None = None) -> Iterator[Database]:
-    """Give a database of an engine that holds a small world, in memory or on a server."""
-    questions = dqa.generate(["building"], count=1, seed=1)
-    world = questions.situation_of(questions.questions[0])
-    backend = BACKENDS.get(engine, engine)
-    with dqa.temporary_database(world, backend, url, limits=limits) as database:
-        yield database
-
-
-def resident() -> float:
-    """Return the megabytes that this process holds; 0 where nobody tells."""
-    return _status("VmRSS:")
-
-
-def reset_peak() -> None:
-    """Let the kernel measure the most megabytes from now on."""
+def memory(name: str, process: int | str = "self") -> float:
+    """Return megabytes of a process, by their name in its status; 0 where they are unknown."""
     with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak() -> float:
-    """Return the most megabytes that this process held since then."""
-    return _status("VmHWM:")
-
-
-def _status(name: str) -> float:
-    with suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
             if line.startswith(name):
                 return int(line.split()[1]) / 1024
     return 0.0
 
 
-def measure(
-    database: Database, statement: str, start: float, *, is_quick: bool = False
-) -> Measurement:
-    """Run a statement, and a harmless one after it.
+def measure(database: Database, statement: str, start: float) -> Measurement:
+    """Run a statement, and a harmless one after it; growth counts from `start` megabytes."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")  # the peak is measured from here
+    seconds, outcome, message = _outcome(database, statement, None)
+    growth = max(0.0, memory("VmHWM:") - start)
+    after, ended, why = _outcome(database, _HARMLESS[database.kind], _NEXT)
+    answered = after if ended == "rows" else None
+    return Measurement(seconds, outcome, message, growth, answered, why and f"{ended}: {why}")
+
+
+def _outcome(database: Database, statement: str, limits: Limits | None) -> tuple[float, str, str]:
+    began = perf_counter()
+    try:
+        database.query(statement, *([limits] if limits else []))
+    except Exception as error:  # noqa: BLE001  (its class is the outcome)
+        message = " ".join(str(error).split())[:300]
+        return perf_counter() - began, type(error).__name__, message
+    return perf_counter() - began, "rows", ""
+
+
+def serve(connection: Connection, engine: str, seconds: float, url: str | None) -> None:
+    """Measure the statements that a connection sends, on a small world."""
+    questions = dqa.generate(["building"], count=1, seed=1)
+    world = questions.situation_of(questions.questions[0])
+    backend, limits = BACKENDS.get(engine, engine), Limits(seconds=seconds)
+    with dqa.temporary_database(world, backend, url, limits=limits) as database:
+        database.query(_HARMLESS[database.kind], _NEXT)
+        start = memory("VmRSS:")
+        connection.send("ready")
+        with suppress(EOFError):
+            while True:
+                connection.send(measure(database, connection.recv(), start))
+
+
+class Measurer:
+    """A process that measures statements, and the next one if it ends.
 
     Parameters
     ----------
-    start
-        Megabytes from which growth counts.
-    is_quick
-        Measure no other thread's pace, and run the harmless statement only after an error.
+    engine
+        The engine that it opens.
+    seconds
+        The limit of each statement.
+    url
+        The server; None for an embedded engine.
     """
-    reset_peak()
-    pace = None if is_quick else Pace()
-    ran, began = pace.runnable() if pace else None, perf_counter()
-    outcome, told = _outcome(database, statement)
-    seconds, ran_until = perf_counter() - began, pace.runnable() if pace else None
-    if pace is not None:
-        pace.close()
-    growth = max(0.0, peak() - start)
-    share = None
-    if seconds >= _SHORTEST and ran is not None and ran_until is not None:
-        share = (ran_until - ran) / seconds
-    if is_quick and outcome == "rows":
-        return Measurement(seconds, outcome, told, growth, share, 0.0)
-    began = perf_counter()
-    after, why = _outcome(database, _HARMLESS[database.kind], Limits(seconds=_WAITING))
-    answered = perf_counter() - began if after == "rows" else None
-    return Measurement(seconds, outcome, told, growth, share, answered, why and f"{after}: {why}")
+
+    def __init__(self, engine: str, seconds: float, url: str | None = None) -> None:
+        self.engine, self.seconds, self._url = engine, seconds, url
+        self._started: tuple[BaseProcess, Connection] | None = None
+
+    def measure(self, statement: str) -> Measurement:
+        """Measure a statement; if the process ends, that is the outcome."""
+        began = perf_counter()
+        process, connection = self._started or self._start()
+        connection.send(statement)
+        found = _receive(process, connection, self.seconds + _PATIENCE)
+        if isinstance(found, Measurement):
+            return found
+        self.close()
+        return Measurement(perf_counter() - began, str(found), next_message="the process ended")
+
+    def close(self) -> None:
+        """End the process."""
+        if self._started is not None:
+            process, connection = self._started
+            self._started = None
+            connection.close()
+            process.join(5.0)
+            process.kill()
+
+    def _start(self) -> tuple[BaseProcess, Connection]:
+        arguments = (self.engine, self.seconds, self._url)
+        self._started = process, connection = start_process(
+            serve, *arguments, environment=os.environ, preload=None, daemon=False
+        )
+        found = _receive(process, connection, _STARTING)
+        if found != "ready":
+            self.close()
+            raise RuntimeError(f"no database could be opened: {found}")
+        return process, connection
 
 
-def _outcome(database: Database, statement: str, limits: Limits | None = None) -> tuple[str, str]:
+def _receive(process: BaseProcess, connection: Connection, seconds: float) -> object:
+    """Return what a process sends, or how it ended."""
+    until = perf_counter() + seconds
+    while perf_counter() < until:
+        try:
+            if connection.poll(_INTERVAL):
+                return connection.recv()
+        except (EOFError, OSError):
+            process.join(5.0)
+            return describe_exit(process.exitcode)
+        if memory("VmRSS:", process.pid or "self") > _LARGEST:
+            process.kill()
+            return f"the process had more than {_LARGEST} MB"
+    process.kill()
+    return f"not back after {seconds:.0f} s"
+
+
+@contextmanager
+def measurer(engine: str, seconds: float, url: str | None = None) -> Iterator[Measurer]:
+    """Give a `Measurer`, and end its process."""
+    made = Measurer(engine, seconds, url)
     try:
-        if limits is None:
-            database.query(statement)
-        else:
-            database.query(statement, limits)
-    except Exception as error:  # noqa: BLE001  (which class it has is what is asked)
-        return type(error).__name__, " ".join(str(error).split())[:300]
-    return "rows", ""
+        yield made
+    finally:
+        made.close()
 
 
-def main() -> None:
-    """Measure statements until there are no more."""
-    engine, seconds, is_quick = sys.argv[1], float(sys.argv[2]), sys.argv[3] == "True"
-    replies = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what an engine prints is no measurement
-    with opened(engine, Limits(seconds=seconds), os.environ.get("DQA_HOSTILE_URL")) as database:
-        database.query(_HARMLESS[database.kind], Limits(seconds=_WAITING))
-        start = resident()
-        print("ready", file=replies, flush=True)
-        for line in sys.stdin:
-            found = measure(database, json.loads(line), start, is_quick=is_quick)
-            print(json.dumps(asdict(found)), file=replies, flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def broken_promises(process: Measurer, *, first: int | None) -> list[str]:
+    """Run the first statements of each file (None: all) and return the promises they break."""
+    return [
+        f"{given.name}: {problem}"
+        for given in read_statements(process.engine, first=first)
+        for problem in process.measure(given.text).problems(process.seconds, grace=_BUSY)
+    ]

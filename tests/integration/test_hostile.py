@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.hostile.fuzz.__main__ import fuzz
-from tests.hostile.supervising import broken_promises, measurer
+from tests.hostile.fuzz import fuzz
+from tests.hostile.measuring import broken_promises, measurer
 from tests.integration.conftest import OwnServer, started
 
 # Neo4j takes half a minute to start.
@@ -24,14 +24,14 @@ def own(request: pytest.FixtureRequest) -> Iterator[OwnServer]:
 
 @pytest.mark.slow
 def test_the_worst_of_each_kind_are_bounded(own: OwnServer) -> None:
-    """In time and memory, with other threads running on and the next statement answered."""
+    """In time and memory, and the next statement is answered."""
     with measurer(own.name, 1.0, own.url) as process:
-        assert broken_promises(process, own.name, first=1) == []
+        assert broken_promises(process, first=1) == []
 
 
 @pytest.mark.deep
 def test_fuzzed_calls_end_as_statements_do(own: OwnServer) -> None:
     """No crash, nothing late, no exception that is none of ours, no outage."""
-    stretch = fuzz(own.name, 1, 300, url=own.url)
-    assert stretch.findings == []
-    assert stretch.allowed > 150
+    allowed, problems = fuzz(own.name, 1, 300, own.url)
+    assert problems == []
+    assert allowed > 150

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-__all__ = ["Mutator", "cases"]
-
 _CASES = Path(__file__).parents[1] / "guard_cases"
 _PIECE = re.compile(r"\s+|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\w+|.", re.DOTALL)
 _SPICE = (

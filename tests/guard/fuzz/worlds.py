@@ -18,8 +18,6 @@ from dqa.guard.check import Refusal
 from dqa.guard.cypher import judge
 from dqa.guard.policy import Policy
 
-__all__ = ["WORLDS", "World"]
-
 _INSIDE = Policy(inside="only here")
 _SECONDS = 0.3
 """After which a statement is interrupted; most take no millisecond."""

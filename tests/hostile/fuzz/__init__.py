@@ -1,1 +1,32 @@
-"""Fuzzing the engines behind the guard: calls of everything that they list, with odd arguments."""
+"""Calls of everything that an engine lists, with odd arguments."""
+
+from __future__ import annotations
+
+from dqa import guard
+from tests.hostile.corpus import read_statements
+from tests.hostile.fuzz.calls import CallMaker
+from tests.hostile.fuzz.functions import read_functions, read_operators
+from tests.hostile.measuring import measurer
+
+_SECONDS = 1.0
+
+
+def fuzz(engine: str, seed: int, count: int, url: str | None = None) -> tuple[int, list[str]]:
+    """Run the statements of a seed that the guard allows, after those that were found before.
+
+    Returns
+    -------
+    tuple[int, list[str]]
+        How many the guard allows, and the promises that they break.
+    """
+    maker = CallMaker(engine, read_functions(engine, url), read_operators(engine, url), seed)
+    statements = [found.text for found in read_statements(engine, ["found"])][:count]
+    statements += [maker.statement() for _ in range(count - len(statements))]
+    allowed = [one for one in statements if guard.check(one, engine).allowed]
+    with measurer(engine, _SECONDS, url) as process:
+        problems = [
+            f"{problem} <- {statement}"
+            for statement in allowed
+            for problem in process.measure(statement).problems(_SECONDS)
+        ]
+    return len(allowed), problems

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-__all__ = ["COLUMNS", "kind_of", "types_of", "values_of"]
-
 _VALUES = Path(__file__).parent / "values"
 _TYPES = "types"
 _BACKSLASHES = frozenset({"mariadb", "neo4j", "ladybug"})

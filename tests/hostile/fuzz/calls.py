@@ -9,8 +9,6 @@ from tests.guard.fuzz.mutate import Mutator
 from tests.hostile.fuzz.arguments import COLUMNS, kind_of, types_of, values_of
 from tests.hostile.fuzz.functions import Function
 
-__all__ = ["CallMaker"]
-
 _MOST_ARGUMENTS = 4
 _DEEPEST = 2
 """Calls in one another's arguments."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -12,11 +11,8 @@ import duckdb
 import dqa
 from dqa import guard
 from dqa.core.database import Limits
-from dqa.databases.neo4j.server import Address, Server
 from dqa.guard.lists import lists
 from tests.hostile.measuring import BACKENDS
-
-__all__ = ["Function", "Kind", "read_functions", "read_operators"]
 
 Kind: TypeAlias = Literal["scalar", "aggregate", "table"]
 _EVERYTHING = Limits(rows=100_000, bytes=1 << 28, seconds=60)
@@ -57,7 +53,7 @@ def read_functions(engine: str, url: str | None = None) -> list[Function]:
     url
         The server; None for an embedded engine.
     """
-    listed = set(_READERS[engine](url))
+    listed = set(_READERS[engine](url) if engine in _READERS else ())
     names = {function.name.lower() for function in listed}
     known = lists(engine)["functions"]
     kind: Kind = "scalar"
@@ -98,17 +94,8 @@ def _asked(engine: str, url: str | None, statement: str) -> tuple[tuple[object, 
         database.close()
 
 
-def _sqlite(_url: str | None) -> list[Function]:
-    connection = sqlite3.connect(":memory:")
-    rows = connection.execute("SELECT DISTINCT name, type, narg FROM pragma_function_list")
-    kinds: dict[str, Kind] = {"s": "scalar", "w": "aggregate", "a": "aggregate"}
-    found = [Function(name, kinds[kind], ("",) * n if n >= 0 else None) for name, kind, n in rows]
-    connection.close()
-    return [*found, Function("json_each", "table", ("",)), Function("json_tree", "table", ("",))]
-
-
 def _duckdb(_url: str | None) -> list[Function]:
-    with duckdb.connect() as connection:  # whose own list the walls of a place keep from a query
+    with duckdb.connect() as connection:  # the guard hides the list of functions
         rows = connection.execute(
             "SELECT DISTINCT function_name, function_type, array_to_string(parameter_types, ';') "
             "FROM duckdb_functions() ORDER BY ALL"
@@ -139,31 +126,6 @@ def _postgres(url: str | None) -> list[Function]:
     ]
 
 
-def _mariadb(url: str | None) -> list[Function]:
-    rows = _asked("mariadb", url, "SELECT * FROM information_schema.SQL_FUNCTIONS")
-    return [Function(str(row[0]).lower(), "scalar") for row in rows]
-
-
-def _neo4j(url: str | None) -> list[Function]:
-    # Past the guard: while a test's memory lies there, no label of it is told, and so no SHOW runs.
-    server = Server(Address.parse(url or ""))
-    try:
-        listed = server.rows("SHOW FUNCTIONS YIELD name, signature, aggregating")
-    finally:
-        server.close()
-    rows = [(row["name"], row["signature"], row["aggregating"]) for row in listed]
-    return [
-        Function(
-            str(name),
-            "aggregate" if aggregating else "scalar",
-            tuple(part.partition("::")[2].strip() for part in _between(str(signature)).split(", "))
-            if _between(str(signature))
-            else (),
-        )
-        for name, signature, aggregating in rows
-    ]
-
-
 def _ladybug(url: str | None) -> list[Function]:
     rows = _asked("ladybug", url, "CALL show_functions() RETURN name, type, signature")
     kinds: dict[str, Kind] = {"AGGREGATE FUNCTION": "aggregate", "TABLE FUNCTION": "table"}
@@ -177,14 +139,8 @@ def _ladybug(url: str | None) -> list[Function]:
     ]
 
 
-_READERS = {
-    "sqlite": _sqlite,
-    "duckdb": _duckdb,
-    "ladybug": _ladybug,
-    "mariadb": _mariadb,
-    "postgres": _postgres,
-    "neo4j": _neo4j,
-}
+_READERS = {"duckdb": _duckdb, "ladybug": _ladybug, "postgres": _postgres}
+"""Engines that list the types of their functions' parameters."""
 
 
 def _between(signature: str) -> str:

@@ -16,7 +16,7 @@ from dqa.guard.check import Refusal
 from dqa.guard.cypher_reading import CypherReader
 from dqa.guard.cypher_tokens import decoded, gap
 from dqa.guard.cypher_values import Element
-from dqa.guard.policy import DEFAULT, Policy, VisibleGraph
+from dqa.guard.policy import DEFAULT, Policy
 
 _VARIABLE = "dqa_label"
 _AMBIGUOUS = frozenset({"CASE", "DISTINCT", "NOT"})
@@ -64,11 +64,11 @@ def read_statement(statement: str, dialect: str, policy: Policy = DEFAULT) -> Cy
 
 def _restrict(reader: CypherReader, policy: Policy) -> None:
     """Write the policy's limits into a statement; `Refusal` where it reads hidden data."""
-    shown = VisibleGraph.of(policy, fold=reader.ladybug)
-    if not policy.limits_graph and not shown.inside:
+    shown = policy.in_small_letters if reader.ladybug else policy
+    if not policy.limits_graph and not policy.inside:
         return
     _require_silent(reader, policy)
-    if shown.allowed or shown.denied:
+    if shown.properties or shown.denied_properties:
         owners = _owners(reader)
         _require_named(reader, set(owners))
         _restrict_properties(reader, shown, owners)
@@ -76,8 +76,8 @@ def _restrict(reader: CypherReader, policy: Policy) -> None:
     for element in reader.elements:
         if element.kind == "node":
             _restrict_node(reader, element, shown)
-        elif shown.types is not None:
-            _restrict_relationship(reader, element, shown.types)
+        elif shown.relationship_types is not None:
+            _restrict_relationship(reader, element, shown.relationship_types)
     if reader.ladybug:
         return
     if shown.labels is not None or shown.inside:
@@ -101,16 +101,18 @@ def _require_silent(reader: CypherReader, policy: Policy) -> None:
         raise Refusal(f"{found[0]} describes the whole database; use MATCH")
 
 
-def _require_visible(reader: CypherReader, shown: VisibleGraph) -> None:
+def _require_visible(reader: CypherReader, shown: Policy) -> None:
     """Refuse names of hidden labels and types, and paths that could lead through them."""
+    types = shown.relationship_types
     for element in reader.elements:
-        is_shown = shown.shows_label if element.kind == "node" else shown.shows_type
+        is_node = element.kind == "node"
+        shows = shown.shows_label if is_node else shown.shows_type
         for i in element.names:
-            if not is_shown(reader.folded(i)):
-                raise _not_shown(reader, i, shown.labels if element.kind == "node" else shown.types)
+            if not shows(reader.folded(i)):
+                raise _not_shown(reader, i, shown.labels if is_node else types)
     for i in reader.tested:
         name = reader.folded(i)
-        if not shown.shows_label(name) and not (shown.types and name in shown.types):
+        if not shown.shows_label(name) and name not in (types or ()):
             raise _not_shown(reader, i, shown.labels)
     if reader.has_computed_label and shown.labels is not None:
         raise Refusal("a computed label could be a hidden one; write its name")
@@ -124,7 +126,7 @@ def _not_shown(reader: CypherReader, i: int, known: frozenset[str] | None) -> Re
     return Refusal(f"{reader.texts[i]} may not be read{names}")
 
 
-def _restrict_node(reader: CypherReader, element: Element, shown: VisibleGraph) -> None:
+def _restrict_node(reader: CypherReader, element: Element, shown: Policy) -> None:
     """Let a node pattern find visible nodes alone."""
     wanted: list[str] = []
     if shown.labels is not None and not (element.names and element.is_plain):
@@ -167,7 +169,7 @@ def _add_names(reader: CypherReader, element: Element, wanted: list[str]) -> Non
         spelled[element.end - 1] += f"&{text}"
 
 
-def _restrict_labels_function(reader: CypherReader, shown: VisibleGraph) -> None:
+def _restrict_labels_function(reader: CypherReader, shown: Policy) -> None:
     """Let ``labels(n)`` return the visible labels alone."""
     inside = shown.inside
     tests = [f"NOT {_VARIABLE} IN [{quote_text(inside)}]"] if inside is not None else []
@@ -229,7 +231,7 @@ def _whole(name: str) -> Refusal:
 
 
 def _restrict_properties(
-    reader: CypherReader, shown: VisibleGraph, owners: Mapping[str, set[str]]
+    reader: CypherReader, shown: Policy, owners: Mapping[str, set[str]]
 ) -> None:
     """Let a property be null where it is denied for a label; refuse it where it always is."""
     for element in reader.elements:
@@ -258,6 +260,6 @@ def _restrict_properties(
         reader.spelled[i] += " END)"
 
 
-def _require_not_denied(reader: CypherReader, i: int, shown: VisibleGraph) -> None:
-    if reader.folded(i) in shown.denied:
+def _require_not_denied(reader: CypherReader, i: int, shown: Policy) -> None:
+    if reader.folded(i) in shown.denied_properties:
         raise Refusal(f"the property {reader.texts[i]} may not be read")

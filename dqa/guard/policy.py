@@ -225,6 +225,39 @@ class Policy:
         lists = self.labels is not None or self.relationship_types is not None
         return lists or bool(self.properties or self.denied_properties)
 
+    # Visible parts of a graph
+
+    @cached_property
+    def in_small_letters(self) -> Policy:
+        """The policy as LadybugDB compares the names of a graph; labels are those of its tables."""
+        folded = {
+            name: frozenset(map(str.lower, getattr(self, name)))
+            for name in OF_GRAPH
+            if getattr(self, name) is not None
+        }
+        if "labels" in folded and self.schema is not None:
+            folded["labels"] &= {node.label.lower() for node in self.schema.nodes}
+        return replace(self, **folded)
+
+    def shows_label(self, name: str) -> bool:
+        """Whether nodes of a label may be read."""
+        return self.labels is None or name in self.labels
+
+    def shows_type(self, name: str) -> bool:
+        """Whether relationships of a type may be read."""
+        return self.relationship_types is None or name in self.relationship_types
+
+    def denying(self, name: str) -> frozenset[str]:
+        """Return the labels and types that hide a property."""
+        listed = {entry.rpartition(".")[0] for entry in self.properties or ()}
+        denied = {owner for owner in listed if f"{owner}.{name}" not in (self.properties or ())}
+        entries = (entry.rpartition(".") for entry in self.denied_properties)
+        return frozenset(denied | {owner for owner, _, last in entries if owner and last == name})
+
+    def shows_property(self, owner: str, name: str) -> bool:
+        """Whether a property of a label or type may be read."""
+        return name not in self.denied_properties and owner not in self.denying(name)
+
     # The database
 
     @property
@@ -395,71 +428,6 @@ class Policy:
         if unknown:
             raise UsageError(f"The policy {path} has '{unknown[0]}', not one of {known}.")
         return cls(**given, schema=schema)
-
-
-@dataclass(frozen=True, slots=True)
-class VisibleGraph:
-    """The visible part of a graph.
-
-    Attributes
-    ----------
-    fold
-        Whether names are compared without regard to case; then all of these are in small letters.
-    labels, types
-        Those that may be read; None for all.
-    allowed, denied
-        Properties, as the policy lists them.
-    inside
-        The label that every node has to have.
-    """
-
-    fold: bool
-    labels: frozenset[str] | None
-    types: frozenset[str] | None
-    allowed: frozenset[str]
-    denied: frozenset[str]
-    inside: str | None = None
-
-    @classmethod
-    def of(cls, policy: Policy, *, fold: bool) -> VisibleGraph:
-        """Return the part that a policy shows."""
-
-        def folded(names: Iterable[str] | None) -> frozenset[str]:
-            return frozenset(name.lower() if fold else name for name in names or ())
-
-        labels = None if policy.labels is None else folded(policy.labels)
-        if fold and labels is not None and policy.schema is not None:
-            labels &= folded(node.label for node in policy.schema.nodes)  # the tables
-        types = None if policy.relationship_types is None else folded(policy.relationship_types)
-        properties = folded(policy.properties), folded(policy.denied_properties)
-        return cls(fold, labels, types, *properties, policy.inside)
-
-    def _folded(self, name: str) -> str:
-        return name.lower() if self.fold else name
-
-    def shows_label(self, name: str) -> bool:
-        """Whether nodes of a label may be read."""
-        return self.labels is None or self._folded(name) in self.labels
-
-    def shows_type(self, name: str) -> bool:
-        """Whether relationships of a type may be read."""
-        return self.types is None or self._folded(name) in self.types
-
-    def denying(self, name: str) -> frozenset[str]:
-        """Return the labels and types that hide a property."""
-        listed = {owner for owner, _, _ in map(_parts, self.allowed)}
-        denied = {o for o in listed if f"{o}.{self._folded(name)}" not in self.allowed}
-        entries = map(_parts, self.denied)
-        return frozenset(denied | {o for o, _, last in entries if o and last == self._folded(name)})
-
-    def shows(self, owner: str, name: str) -> bool:
-        """Whether a property of a label or type may be read."""
-        is_denied = self._folded(name) in self.denied
-        return not is_denied and self._folded(owner) not in self.denying(name)
-
-
-def _parts(entry: str) -> tuple[str, str, str]:
-    return entry.rpartition(".")
 
 
 _LISTS = tuple(f.name for f in fields(Policy) if f.repr and "frozenset" in str(f.type))

@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from dqa.core.errors import UsageError
-from dqa.core.schema import DatabaseSchema, NodeInfo, Part, TableInfo, replace_fields
+from dqa.core.schema import DatabaseSchema, EdgeInfo, NodeInfo, Part, TableInfo, replace_fields
 from dqa.core.situation import Schema
 from dqa.guard.hints import closest
-from dqa.guard.policy import OF_GRAPH, Policy, VisibleGraph
+from dqa.guard.policy import OF_GRAPH, Policy
 
 _NAME = re.compile(r"\w+")
 _KINDS = {
@@ -56,24 +56,25 @@ def _without(comment: str, hidden: Collection[str]) -> str:
 
 
 def _visible_graph(schema: DatabaseSchema, dialect: str, policy: Policy) -> DatabaseSchema:
-    shown = VisibleGraph.of(policy, fold=dialect == "ladybug")
-    parts: list[Part] = [*schema.tables]
-    parts += [_visible_part(n, shown) for n in schema.nodes if shown.shows_label(n.label)]
-    parts += [
-        _visible_part(edge, shown)
-        for edge in schema.edges
-        if shown.shows_type(edge.label) and all(map(shown.shows_label, (edge.source, edge.target)))
-    ]
-    return schema.replace_parts(parts)
+    is_folded = dialect == "ladybug"
+    shown, form = (policy.in_small_letters, str.lower) if is_folded else (policy, str)
 
+    def shows(part: Part) -> bool:
+        if isinstance(part, EdgeInfo):
+            ends = map(form, (part.source, part.target))
+            return shown.shows_type(form(part.label)) and all(map(shown.shows_label, ends))
+        return isinstance(part, TableInfo) or shown.shows_label(form(part.name))
 
-def _visible_part(part: Part, shown: VisibleGraph) -> Part:
-    fields = [field for field in part.fields if shown.shows(part.name, field.name)]
-    hidden = {field.name.casefold() for field in part.fields if field not in fields}
-    changes: dict[str, str | None] = {"comment": _without(part.comment, hidden)}
-    if isinstance(part, NodeInfo) and (part.key or "").casefold() in hidden:
-        changes["key"] = None
-    return replace_fields(part, fields, **changes)
+    def visible(part: Part) -> Part:
+        owner = form(part.name)
+        fields = [f for f in part.fields if shown.shows_property(owner, form(f.name))]
+        hidden = {field.name.casefold() for field in part.fields if field not in fields}
+        changes: dict[str, str | None] = {"comment": _without(part.comment, hidden)}
+        if isinstance(part, NodeInfo) and (part.key or "").casefold() in hidden:
+            changes["key"] = None
+        return part if isinstance(part, TableInfo) else replace_fields(part, fields, **changes)
+
+    return schema.replace_parts([visible(part) for part in schema.parts if shows(part)])
 
 
 def add_descriptions(schema: DatabaseSchema, scenario: Schema) -> DatabaseSchema:

@@ -18,7 +18,6 @@ from dqa.core.files import (
     add_line,
     make_private_folder,
     open_private,
-    open_regular,
     open_to_add,
     parse_json,
     parse_toml,
@@ -29,16 +28,6 @@ from dqa.core.files import (
     whole_lines,
     write_private,
 )
-
-
-def test_a_regular_file_is_read_as_it_is(tmp_path: Path) -> None:
-    """Bytes, and text without its mark."""
-    file = tmp_path / "a"
-    file.write_bytes(b"\xef\xbb\xbfGhent\n")
-    assert read_bytes(file).startswith(b"\xef")
-    assert read_text(file, home=tmp_path) == "Ghent\n"
-    with open_regular(file) as opened:
-        assert opened.read(3) == b"\xef\xbb\xbf"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
@@ -79,16 +68,6 @@ def test_no_file_is_created_behind_a_link(tmp_path: Path) -> None:
     assert there.read_text() == "a\n"
 
 
-def test_what_is_no_file_is_said_to_be_none(tmp_path: Path) -> None:
-    """Neither a device, which never ends, nor a folder."""
-    with pytest.raises(UnsuitableFileError, match=r"/dev/zero: "):
-        read_bytes("/dev/zero")
-    with pytest.raises(IsADirectoryError):
-        read_bytes(tmp_path)
-    with pytest.raises(FileNotFoundError):
-        read_bytes(tmp_path / "none")
-
-
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     """By its size; one of 8 TB takes no room at all on a disk."""
     file = tmp_path / "large"
@@ -121,29 +100,16 @@ def test_links_stay_in_their_folder(tmp_path: Path) -> None:
     assert read_text(home / "c.json") == "mine", "what a user names is the user's own"
 
 
-@pytest.mark.parametrize("depth", [MOST_DEPTH + 1, 5_000, 2_000_000])
-@pytest.mark.parametrize(("opened", "closed"), [("[", "]"), ('{"a":', "}")])
-def test_json_is_of_bounded_depth(depth: int, opened: str, closed: str) -> None:
-    """Whether or not Python's own reader would have read it."""
-    inner = "" if opened == "[" else "1"
-    with pytest.raises(ValueError, match="nested deeper than 100 levels"):
-        parse_json(opened * depth + inner + closed * depth)
-
-
-def test_json_as_deep_as_it_may_be_is_read() -> None:
-    """And wide as it likes."""
-    assert json.dumps(parse_json("[" * MOST_DEPTH + "]" * MOST_DEPTH)).count("[") == MOST_DEPTH
+@pytest.mark.parametrize("depth", [MOST_DEPTH + 1, 100_000])
+def test_json_and_toml_are_of_bounded_depth(depth: int) -> None:
+    """Whether or not Python's own reader would have read them; both may be wide."""
+    for read, begin in ((parse_json, ""), (parse_toml, "a = ")):
+        with pytest.raises(ValueError, match="nested deeper than 100 levels"):
+            read(begin + "[" * depth + "]" * depth)
+    assert parse_toml("a = [[1]]") == {"a": [[1]]}
     wide: Any = [[1, {"a": []}] for _ in range(1_000)]
     assert parse_json(json.dumps(wide)) == wide
     assert parse_json(b'{"a": "[[["}') == {"a": "[[["}
-
-
-def test_toml_is_of_bounded_depth() -> None:
-    """As JSON is."""
-    assert parse_toml("a = [[1]]") == {"a": [[1]]}
-    for depth in (MOST_DEPTH + 1, 100_000):
-        with pytest.raises(ValueError, match="nested deeper"):
-            parse_toml("a = " + "[" * depth + "]" * depth)
 
 
 def _mode(path: Path) -> int:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dqa.core.fitting import FittedSchema, fit_again, fit_schema
+from dqa.core.fitting import fit_again, fit_schema
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.core.text import estimate_tokens
 
@@ -25,13 +25,6 @@ def wide(count: int = 300) -> DatabaseSchema:
     orders = table("zz_order_lines", "id", "plants_id", *columns, joins="plants")
     weather = table("zz_weather", "id", "rainfall", *columns)
     return DatabaseSchema((*others, plants, orders, weather))
-
-
-def test_what_fits_is_described_whole() -> None:
-    """Nothing is said of what is left out where nothing is."""
-    schema = DatabaseSchema((table("a", "id"), table("b", "id")))
-    assert fit_schema(schema, "b") == FittedSchema(schema)
-    assert fit_schema(schema).to_text() == schema.to_text()
 
 
 def test_tables_that_the_question_names_come_first_and_then_what_is_joined_to_them() -> None:

@@ -80,9 +80,3 @@ def test_words_of_a_name_are_whole() -> None:
 def test_every_way_of_writing_it_finds_every_other(written: str, about: str) -> None:
     """With words that are near, as tables are looked for."""
     assert best([table("t1", written), table("t2", "Other")], about) == ["t1"]
-
-
-def test_a_column_is_found_however_its_hyphen_is_written() -> None:
-    """Who asks for an email means the column E-Mail."""
-    tables = [table("t1", "", "E-Mail"), table("t2", "", "Mailbox", "element")]
-    assert best(tables, "customers without an email") == ["t1"]

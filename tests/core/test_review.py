@@ -72,13 +72,6 @@ def test_corrections_that_cannot_be_used_are_asked_for_again_a_few_times() -> No
     assert [event.problem for event in reviewing.events] == ["No DROP TABLE x."] * MOST_TRIES
 
 
-def test_the_same_text_is_no_correction() -> None:
-    """Nothing is said of one where nothing was changed."""
-    reviewing = settling(lambda r: dqa.ReviewAnswer(action="correct", text=f" {r.text}\n"))
-    assert not reviewing.settle(ASKED).corrected
-    assert reviewing.events[0].action == "approve"
-
-
 def test_waiting_is_no_time_of_the_decision() -> None:
     """Seconds, and whatever is bounded by them, leave it out."""
 

@@ -17,7 +17,6 @@ from dqa.core.secrets import redact, redacted
         ('["http://h:80","a@b"]', '["http://h:80","a@b"]'),
         ('["http://h","key: a:b@c"]', '["http://h","key: a:b@c"]'),
         ("http://h:8080/users/@me", "http://h:8080/users/@me"),
-        ("http://u@h:80, a@b", "http://u@h:80, a@b"),
         ("neo4j://u:p%40ss@h and http://a:b@c", "neo4j://u:***@h and http://a:***@c"),
         ("Incorrect API key: sk-abc123def456ghi.", "Incorrect API key: ***."),
         ("Authorization: Bearer abc.def", "Authorization: Bearer ***"),
@@ -28,10 +27,6 @@ from dqa.core.secrets import redact, redacted
         ("http://h/v1?n=1&X-Amz-Signature=abc#top", "http://h/v1?n=1&X-Amz-Signature=***#top"),
         ("https://h?access_token=a.b-c is refused", "https://h?access_token=*** is refused"),
         ("http://h?monkey=1&keyword=tea", "http://h?monkey=1&keyword=tea"),
-        (
-            "nothing to hide at http://localhost:8080/x",
-            "nothing to hide at http://localhost:8080/x",
-        ),
     ],
 )
 def test_passwords_and_keys_are_masked(text: str, clean: str) -> None:
@@ -43,9 +38,7 @@ def test_passwords_and_keys_are_masked(text: str, clean: str) -> None:
     "text",
     [
         "a" * 1_000_000,
-        "http://" + "a" * 1_000_000,
         "://a:" * 200_000,
-        "://:" + "a" * 1_000_000,
         "sk-" * 100_000,
         "?" + "a-" * 300_000,
         "&a-a" * 200_000,

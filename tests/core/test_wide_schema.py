@@ -9,7 +9,7 @@ from benchmarks.wide_schema import measure_recall
 from dqa.core.display import MOST_TOKENS
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_the_needed_tables_are_within_the_budget() -> None:
     """The text keeps within its tokens."""
     wide = make_wide_schema(1_000, 60, seed=3)

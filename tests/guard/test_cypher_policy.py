@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from dqa.guard import Policy, check
 from dqa.guard.check import Refusal
 from dqa.guard.cypher import judge
 from dqa.guard.visible import visible_schema
+from tests.guard.case_files import read_cases
 
 DENIED = Policy(denied_properties=frozenset({"Person.secret"}))
 LISTED = Policy(
@@ -33,9 +33,7 @@ POLICIES = {
     "all but": LISTED,
 }
 
-CASES = json.loads(
-    Path(__file__).with_name("guard_cases").joinpath("graph_policies.json").read_text("ascii")
-)
+CASES = read_cases("graph_policies")
 """What reads a ``whole`` element or a property ``by_name``, is ``kept``, names what is ``hidden``,
 or is of ``ladybug``; and ``twins``, which two graphs have to answer alike."""
 TWINS = [s for kind in ("twins", "whole", "by_name", "ladybug") for s in CASES[kind]]

@@ -7,18 +7,16 @@ a call or a query that is not allowed, in its stead or behind it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from itertools import islice, product
-from pathlib import Path
 
 import pytest
 
 from dqa.guard import check
 from dqa.guard.lists import lists
+from tests.guard.case_files import dialect_cases
 
-CASES = Path(__file__).parent / "guard_cases"
 FORBIDDEN = {
     "mysql": ("sleep(5)", "`get_lock`('a', 5)", "(SELECT 1 FROM mysql.user)"),
     "mariadb": ("sleep(5)", "s.nextval(1)", "(SELECT 1 FROM mysql.user)"),
@@ -37,8 +35,7 @@ _HIDING = re.compile(r"[#$\[\\]|--|/\*")
 
 def harmless(dialect: str) -> list[str]:
     """Return the harmless statements of a dialect in which every place is code."""
-    file = CASES / f"{OF_ANOTHER.get(dialect, dialect)}.jsonl"
-    cases = [json.loads(line) for line in file.read_text("utf-8").split("\n") if line]
+    cases = dialect_cases(OF_ANOTHER.get(dialect, dialect))
     found = [case["statement"] for case in cases if case["allowed"]]
     return [statement for statement in found if not _HIDING.search(statement)]
 

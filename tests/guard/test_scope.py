@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +11,9 @@ import pytest
 from dqa.guard.check import Refusal
 from dqa.guard.cypher import judge
 from dqa.guard.policy import Policy
+from tests.guard.case_files import read_cases
 
-CASES = json.loads(
-    Path(__file__).with_name("guard_cases").joinpath("scope.json").read_text("ascii")
-)
+CASES = read_cases("scope")
 """Statements with their scoped form; and those that reach inside of a scope and outside of it."""
 
 

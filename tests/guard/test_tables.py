@@ -14,7 +14,10 @@ from dqa.core.errors import QueryError, RefusedStatementError
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard import Policy, check
 from dqa.guard.visible import visible_schema
+from tests.guard.case_files import read_cases
 
+CASES = read_cases("tables")
+"""Statements that a database with a policy and its twin answer alike, by kind."""
 SCRIPT = """
     CREATE TABLE emp (id INTEGER PRIMARY KEY, name VARCHAR(20), salary INTEGER, dept_id INTEGER);
     INSERT INTO emp VALUES (1, 'ann', 990001, 1), (2, 'bob', 990002, 2);
@@ -39,75 +42,6 @@ POLICIES = {
         tables=frozenset({"emp", "dept"}),
     ),
 }
-STATEMENTS = [
-    "SELECT * FROM emp",
-    "SELECT e.* FROM emp e ORDER BY 1",
-    "SELECT E.id, D.name FROM EMP E JOIN dept D ON E.dept_id = D.id",
-    "SELECT count(*) FROM emp",
-    "SELECT * FROM dept NATURAL JOIN emp",
-    "SELECT * FROM emp a JOIN emp b USING (id)",
-    "WITH x AS (SELECT * FROM emp) SELECT * FROM x",
-    "SELECT d.name FROM dept d WHERE EXISTS (SELECT * FROM emp WHERE dept_id = d.id)",
-    "SELECT x.n FROM (SELECT name AS n FROM emp) x",
-    "SELECT salary FROM emp",
-    "SELECT e.salary FROM emp e",
-    "SELECT id FROM emp ORDER BY salary",
-    "SELECT id FROM emp WHERE SALARY > 1",
-    "SELECT id FROM emp GROUP BY id HAVING max(salary) > 1",
-    "SELECT sum(salary) OVER () FROM emp",
-    "SELECT emp.id FROM emp JOIN emp b USING (salary)",
-    "SELECT emp.id FROM emp UNION SELECT salary FROM emp",
-    "SELECT (SELECT max(salary) FROM emp)",
-    "SELECT * FROM secret",
-    "SELECT * FROM paid",
-    "WITH secret AS (SELECT * FROM secret) SELECT * FROM secret",
-    "SELECT 1 UNION SELECT code FROM secret",
-    "TABLE emp",
-]
-OWN = {
-    "sqlite": [
-        "SELECT rowid FROM emp",
-        "SELECT [salary] FROM emp",
-        "SELECT `id` FROM emp",
-        "SELECT main.emp.salary FROM main.emp",
-        "SELECT * FROM pragma_table_info('emp')",
-        "SELECT sql FROM sqlite_master",
-        "SELECT json_group_array(id) FROM emp",
-    ],
-    "duckdb": [
-        "FROM emp",
-        "FROM emp SELECT salary",
-        "SELECT COLUMNS(*) FROM emp",
-        "SELECT COLUMNS('sal.*') FROM emp",
-        "SELECT * EXCLUDE (id) FROM emp",
-        "SUMMARIZE emp",
-        "PIVOT emp ON name USING count(*)",
-        "UNPIVOT emp ON salary INTO NAME a VALUE b",
-        "SELECT #3 FROM emp",
-        "SELECT emp FROM emp",
-        "SELECT e FROM emp e",
-        "SELECT to_json(e) FROM emp e",
-        "SELECT emp['salary'] FROM emp",
-        "FROM histogram(emp, salary)",
-        "SELECT column_name FROM information_schema.columns",
-        "SELECT * FROM duckdb_tables()",
-        "EXPLAIN SELECT * FROM emp",
-    ],
-}
-DESCRIBING = [
-    "SHOW TABLES",
-    "SHOW FULL TABLES LIKE '%e%'",
-    "DESCRIBE emp",
-    "DESC emp",
-    "SHOW COLUMNS FROM emp",
-    "SHOW CREATE TABLE emp",
-    "SHOW INDEX FROM emp",
-    "PRAGMA table_info(emp)",
-    "PRAGMA table_info('secret')",
-    "PRAGMA table_list",
-    "DESCRIBE secret",
-    "DESCRIBE nothing",
-]
 
 
 @pytest.fixture(scope="module", params=["sqlite", "duckdb"])
@@ -144,7 +78,11 @@ def test_a_database_answers_as_its_twin_without_the_hidden_part(
     databases, twin = opened
     database = databases[policy]
     wrong = []
-    for statement in (*STATEMENTS, *OWN[database.dialect], *DESCRIBING):
+    for statement in (
+        *CASES["statements"],
+        *CASES[database.dialect],
+        *CASES["describing"],
+    ):
         found, expected = _rows(database, statement), _rows(twin, statement)
         if isinstance(found, Rows) and isinstance(expected, Rows):
             if _values(found) != _values(expected):
@@ -163,7 +101,7 @@ def test_whole_rows_stars_and_joins_are_read(
     """A policy needs no rules for them."""
     database = opened[0]["denied"]
     assert database.query("SELECT * FROM emp").columns == ("id", "name", "dept_id")
-    for statement in STATEMENTS[:9]:
+    for statement in CASES["statements"][:9]:
         assert isinstance(_rows(database, statement), Rows), statement
 
 
@@ -248,20 +186,6 @@ def test_a_comment_that_names_a_hidden_table_is_not_shown() -> None:
     assert seen.comment == "see plan"
 
 
-LIKE_NONE = [
-    "WITH secret AS (SELECT 1 AS x) SELECT * FROM secret",
-    'WITH "Secret" AS (SELECT 1 AS x) SELECT * FROM secret',
-    'WITH SECRET AS (SELECT 1 AS x) SELECT * FROM "SECRET"',
-    "WITH secret AS (SELECT * FROM secret) SELECT * FROM secret",
-    "SELECT secret.foo FROM secret",
-    "SELECT secret.code FROM secret",
-    "SELECT (s).foo FROM secret s",
-    "SELECT * FROM public.secret",
-    "SELECT NULL::secret",
-    "TABLE secret",
-]
-
-
 @pytest.mark.parametrize("dialect", ["postgres", "duckdb", "sqlite", "mariadb"])
 @pytest.mark.parametrize("name", ["secret", "SECRET"])
 def test_a_hidden_table_is_like_one_that_does_not_exist(dialect: str, name: str) -> None:
@@ -273,11 +197,11 @@ def test_a_hidden_table_is_like_one_that_does_not_exist(dialect: str, name: str)
             Policy(tables=frozenset({"emp"}), denied_columns=denied, schema=DatabaseSchema(tables))
             for tables in ((emp, hidden), (emp,))
         )
-        for statement in LIKE_NONE:
+        for statement in CASES["hidden table"]:
             found = check(statement, dialect, with_it)
             assert (found, found.statement) == (
                 check(statement, dialect, without),
                 check(statement, dialect, without).statement,
             )
-    assert not check(LIKE_NONE[1], dialect, with_it).allowed
-    assert dialect == "mariadb" or not check(LIKE_NONE[2], dialect, with_it).allowed
+    assert not check(CASES["hidden table"][1], dialect, with_it).allowed
+    assert dialect == "mariadb" or not check(CASES["hidden table"][2], dialect, with_it).allowed

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from dqa.core.schema import DatabaseSchema, Field, TableInfo
 from dqa.guard import Policy, check
 from dqa.guard.policy import SchemaScope
+from tests.guard.case_files import read_cases
 
-WAYS = json.loads(Path(__file__).with_name("walls.json").read_text("utf-8"))
+WAYS = read_cases("walls")
 """By dialect: what ``reads`` another schema, what ``tells`` of one without a row, what goes
 ``unread`` by this guard in any case, what is ``described`` from the own schema
 without the engine, and what is ``inside``. tests/integration/test_walls.py

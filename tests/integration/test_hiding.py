@@ -10,7 +10,7 @@ import pytest
 import dqa
 from dqa.core.errors import RefusedStatementError
 from tests.guard import hiding_attacks as attacks
-from tests.guard.hiding_sql import SHAPES, SqlAttacks
+from tests.guard.hiding_sql import SHADOWS, SqlAttacks
 from tests.guard.test_hiding import SCRIPTS, SQL
 
 
@@ -25,7 +25,7 @@ def test_no_sql_attack_reveals_what_is_hidden(
     count = attacks.COUNT if kind == "masks and rows" else attacks.COUNT // 3
     with attacks.opened(name, contents, policy, url) as (one, two, twin, entries):
         generated = SqlAttacks(one.dialect, 15).statements(count)
-        statements = [*generated, *SHAPES["shadows"]]
+        statements = [*generated, *SHADOWS]
         outcome = attacks.attack(
             one, two, twin, entries, statements, secrets=attacks.hidden_by(kind)
         )

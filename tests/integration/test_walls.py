@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -19,10 +18,11 @@ from dqa.core.errors import QueryError, RefusedStatementError
 from dqa.core.situation import Situation
 from dqa.databases.namespaces import namespace_for
 from dqa.guard import Policy
+from tests.guard.case_files import read_cases
 from tests.integration.conftest import Target, targeted
 from tests.integration.test_relational import world
 
-WAYS = json.loads((Path(__file__).parents[1] / "guard" / "walls.json").read_text("utf-8"))
+WAYS = read_cases("walls")
 OPEN = Policy(schemas=frozenset({"*"}))
 ALL = Limits(rows=100_000, bytes=100_000_000)
 HIDDEN = "hidden"

@@ -17,7 +17,6 @@ from dqa.core.schema import EdgeInfo, NodeInfo
 from dqa.core.session import Session
 from dqa.guard import GuardedDatabase, Policy
 from dqa.guard.cypher import read_statement
-from dqa.guard.policy import VisibleGraph
 
 _LABELS = "_LABEL"
 """The key of a node's labels in a result; where some are hidden, no other map may have it."""
@@ -44,17 +43,16 @@ class ConfinedGraph(GuardedDatabase):
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             self._known.add(statement)
-        shown = VisibleGraph.of(self.policy, fold=False)
-        if shown.labels is not None and _LABELS in statement:
+        hides_labels = self.policy.labels is not None
+        if hides_labels and _LABELS in statement:
             raise RefusedStatementError(
                 f"The statement was not run: {_LABELS} is the key of a node's labels here; use "
                 "another name."
             )
         rows = super()._ran(statement, text, limits, until)
-        if shown.labels is not None:
-            cells = tuple(
-                tuple(_visible(cell, shown.shows_label) for cell in row) for row in rows.rows
-            )
+        if hides_labels:
+            shows = self.policy.shows_label
+            cells = tuple(tuple(_visible(cell, shows) for cell in row) for row in rows.rows)
             rows = replace(rows, rows=cells)
         return replace(rows, warning="" if self.policy.limits_graph else rows.warning)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
-_CASES = Path(__file__).parents[1] / "guard_cases"
+from tests.guard.case_files import dialect_cases
+
 _PIECE = re.compile(r"\s+|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\w+|.", re.DOTALL)
 _SPICE = (
     *("/*", "*/", "/*!", "/*+", "--", "-- ", "#", "//", "'", "''", '"', "`", "[", "]", "$$", "$a$"),
@@ -30,8 +29,7 @@ _SPICE = (
 
 def cases(dialect: str) -> list[str]:
     """Return the statements of a dialect's test set, attacks and harmless ones."""
-    lines = (_CASES / f"{dialect}.jsonl").read_text("utf-8").split("\n")
-    found = [str(json.loads(line)["statement"]) for line in lines if line]
+    found = [str(case["statement"]) for case in dialect_cases(dialect)]
     return [statement for statement in found if len(statement) < 1_000]
 
 

@@ -230,7 +230,7 @@ class Policy:
     @cached_property
     def in_small_letters(self) -> Policy:
         """The policy as LadybugDB compares the names of a graph; labels are those of its tables."""
-        folded = {
+        folded: dict[str, Any] = {
             name: frozenset(map(str.lower, getattr(self, name)))
             for name in OF_GRAPH
             if getattr(self, name) is not None

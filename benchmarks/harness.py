@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -90,29 +89,29 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
         model=next(iter(chats), "scripted:analyst"),
     )
     given = GivenObjects({} if isinstance(decider, str) else {name: decider}, chats)
-    with closing(build(spec, questions=questions, given=given, options=options)) as built:
-        record = RunRecord(
-            spec=built.spec,
-            content_hash=questions.content_hash,
-            planned=len(questions.questions),
-            began=now(),
-            options=options,
-            calls=DEFAULT_CALLS,
-            versions=versions(),
-        )
+    built = build(spec, questions=questions, given=given, options=options)
+    record = RunRecord(
+        spec=built.spec,
+        content_hash=questions.content_hash,
+        planned=len(questions.questions),
+        began=now(),
+        options=options,
+        calls=DEFAULT_CALLS,
+        versions=versions(),
+    )
 
-        def decide() -> None:
-            with (
-                TemporaryDirectory() as folder,
-                open_executor(built, given, DEFAULT_CALLS, options) as executor,
-            ):
-                store = RunStore(RunLocation.of_folder(Path(folder, "run")), record)
-                made = run_tasks(plan(built.setup), executor, store, lambda _: None)
-                store.close()
-                assert len(made) == len(questions.questions)
-                assert all(one.outcome.judged for one in made), made[0]
+    def decide() -> None:
+        with (
+            TemporaryDirectory() as folder,
+            open_executor(built, given, DEFAULT_CALLS, options) as executor,
+        ):
+            store = RunStore(RunLocation.of_folder(Path(folder, "run")), record)
+            made = run_tasks(plan(built.setup), executor, store, lambda _: None)
+            store.close()
+            assert len(made) == len(questions.questions)
+            assert all(one.outcome.judged for one in made), made[0]
 
-        return in_turn({"decide": decide}, rounds)["decide"]
+    return in_turn({"decide": decide}, rounds)["decide"]
 
 
 def main() -> int:

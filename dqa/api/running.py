@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -338,17 +338,13 @@ def evaluate(  # noqa: PLR0913  (each is a question of its own to the caller)
     spec = _spec(what, names, named_fields, work)
     check_engine(work.options, work.calls)
     with ExitStack() as opened:
-        built = opened.enter_context(
-            closing(
-                build(
-                    spec,
-                    calls=work.calls,
-                    options=work.options,
-                    resumed=work.resumed,
-                    questions=what if isinstance(what, QuestionSet) else None,
-                    given=given,
-                )
-            )
+        built = build(
+            spec,
+            calls=work.calls,
+            options=work.options,
+            resumed=work.resumed,
+            questions=what if isinstance(what, QuestionSet) else None,
+            given=given,
         )
         setup = built.setup
         refuse_asked(work.location, setup.locations)

@@ -26,7 +26,7 @@ from dqa.scenarios import scenario_name
 
 @dataclass(frozen=True, slots=True)
 class BuiltRun:
-    """A run that is ready to begin; close it in the end (`contextlib.closing`).
+    """A run that is ready to begin.
 
     Attributes
     ----------
@@ -47,10 +47,6 @@ class BuiltRun:
     judge: Judge
     connected: Connected
     warnings: tuple[str, ...] = ()
-
-    def close(self) -> None:
-        """Close the databases on which statements were scored."""
-        self.judge.close()
 
 
 def build(  # noqa: PLR0913  (each is a question of its own to the caller)
@@ -117,7 +113,7 @@ def build(  # noqa: PLR0913  (each is a question of its own to the caller)
     )
     is_open = isinstance(spec.questions, GeneratedQuestions) and spec.questions.scenarios is None
     setup, left_out = _check(setup, may_leave_out=is_open)
-    judge = Judge(setup.questions, spec.rule_set, spec.strict_official, places, spec.r_ves)
+    judge = Judge(setup.questions, spec.rule_set, spec.strict_official, spec.r_ves)
     return BuiltRun(spec, setup, judge, connected, (*connected.warnings, *left_out))
 
 

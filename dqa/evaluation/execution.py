@@ -23,7 +23,6 @@ from dqa.core.display import Value
 from dqa.core.errors import QueryError, UsageError
 from dqa.core.question import Question
 from dqa.core.truth import GoldTable, MatchRule, Truth
-from dqa.evaluation.targets import DatabaseLocation
 
 SCORING = Limits(rows=200_000, bytes=128_000_000, seconds=30.0, cell=16_000_000)
 """The limits of each statement; BIRD's evaluation gives both together 30 seconds."""
@@ -50,80 +49,61 @@ class Match:
     metrics: Mapping[str, float] = field(default_factory=dict)
 
 
-class StatementScorer:
-    """Runs statements to score them; safe to use from several threads.
+_timing = threading.Lock()
+"""Two timings at once would slow each other down."""
+
+
+def compare_statements(
+    database: Database, question: Question, truth: Truth, statement: str, repetitions: int = 0
+) -> Match:
+    """Compare the rows of a statement with those of every right one, until one matches.
 
     Parameters
     ----------
-    places
-        The databases, by name.
+    database
+        The database of the question.
+    question, truth
+        The question, with its right statements.
+    statement
+        The statement that was decided.
+    repetitions
+        How often it is timed for BIRD's R-VES, which differs from run to run; 0 for not.
+
+    Raises
+    ------
+    InfrastructureError
+        The database failed, which is neither statement's fault.
     """
-
-    def __init__(self, places: Mapping[str, DatabaseLocation]) -> None:
-        self._places = places
-        self._open: dict[str, Database] = {}
-        self._lock = threading.Lock()
-        self._timing = threading.Lock()
-
-    def compare(
-        self, question: Question, truth: Truth, statement: str, repetitions: int = 0
-    ) -> Match:
-        """Compare the rows of a statement with those of every right one, until one matches.
-
-        Parameters
-        ----------
-        question, truth
-            The question, with its right statements.
-        statement
-            The statement that was decided.
-        repetitions
-            How often it is timed for BIRD's R-VES, which differs from run to run; 0 for not.
-
-        Raises
-        ------
-        InfrastructureError
-            The database failed, which is neither statement's fault.
-        """
-        if truth.match is None or not truth.is_known:
-            raise UsageError(f"Question '{question.key}' has no statement to compare with.")
-        with self._lock:
-            if question.situation not in self._open:
-                self._open[question.situation] = self._places[question.situation].open()
-            database = self._open[question.situation]
-        golds = {str(gold): _rows_of(database, str(gold)) for gold in truth.answers}
-        usable = {gold: rows for gold, rows in golds.items() if not isinstance(rows, str)}
-        where = f" ({truth.source})" if truth.source else ""
-        failed = [
-            f"The gold statement of '{question.key}'{where} {rows}"
-            for rows in golds.values()
-            if isinstance(rows, str)
-        ]
-        if not usable and not truth.tables:
-            return Match(None, failed[0])
-        given = usable.get(statement.strip()) or _rows_of(database, statement)
-        metrics = _metrics(database, truth, (statement, given), usable)
-        if isinstance(given, str):
-            return Match(False, f"The statement that was decided {given}", metrics)
-        matched = [
-            gold
-            for gold, rows in usable.items()
-            if rows_match(given.rows, rows.rows, truth.match, ordered=sorts_rows(gold))
-        ]
-        right = bool(matched) or any(table_matches(given.rows, table) for table in truth.tables)
-        if failed and not right:
-            return Match(None, failed[0])
-        if repetitions and not right:
-            metrics["R-VES"] = 0.0
-        elif repetitions and matched:
-            with self._timing:  # two timings at once would slow each other down
-                metrics |= _time(database, statement, matched[0], repetitions)
-        return Match(right, metrics=metrics)
-
-    def close(self) -> None:
-        """Close the databases."""
-        with self._lock:
-            while self._open:
-                self._open.popitem()[1].close()
+    if truth.match is None or not truth.is_known:
+        raise UsageError(f"Question '{question.key}' has no statement to compare with.")
+    golds = {str(gold): _rows_of(database, str(gold)) for gold in truth.answers}
+    usable = {gold: rows for gold, rows in golds.items() if not isinstance(rows, str)}
+    where = f" ({truth.source})" if truth.source else ""
+    failed = [
+        f"The gold statement of '{question.key}'{where} {rows}"
+        for rows in golds.values()
+        if isinstance(rows, str)
+    ]
+    if not usable and not truth.tables:
+        return Match(None, failed[0])
+    given = usable.get(statement.strip()) or _rows_of(database, statement)
+    metrics = _metrics(database, truth, (statement, given), usable)
+    if isinstance(given, str):
+        return Match(False, f"The statement that was decided {given}", metrics)
+    matched = [
+        gold
+        for gold, rows in usable.items()
+        if rows_match(given.rows, rows.rows, truth.match, ordered=sorts_rows(gold))
+    ]
+    right = bool(matched) or any(table_matches(given.rows, table) for table in truth.tables)
+    if failed and not right:
+        return Match(None, failed[0])
+    if repetitions and not right:
+        metrics["R-VES"] = 0.0
+    elif repetitions and matched:
+        with _timing:
+            metrics |= _time(database, statement, matched[0], repetitions)
+    return Match(right, metrics=metrics)
 
 
 def _rows_of(database: Database, statement: str) -> Rows | str:

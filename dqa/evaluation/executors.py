@@ -27,7 +27,6 @@ from dqa.evaluation.remote import (
     Batch,
     divide,
     own_versions,
-    pack,
     pack_run,
     serve,
     share_options,
@@ -145,9 +144,7 @@ class ThreadExecutor(Executor):
     def close(self, *, at_once: bool) -> None:
         """Close the worker, unless a decision still waits for a model."""
         del at_once
-        self._worker.stop()
-        if len(self._free) == self.slots:
-            self._worker.close()
+        self._worker.close(is_deciding=len(self._free) < self.slots)
 
 
 class ProcessLane(Lane):
@@ -217,7 +214,7 @@ def open_executor(
     elif options.processes > 1:
         most = min(options.processes, options.workers, calls.max_concurrency or options.workers)
         threads = divide(options.workers, most)
-        packed = pack_run(built, given, pack, {})
+        packed = pack_run(built, given, pickle.dumps, {})
         shares = share_options(calls, options, threads)
         lanes = [ProcessLane(own_versions(), packed, *share) for share in shares]
         yield Executor(lanes, max(threads))

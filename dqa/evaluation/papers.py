@@ -86,8 +86,9 @@ class TableFacts(Record):
     measure
         ``accuracy`` by kind of database, ``mean_accuracy`` over both kinds, or a measure of the
         paper's analysis (`dqa.evaluation.findings.FindingTable`). Of games ``payoff`` or
-        ``rational`` by opponent; ``agreements`` by opponent (`AGREEMENTS`); or ``episodes``: the
-        ``score`` and ``success`` of one player by kind of task.
+        ``rational`` by opponent; ``agreements`` by opponent, with the columns ``score`` over agreed
+        games, ``agreed`` for the share of them, and ``pareto optimal`` for that of agreed deals; or
+        ``episodes``: the ``score`` and ``success`` of one player by kind of task.
     world
         The world of its games; None for questions.
     reference
@@ -390,10 +391,7 @@ def _figures(table: FindingTable) -> _Figures:
     return found
 
 
-SCORE, AGREED, PARETO = "score", "agreed", "pareto optimal"
-AGREEMENTS = (SCORE, AGREED, PARETO)
-"""The columns of agreements: the score over agreed games, the share of games with an agreement, and
-the share of agreed deals that a world calls Pareto optimal."""
+SCORE, PARETO = "score", "pareto optimal"
 
 
 def _of_games(table: PublishedTable, one: GameFigures) -> dict[Place, OwnFigure]:
@@ -405,7 +403,7 @@ def _of_games(table: PublishedTable, one: GameFigures) -> dict[Place, OwnFigure]
         "rational": {(against, ""): one.rational},
         "agreements": {
             (against, SCORE): one.score,
-            (against, AGREED): one.facts.get(AGREEMENT),
+            (against, AGREEMENT): one.facts.get(AGREEMENT),
             (against, PARETO): one.agreed_facts.get(PARETO),
         },
         "episodes": {

@@ -6,7 +6,7 @@ Errors come back as data: the class of an error and its message.
 
 from __future__ import annotations
 
-import io
+import copyreg
 import os
 import pickle
 import platform
@@ -189,9 +189,7 @@ class RemoteWorker:
     def close(self) -> None:
         """Close all databases; no decision is being made."""
         if self._problem is None:
-            self._worker.stop()
             self._worker.close()
-            self._run.close()
 
 
 def serve(
@@ -203,7 +201,7 @@ def serve(
     worker.prepare(versions, packed, calls, options)
     requests.send(None)  # it is ready
     while (request := requests.recv()) is not None:
-        requests.send_bytes(pack(worker.decide(*request)))
+        requests.send_bytes(pickle.dumps(worker.decide(*request)))
     worker.close()
 
 
@@ -214,24 +212,11 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def pack(value: object) -> bytes:
-    """Pack data, and objects of modules that workers have as well."""
-    packed = io.BytesIO()
-    _Packer(packed, pickle.HIGHEST_PROTOCOL).dump(value)
-    return packed.getvalue()
+def _reduce_read_only(mapping: MappingProxyType[Any, Any]) -> tuple[Any, ...]:
+    return MappingProxyType, (dict(mapping),)
 
 
-class _Packer(pickle.Pickler):
-    """Packs the read-only mappings of questions as well."""
-
-    def reducer_override(self, value: object) -> Any:  # noqa: ANN401
-        if isinstance(value, MappingProxyType):
-            return _read_only, (dict(value),)
-        return NotImplemented
-
-
-def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(mapping)
+copyreg.pickle(MappingProxyType, _reduce_read_only)  # the mappings of questions
 
 
 def unpack(expected: Versions, packed: bytes) -> Any:  # noqa: ANN401

@@ -68,11 +68,6 @@ class Outcome(StrEnum):
 OF_QUESTIONS = tuple(outcome for outcome in Outcome if outcome is not Outcome.PLAYED)
 """The outcomes of questions; only games are played."""
 
-_ASSESSED = (
-    *("outcome", "choice", "official", "regret", "relative_regret", "rank", "value", "best_value"),
-    *("baseline", "goal", "match", "official_metrics", "game"),
-)
-"""The fields of a result that its `Assessment` has as well."""
 _OF_TASK = ("database", "kind", "decider", "model", "epoch", "situation")
 MOST_TIES = 1_000
 """The most best decisions that a line holds."""
@@ -163,8 +158,9 @@ class Result(Record, use_attribute_docstrings=True):
     @classmethod
     def of(cls, task: Task, decision: Decision, assessed: Assessment) -> Self:
         """Return the line of one decision."""
-        known = {name: getattr(assessed, name) for name in _ASSESSED}
+        known = {one.name: getattr(assessed, one.name) for one in fields(assessed)}
         known |= {name: getattr(task, name) for name in _OF_TASK}
+        problem = known.pop("problem")
         return cls(
             question=task.question.key,
             scenario=task.question.scenario,
@@ -172,7 +168,7 @@ class Result(Record, use_attribute_docstrings=True):
             steps=decision.steps,
             statements=len(decision.evidence),
             plans=len(decision.plans),
-            error=decision.error or assessed.problem,
+            error=decision.error or problem,
             **asdict(decision.usage),
             failed_calls=decision.lost.calls,
             tags=task.question.tags,

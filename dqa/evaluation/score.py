@@ -10,12 +10,12 @@ answer, are not judged (`Outcome.judged`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import NamedTuple
 
 from dqa import plugins
+from dqa.core.database import Database
 from dqa.core.decision import Decision, Ending
 from dqa.core.errors import InvalidAnswerError, UnknownNameError, UsageError
 from dqa.core.question import Candidate, Question
@@ -25,10 +25,9 @@ from dqa.core.situation import Situation
 from dqa.core.truth import MatchRule
 from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of, recorded_outcomes
-from dqa.evaluation.execution import StatementScorer
+from dqa.evaluation.execution import compare_statements
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Goal, Outcome
-from dqa.evaluation.targets import DatabaseLocation
 from dqa.scenarios import registered, scenario_name
 
 
@@ -181,8 +180,6 @@ class Judge:
         The rule set of simulators; None for that of the set, or else the first of each.
     strict_official
         Whether only the official answer is right.
-    places
-        The databases that questions are asked about where they are: statements are scored there.
     r_ves
         How often statements are timed for BIRD's R-VES; 0 for not.
 
@@ -199,13 +196,11 @@ class Judge:
         questions: QuestionSet,
         rule_set: str | None = None,
         strict_official: bool = False,
-        places: Mapping[str, DatabaseLocation] | None = None,
         r_ves: int = 0,
     ) -> None:
         self._set = questions
         self._repetitions = r_ves
         self._strict = strict_official
-        self._scorer = StatementScorer(places or {})
         if strict_official and any(q.answer_form == "statement" for q in questions.questions):
             raise UsageError(
                 "strict_official (--strict-official) has no meaning where statements are compared "
@@ -233,10 +228,20 @@ class Judge:
             goal=outcomes.goal,
         )
 
-    def judge(self, question: Question, decision: Decision) -> Assessment:
-        """Return the value of a decision; unlabelled if the right answer is unknown."""
+    def judge(
+        self, question: Question, decision: Decision, database: Database | None = None
+    ) -> Assessment:
+        """Return the value of a decision; unlabelled if the right answer is unknown.
+
+        Parameters
+        ----------
+        question, decision
+            What was asked and decided.
+        database
+            The database of the question; needed only if a statement is the answer.
+        """
         if question.answer_form == "statement":
-            return self._judge_statement(question, decision)
+            return self._judge_statement(question, decision, database)
         outcomes, unchosen = self._outcomes_of(question), self.unchosen(question)
         is_answered = decision.ending is Ending.ANSWERED
         if not unchosen.ties and (is_answered or not _outcome_of(decision).repeated):
@@ -258,11 +263,9 @@ class Judge:
                 return replace(unchosen, outcome=outcome)
         return self._chosen(choice, unchosen, outcomes)
 
-    def close(self) -> None:
-        """Close the databases on which statements were scored."""
-        self._scorer.close()
-
-    def _judge_statement(self, question: Question, decision: Decision) -> Assessment:
+    def _judge_statement(
+        self, question: Question, decision: Decision, database: Database | None
+    ) -> Assessment:
         """Return the value of a statement: that of its rows.
 
         Any statement with these rows is as good as the official one, so none is official here.
@@ -277,7 +280,9 @@ class Judge:
         decided = replace(known, choice=statement, outcome=Outcome.UNLABELLED)
         if not truth.is_known:
             return decided
-        found = self._scorer.compare(question, truth, statement, self._repetitions)
+        if database is None:
+            raise UsageError(f"Give the database of '{question.key}' to score a statement.")
+        found = compare_statements(database, question, truth, statement, self._repetitions)
         decided = replace(decided, problem=found.problem, official_metrics=dict(found.metrics))
         if found.right is None:
             return decided

@@ -48,11 +48,8 @@ class TaskWorker(Protocol):
         None if the decision must not be stored, because another process makes it.
         """
 
-    def stop(self) -> None:
-        """Stop waiting for databases."""
-
-    def close(self) -> None:
-        """Close the databases; no decision is being made."""
+    def close(self, *, is_deciding: bool = False) -> None:
+        """Stop waiting for databases, and close them unless a decision is still being made."""
 
 
 class Worker:
@@ -88,21 +85,20 @@ class Worker:
 
     def _assess(self, task: Task, decision: Decision) -> Assessment:
         """Judge a decision; wait for the database of its statements if that went away."""
-        if decision.ending is not Ending.ANSWERED:
+        if decision.ending is not Ending.ANSWERED or task.question.answer_form != "statement":
             return self._judge.judge(task.question, decision)
         found: list[Assessment] = []
         failed: list[DatabaseUnavailableError] = []
 
         def attempt() -> bool:
             try:
-                found.append(self._judge.judge(task.question, decision))
+                with self._databases.of(task) as database:
+                    found.append(self._judge.judge(task.question, decision, database))
             except DatabaseUnavailableError as error:
                 failed.append(error)
             return bool(found)
 
-        # Only a statement needs the database. What is judged without it would end the patience.
-        form = task.question.answer_form
-        self._patience_of(f"judging a {form} on {task.database}").repeat(attempt)
+        self._patience_of(f"judging on {task.database}").repeat(attempt)
         if not found:
             raise failed[-1]
         return found[0]
@@ -113,13 +109,11 @@ class Worker:
                 self._patience[database] = Patience(self._seconds, self._stopped)
             return self._patience[database]
 
-    def stop(self) -> None:
-        """Stop waiting for databases."""
+    def close(self, *, is_deciding: bool = False) -> None:
+        """Stop waiting for databases, and close them unless a decision is still being made."""
         self._stopped.set()
-
-    def close(self) -> None:
-        """Close the databases."""
-        self._databases.close()
+        if not is_deciding:
+            self._databases.close()
 
     def make(self, task: Task) -> Decision:
         """Make one decision without judging it."""

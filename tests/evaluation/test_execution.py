@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
+from dqa.core.database import Database
 from dqa.core.question import Question
 from dqa.core.truth import GoldTable, MatchRule, Truth
-from dqa.evaluation.execution import StatementScorer, efficiency_reward
+from dqa.evaluation.execution import compare_statements, efficiency_reward
 from dqa.evaluation.targets import places_of
 
 FILE: dict[str, Any] = json.loads((Path(__file__).parent / "pairs.json").read_text("utf-8"))
@@ -26,14 +27,13 @@ QUESTION = Question("custom", "1", "?", "", situation="harbour", answer_form="st
 
 
 @pytest.fixture(scope="module")
-def scorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StatementScorer]:
-    """Return what runs statements on the small database of the pairs."""
+def harbour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """Return the small database of the pairs."""
     file = tmp_path_factory.mktemp("pairs") / "harbour.sqlite"
     with closing(sqlite3.connect(file)) as database:
         database.executescript("\n".join(FILE["schema"]))
-    scorer = StatementScorer(places_of({"harbour": str(file)}))
-    yield scorer
-    scorer.close()
+    with closing(places_of({"harbour": str(file)})["harbour"].open()) as opened:
+        yield opened
 
 
 def truth_of(pair: dict[str, Any]) -> Truth:
@@ -47,12 +47,12 @@ def truth_of(pair: dict[str, Any]) -> Truth:
 
 
 def test_scores_are_the_official_ones_or_their_difference_is_explained(
-    scorer: StatementScorer,
+    harbour: Database,
 ) -> None:
     """Ours, and the official metrics that stand next to it."""
     wrong = []
     for pair in FILE["pairs"]:
-        found = scorer.compare(QUESTION, truth_of(pair), pair["answer"])
+        found = compare_statements(harbour, QUESTION, truth_of(pair), pair["answer"])
         official = dict(pair["official"])
         score = official.pop("score", official.get("EX", official.get("Spider EX")))
         explained = (found.right == bool(score)) is ("why" not in pair)
@@ -64,27 +64,31 @@ def test_scores_are_the_official_ones_or_their_difference_is_explained(
     assert len(FILE["pairs"]) >= 60
 
 
-def test_an_answer_may_match_any_right_statement(scorer: StatementScorer) -> None:
+def test_an_answer_may_match_any_right_statement(harbour: Database) -> None:
     """One that cannot run is a fault of the data, unless another matches."""
     truth = Truth(("SELECT nme FROM ship", "SELECT id FROM ship"), match="set", source="dev.json")
-    assert scorer.compare(QUESTION, truth, "SELECT id FROM ship ORDER BY 1").right
-    unknown = scorer.compare(QUESTION, truth, "SELECT name FROM ship")
+    assert compare_statements(harbour, QUESTION, truth, "SELECT id FROM ship ORDER BY 1").right
+    unknown = compare_statements(harbour, QUESTION, truth, "SELECT name FROM ship")
     assert unknown.right is None
     assert unknown.problem is not None
     assert "(dev.json) cannot run" in unknown.problem
 
 
-def test_efficiency_is_rewarded_as_by_bird(scorer: StatementScorer) -> None:
+def test_efficiency_is_rewarded_as_by_bird(harbour: Database) -> None:
     """The square root of the reward: of twice as fast statements, equal ones and slower ones."""
     ratios = {4.0: 1.25, 2.0: 1.25, 1.5: 1.0, 1.0: 1.0, 0.9: 0.75, 0.3: 0.5, 0.1: 0.25}
     for ratio, reward in ratios.items():
         assert efficiency_reward([ratio] * 5) == pytest.approx(reward**0.5)
     assert efficiency_reward([1.2] * 50 + [1000.0]) == 1.0, "an outlier does not count"
     truth = Truth(("SELECT name FROM ship",), match="set")
-    found = scorer.compare(QUESTION, truth, "SELECT name FROM ship ORDER BY 1", repetitions=3)
+    found = compare_statements(
+        harbour, QUESTION, truth, "SELECT name FROM ship ORDER BY 1", repetitions=3
+    )
     assert 0.5 <= found.metrics["R-VES"] <= 1.25**0.5
-    wrong = scorer.compare(QUESTION, truth, "SELECT id FROM ship", repetitions=3)
+    wrong = compare_statements(harbour, QUESTION, truth, "SELECT id FROM ship", repetitions=3)
     assert wrong.metrics["R-VES"] == 0.0
     truth = Truth(("SELECT nme FROM ship", "SELECT name FROM ship"), match="set")
-    other = scorer.compare(QUESTION, truth, "SELECT name FROM ship ORDER BY 1", repetitions=3)
+    other = compare_statements(
+        harbour, QUESTION, truth, "SELECT name FROM ship ORDER BY 1", repetitions=3
+    )
     assert other.metrics["R-VES"] > 0.0, "the gold statement that matched is timed"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -100,6 +99,5 @@ def test_workers_are_sent_the_secrets_that_they_need_and_no_others(
         databases="sqlite",
         model=ModelSpec(name="openai:test", base_url="http://localhost:1/v1"),
     )
-    with closing(build(spec)) as built:
-        needed = needed_variables(built)
+    needed = needed_variables(build(spec))
     assert set(needed) == {"OPENAI_API_KEY", "OPENAI_ORG_ID", "DQA_SQLITE_URL"}

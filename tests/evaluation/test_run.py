@@ -19,7 +19,6 @@ from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.evaluation.build import BuiltRun
-from dqa.evaluation.execution import StatementScorer
 from dqa.evaluation.options import CallOptions, RunOptions
 from dqa.evaluation.results import Outcome
 from dqa.loaders.reading import read_questions
@@ -175,7 +174,7 @@ def test_a_judge_whose_database_stays_away_is_waited_for_once(
         asked.append(question.id)
         raise DatabaseUnavailableError("the server is away")
 
-    monkeypatch.setattr(StatementScorer, "compare", compare)
+    monkeypatch.setattr("dqa.evaluation.score.compare_statements", compare)
     calls = count()
 
     class EverySecond(Decider):

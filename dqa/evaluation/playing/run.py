@@ -73,12 +73,10 @@ class GameWorker:
         except GameTakenError:
             return None
 
-    def stop(self) -> None:
-        """Do nothing: a game waits for no database."""
-
-    def close(self) -> None:
-        """Close the history."""
-        self._history.close()
+    def close(self, *, is_deciding: bool = False) -> None:
+        """Close the history, unless a game is still being played."""
+        if not is_deciding:
+            self._history.close()
 
     def _world_of(self, game: Game) -> tuple[World, History]:
         """Return the world of a match, and its history, which numbers its games."""

@@ -210,7 +210,6 @@ def refine_on_questions(
     refinement = Refinement(memory, use or ModelUse(), refining, find_proven, evaluates=False)
     with ExitStack() as opened:
         judge = Judge(questions)
-        opened.callback(judge.close)
         databases: dict[str, Database] = {}
 
         def explorables() -> Iterator[QuestionExplorable]:

@@ -22,7 +22,6 @@ from dqa.evaluation.audit import (
     TIE,
     ReleaseAudit,
     audit,
-    simulate_all,
 )
 from dqa.loaders.release import read_release
 from dqa.report.audit_page import render_audit
@@ -115,31 +114,6 @@ def test_the_labels_of_the_release_rest_on_what_was_found(shared: ReleaseAudit) 
     assert building.ties == building.decided_by_last_bit == len(found)
 
 
-def test_a_question_that_no_building_moves_is_a_tie_of_all(shared: ReleaseAudit) -> None:
-    """Its label is not the one right answer of 210, though it is the best to the last bit."""
-    (label,) = (x for x in shared.labels if (x.scenario, x.question) == ("building", "40"))
-    assert (label.verdict, label.tie_of) == (TIE, 210)
-    assert label.decided_by_last_bit
-    assert "Under paper it is one of 210 ties" in label.reason
-    assert label.rank == {"released": 1, "paper": 1}
-    assert label.regret == {"released": 0.0, "paper": 0.0}
-    assert label.agrees == {"released": True, "paper": False}
-
-
-def test_locating_ties_are_ties_of_every_candidate(shared: ReleaseAudit, release_dir: Path) -> None:
-    """Where Locating labels tie, nothing that the merchant does reaches home."""
-    asked = read_release(release_dir).select(("locating",))
-    candidates = {
-        question.id: len(outcomes.candidates)
-        for question, outcomes in zip(asked.questions, simulate_all(asked, "released"), strict=True)
-    }
-    ties = [x for x in shared.labels if (x.scenario, x.verdict) == ("locating", TIE)]
-    assert ties
-    for label in ties:
-        assert label.tie_of == candidates[label.question] > 1
-        assert label.agrees["released"]
-
-
 class _Links(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
@@ -173,13 +147,3 @@ def test_names_cannot_break_out_of_the_page() -> None:
     page = render_audit(audit(labelled("<script>alert(1)</script>")))
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)" in page
-
-
-def test_shortcuts_of_an_audit_are_counted_by_the_label(shared: ReleaseAudit) -> None:
-    """The figures of a part of the release, and of the whole."""
-    counted = {found.name: found for found in shared.shortcuts}
-    source, maker = counted["source-most-elsewhere"], counted["maker-most-per-level"]
-    assert source.right == {150: 123, 200: 163}[source.questions]
-    assert maker.right == {74: 68, 101: 93}[maker.questions]
-    assert source.with_ties > source.right
-    assert maker.with_ties > maker.right

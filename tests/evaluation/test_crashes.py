@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from threading import Barrier
 from typing import Any
 
 import pytest
@@ -141,38 +140,17 @@ def test_a_failure_after_paid_replies_loses_none_of_them(
         assert (trace.ending, trace.steps, trace.usage.calls) == (Ending.CRASHED, 1, 1)
         assert [one.statement for one in trace.evidence] == ["SELECT 1"]
         assert [event.kind for event in trace.events][-2:] == ["retrieval", "crashed"]
-    simulator, left = type(plugins.simulator("building")), iter([True])
-    simulate = simulator.outcomes
 
-    def fail(*arguments: Any) -> Any:
-        if next(left, is_away):
-            raise DatabaseUnavailableError("The judge's database went away.")
-        return simulate(*arguments)
+    def fail(*_: object) -> None:
+        raise DatabaseUnavailableError("The judge's database went away.")
 
-    monkeypatch.setattr(simulator, "outcomes", fail)
-    for is_away, outcome in ((False, Outcome.CORRECT), (True, Outcome.INFRASTRUCTURE)):
-        options = dqa.RunOptions(patience=0.0 if is_away else 60.0)
-        rule = Rule("one", official)
-        run = dqa.evaluate(questions, rule, databases="sqlite", options=options)
-        judged = [result for result in run.results if result.scenario == "building"]
-        assert {result.outcome for result in judged} == {outcome}
-        assert {(result.usage, result.statements) for result in judged} == {(Usage(10, 5, 1), 1)}
-        assert all(bool(result.answer) is not is_away for result in judged)
-
-
-def test_decisions_are_judged_at_the_same_time(
-    outcomes: Callable[..., list[Outcome]], official: Answer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The simulation of one situation waits for that of another one here."""
-    simulator, both = type(plugins.simulator("building")), Barrier(2, timeout=30.0)
-    simulate = simulator.outcomes
-
-    def wait(*arguments: Any) -> Any:
-        both.wait()
-        return simulate(*arguments)
-
-    monkeypatch.setattr(simulator, "outcomes", wait)
-    assert set(outcomes(official, options=dqa.RunOptions(workers=4))) == {Outcome.CORRECT}
+    monkeypatch.setattr(type(plugins.simulator("building")), "outcomes", fail)
+    options = dqa.RunOptions(patience=0.0)
+    run = dqa.evaluate(questions, Rule("one", official), databases="sqlite", options=options)
+    judged = [result for result in run.results if result.scenario == "building"]
+    assert {result.outcome for result in judged} == {Outcome.INFRASTRUCTURE}
+    assert {(result.usage, result.statements) for result in judged} == {(Usage(10, 5, 1), 1)}
+    assert not any(result.answer for result in judged)
 
 
 @pytest.mark.parametrize(("where", "crashes"), [("open", 6), ("close", 0)])
@@ -226,18 +204,3 @@ def test_an_error_ends_a_decision_as_what_it_is(
         assert set(outcomes(answer(error), options=options)) == {outcome}
     with pytest.raises(dqa.UsageError, match="the key"):
         outcomes(answer(dqa.UsageError("the key is wrong")))
-
-
-class _Nothing(dqa.Decider):
-    name = "nothing"
-
-    def decide(self, question: dqa.Question, database: dqa.Database) -> dqa.Decision:
-        return None  # type: ignore[return-value]
-
-
-def test_a_decider_that_returns_no_decision_crashes(questions: QuestionSet) -> None:
-    """The error says what it returned."""
-    run = dqa.evaluate(questions, _Nothing(), databases="sqlite")
-    assert {result.error for result in run.results} == {
-        "TypeError: the decider 'nothing' returned None, not a Decision"
-    }

@@ -8,6 +8,7 @@ Spider 2 and Defog on them, and the reason for each difference.
 from __future__ import annotations
 
 import json
+import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,12 +18,14 @@ from typing import Any
 import pytest
 
 from dqa.core.database import Database
+from dqa.core.display import Value
 from dqa.core.question import Question
 from dqa.core.truth import GoldTable, MatchRule, Truth
-from dqa.evaluation.execution import compare_statements, efficiency_reward
+from dqa.evaluation.execution import compare_statements, efficiency_reward, rows_match
 from dqa.evaluation.targets import places_of
 
 FILE: dict[str, Any] = json.loads((Path(__file__).parent / "pairs.json").read_text("utf-8"))
+_Rows = list[tuple[Value, ...]]
 QUESTION = Question("custom", "1", "?", "", situation="harbour", answer_form="statement")
 
 
@@ -92,3 +95,27 @@ def test_efficiency_is_rewarded_as_by_bird(harbour: Database) -> None:
         harbour, QUESTION, truth, "SELECT name FROM ship ORDER BY 1", repetitions=3
     )
     assert other.metrics["R-VES"] > 0.0, "the gold statement that matched is timed"
+
+
+def test_any_order_of_columns_and_rows_is_found_and_any_other_cell_is_not() -> None:
+    """Also where columns look alike, so that many orders have to be tried."""
+    drawn = random.Random(1)  # noqa: S311  (no secret)
+    rules: tuple[MatchRule, ...] = ("set", "table")
+    for _ in range(20):
+        width, height = drawn.randint(1, 8), drawn.randint(1, 30)
+        right: _Rows = [tuple(drawn.randint(0, 1) for _ in range(width)) for _ in range(height)]
+        places = drawn.sample(range(width), width)
+        given: _Rows = [tuple(row[place] for place in places) for row in right]
+        drawn.shuffle(given)
+        assert rows_match(given, right, "table")
+        place, column = drawn.randrange(height), drawn.randrange(width)
+        given[place] = tuple(2 if n == column else cell for n, cell in enumerate(given[place]))
+        assert not any(rows_match(given, right, rule) for rule in rules)
+
+
+def test_many_equal_columns_are_compared_at_once() -> None:
+    """Twelve columns that are all alike have half a billion orders, of which one is tried."""
+    right: _Rows = [tuple([n] * 12) for n in range(50)]
+    other: _Rows = [*right[:-1], (*([49] * 11), 48)]
+    assert rows_match(right[::-1], right, "table")
+    assert not rows_match(other, right, "table")

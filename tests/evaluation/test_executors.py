@@ -16,22 +16,6 @@ from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.loaders.sources import GeneratedQuestions
 
 
-def test_ray_is_imported_by_its_engine_alone() -> None:
-    """A run of the local engine needs none."""
-    root = Path(__file__).parents[2]
-    importing = [
-        path.relative_to(root).as_posix()
-        for folder in ("dqa", "planrag", "dellma", "simulators")
-        for path in sorted((root / folder).rglob("*.py"))
-        if any(
-            line.split()[:2] in (["import", "ray"], ["from", "ray"])
-            or line.startswith(("from ray.", "import ray."))
-            for line in map(str.strip, path.read_text("utf-8").splitlines())
-        )
-    ]
-    assert importing == ["dqa/evaluation/ray_cluster.py"]
-
-
 def test_what_takes_one_process_is_refused(tmp_path: Path) -> None:
     """Before anything is begun, and by name."""
     ray = RunOptions(engine="ray")

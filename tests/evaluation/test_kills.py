@@ -52,7 +52,7 @@ def whole() -> dqa.Run:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kills", "processes", "names"),
-    [(3, 1, ("run", "runs.db#run")), (1, 2, ("run", "runs.db#run"))],
+    [(2, 1, ("run", "runs.db#run")), (1, 2, ("runs.db#run",))],
     ids=["threads", "processes"],
 )
 def test_a_killed_run_ends_as_one_that_is_not(

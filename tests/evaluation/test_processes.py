@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,11 +15,12 @@ import dqa
 from dqa.core.database import Database
 from dqa.core.decider import Decider
 from dqa.core.decision import Decision, Ending
-from dqa.core.errors import UsageError
+from dqa.core.errors import InfrastructureError, UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.options import CallOptions, RunOptions
-from dqa.evaluation.results import Result
+from dqa.evaluation.results import Outcome, Result
+from tests.models.model_server import ModelServer
 
 TWO = RunOptions(workers=2, processes=2)
 ENDS = 10.0
@@ -76,30 +78,37 @@ def asked() -> QuestionSet:
 
 @pytest.mark.slow
 def test_two_processes_make_what_one_makes(asked: QuestionSet, tmp_path: Path) -> None:
-    """Results, traces and hash are those of one, also where a recording answers."""
-    cassette, made = tmp_path / "replies.jsonl", []
-    for name, options, calls in (
-        ("recorded", RunOptions(), CallOptions(record=cassette)),
-        ("one", RunOptions(), CallOptions(replay=cassette)),
-        ("two", TWO, CallOptions(replay=cassette)),
-    ):
-        made.append(
-            dqa.evaluate(
-                *(asked, "zero-shot"),
-                databases="sqlite",
-                options=options,
-                calls=calls,
-                out=tmp_path / name,
-            )
-        )
-    _, one, two = made
+    """Results, traces and hash, one run from a recording of the other."""
+    cassette = tmp_path / "replies.jsonl"
+    how: dict[str, Any] = {"deciders": "zero-shot", "databases": "sqlite"}
+    recorded = CallOptions(record=cassette)
+    one = dqa.evaluate(asked, **how, calls=recorded, out=tmp_path / "one")
+    two = dqa.evaluate(
+        asked, **how, calls=CallOptions(replay=cassette), options=TWO, out=tmp_path / "two"
+    )
     assert two.results == one.results
-    assert two.content_hash == one.content_hash == made[0].content_hash
-    # Traces lie in the order in which decisions were made, and two processes make them in any.
+    assert two.content_hash == one.content_hash
     for traced, again in zip(one.traces, two.traces, strict=True):
         assert traced.key == again.key
         assert [event.kind for event in traced.events] == [event.kind for event in again.events]
         assert traced.usage == again.usage
+
+
+@pytest.mark.slow
+def test_a_budget_holds_over_processes(asked: QuestionSet) -> None:
+    """The tokens that one process spends end the run of both."""
+    with ModelServer(lambda request: "Thought: done\nFinal Answer: nowhere") as server:
+        run = dqa.evaluate(
+            asked,
+            "zero-shot",
+            databases="sqlite",
+            model=dqa.ModelSpec(name="openai:test", base_url=server.url),
+            calls=CallOptions(budget_tokens=10, max_concurrency=2),
+            options=TWO,
+        )
+    assert run.stopped_by is not None
+    assert "budget of 10 tokens is spent" in run.stopped_by
+    assert len(run.results) < len(asked.questions)
 
 
 @pytest.mark.slow
@@ -113,13 +122,24 @@ def test_the_decisions_of_a_dead_process_are_made_once(asked: QuestionSet, tmp_p
     assert run.results == dqa.evaluate(asked, Noting(tmp_path), databases="sqlite").results
 
 
+class Unready(Noting):
+    """Kills its process before it is ready."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os._exit, (1,)
+
+
 @pytest.mark.slow
-def test_what_kills_every_process_is_told(tmp_path: Path) -> None:
-    """By the signal, for nobody knows that memory was short."""
+def test_what_kills_every_process_is_reported(tmp_path: Path) -> None:
+    """By the signal, because memory is only one of its causes; a run without workers stops."""
     asked = dqa.generate(("locating",), count=1, seed=1)
     decider = Noting(tmp_path, "die again")
     (result,) = dqa.evaluate(asked, decider, databases="sqlite", options=TWO).results
+    assert result.outcome is Outcome.CRASHED
+    assert "3 workers died" in str(result.error)
     assert "it was killed by SIGKILL" in str(result.error)
+    with pytest.raises(InfrastructureError, match="3 workers in a row died before they were ready"):
+        dqa.evaluate(asked, Unready(tmp_path), databases="sqlite", options=TWO)
 
 
 @pytest.mark.slow

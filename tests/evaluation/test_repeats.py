@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import dqa
-from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.errors import UnknownNameError
 from dqa.evaluation.options import CallOptions
 from dqa.evaluation.spec import ModelSpec, RunSpec
 from dqa.loaders.sources import GeneratedQuestions
@@ -83,30 +82,6 @@ def test_a_replay_plays_each_epoch_its_own_replies(tmp_path: Path) -> None:
     assert played.results == recorded.results
 
 
-def test_results_say_which_data_a_question_is_about() -> None:
-    """Questions about one world share it; those of another world do not."""
-    run = dqa.evaluate(spec(deciders="first", epochs=2, databases=("sqlite", "ladybug")))
-    assert all(result.situation for result in run.results)
-    assert Counter(
-        len({r.situation for r in run.results if r.question == q})
-        for q in ("locating/1", "locating/2")
-    ) == {1: 2}
-
-
-@pytest.mark.parametrize(
-    ("fields", "problem"),
-    [
-        ({"models": (ANALYST, ANALYST)}, "2 of them are called scripted:analyst"),
-        ({"models": (ANALYST, GUESS), "model": "openai:m"}, "openai:m is not among them"),
-        ({"epochs": 0}, "epochs: must be at least 1"),
-    ],
-)
-def test_what_contradicts_itself_is_refused(fields: dict[str, object], problem: str) -> None:
-    """Before anything is asked."""
-    with pytest.raises(UsageError, match=problem):
-        spec(**fields)
-
-
 def test_a_spec_is_read_from_yaml_as_from_json(tmp_path: Path) -> None:
     """People write the one, programs the other."""
     (tmp_path / "spec.yaml").write_text(
@@ -120,11 +95,3 @@ def test_a_spec_is_read_from_yaml_as_from_json(tmp_path: Path) -> None:
     assert found == spec(models=(ANALYST, GUESS), epochs=2)
     found.write(tmp_path / "spec.json")
     assert RunSpec.read(tmp_path / "spec.json") == found
-
-
-def test_written_specs_say_models_once() -> None:
-    """What is written is read back as the same spec."""
-    several = spec(models=(ANALYST, GUESS))
-    assert several.model.name == ANALYST
-    assert RunSpec.from_json(json.loads(json.dumps(several.to_json()))) == several
-    assert several.changed(model="scripted:greedy", models=()).models == ()

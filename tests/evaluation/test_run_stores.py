@@ -14,7 +14,6 @@ import pytest
 from sqlalchemy import Engine, event
 
 import dqa
-from dqa.core.errors import UnknownNameError
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.location import locate_run
 from tests.evaluation.conftest import Rule
@@ -115,24 +114,6 @@ def test_a_copy_that_fails_leaves_nothing(
     assert copied.content_hash == dqa.read_run(source).content_hash
 
 
-def test_every_figure_can_be_recomputed_by_plain_sql(store: Path) -> None:
-    """From columns, without reading JSON."""
-    run = dqa.read_run(store)
-    with sqlite3.connect(store) as connection:
-        rows = connection.execute(
-            "SELECT decider, scenario, SUM(outcome = 'correct'), COUNT(*), SUM(input_tokens), "
-            "SUM(seconds), MAX(regret) FROM dqa_results GROUP BY decider, scenario "
-            "ORDER BY scenario"
-        ).fetchall()
-    assert [row[:4] for row in rows] == [
-        (s.decider, s.scenario, s.correct, s.judged)
-        for s in sorted(run.summaries, key=lambda summary: summary.scenario)
-    ]
-    assert sum(row[4] for row in rows) == run.spent.input_tokens
-    assert sum(row[5] for row in rows) == pytest.approx(sum(t.seconds for t in run.traces))
-    assert {row[6] for row in rows} == {0.0}
-
-
 def test_a_store_of_a_newer_version_is_refused(store: Path, one: QuestionSet) -> None:
     """By name, and nothing in it is changed."""
     with sqlite3.connect(store) as connection:
@@ -146,15 +127,6 @@ def test_a_store_of_a_newer_version_is_refused(store: Path, one: QuestionSet) ->
             use()
     (listed,) = dqa.find_runs(store.parent)
     assert "version 0999" in str(listed.problem)
-
-
-def test_which_run_of_a_store_is_meant_has_to_be_clear(store: Path, one: QuestionSet) -> None:
-    """The message has the names to choose from."""
-    with pytest.raises(UnknownNameError, match="Did you mean 'first'"):
-        dqa.read_run(f"{store}#frist")
-    dqa.evaluate(one, **FIRST, out=f"{store}#second")
-    with pytest.raises(dqa.UsageError, match=r"contains 2 runs: name one of .*#first, .*#second"):
-        dqa.read_run(store)
 
 
 def test_a_run_records_into_no_cassette_of_another_one(one: QuestionSet, tmp_path: Path) -> None:

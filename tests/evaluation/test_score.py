@@ -70,15 +70,6 @@ def test_the_rules_decide_unless_only_the_official_answer_counts(questions: Ques
     assert strict.judge(question, answered(other)).outcome is Outcome.CORRECT
 
 
-def test_answers_that_name_none_or_several_are_told_apart(questions: QuestionSet) -> None:
-    """Neither is wrong: each is an outcome of its own."""
-    question = questions.questions[0]
-    first, second = (question.candidates or ())[:2]
-    judge = Judge(questions, "paper")
-    assert judge.judge(question, answered("I cannot tell")).outcome is Outcome.NO_CANDIDATE
-    assert judge.judge(question, answered(f"{first} or {second}")).outcome is Outcome.AMBIGUOUS
-
-
 def test_a_run_without_an_answer_keeps_its_ending(questions: QuestionSet) -> None:
     """A step limit, an unreadable reply or a failing server is never a wrong answer."""
     judge = Judge(questions, "paper")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from dqa.evaluation.shortcuts import (
     Shortcut,
     ShortcutChoices,
     best_shortcuts,
-    choose_by_shortcuts,
     count_chance,
     count_shortcuts,
     measure_shortcuts,
@@ -95,16 +93,6 @@ def test_a_run_keeps_what_the_shortcuts_chose_and_counts_it(
     assert {found.name for found in run.figures().shortcuts} >= {name}
 
 
-def test_a_run_of_an_earlier_version_has_no_shortcuts(
-    questions: QuestionSet, tmp_path: Path
-) -> None:
-    """Its table stands alone."""
-    dqa.evaluate(questions, "first", databases=["sqlite"], out=tmp_path / "run")
-    with sqlite3.connect(tmp_path / "run" / "run.db") as connection:
-        connection.execute("UPDATE dqa_runs SET shortcuts = NULL")
-    assert "Best shortcut" not in dqa.read_run(tmp_path / "run").report()
-
-
 def test_a_heuristic_that_cannot_run_stops_a_run_before_anything_is_asked(tmp_path: Path) -> None:
     """Its file is named, and no folder is left in the way of the next start."""
     folder = tmp_path / "suppliers"
@@ -116,13 +104,6 @@ def test_a_heuristic_that_cannot_run_stops_a_run_before_anything_is_asked(tmp_pa
     with pytest.raises(DataError, match=r"heuristics/cheapest-piece\.sql cannot run: "):
         dqa.evaluate(read, "first", databases=["sqlite"], out=tmp_path / "run")
     assert not (tmp_path / "run").exists()
-
-
-def test_scenarios_without_heuristics_have_chance_alone() -> None:
-    """And nothing is loaded for them."""
-    made = generate(("agriculture",), count=2, seed=1)
-    assert measure_shortcuts(made) == ()
-    assert [found.choices for found in choose_by_shortcuts(made)] == [{}, {}]
 
 
 @pytest.mark.deep

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -12,20 +11,17 @@ import pytest
 
 from dqa.core.database import Limits
 from dqa.core.display import Display
-from dqa.core.errors import UnknownNameError, UsageError
+from dqa.core.errors import UsageError
 from dqa.evaluation.build import build
 from dqa.evaluation.spec import ModelSpec, RunSpec, differences
 from dqa.evaluation.targets import targets_of
 from dqa.guard import Policy
 from dqa.loaders.sources import (
-    GeneratedFolder,
     GeneratedQuestions,
     PassedQuestions,
-    QuestionSource,
     ReleaseFolder,
 )
 from dqa.scenarios.generation import Difficulty
-from tests.programs import run_python
 
 LOCATION = "mysql+pymysql://me:pass-word@db.example/shop"
 WHOLE = RunSpec(
@@ -77,19 +73,6 @@ def test_a_spec_from_before_displays_showed_every_digit() -> None:
         "display.digits was 0 and is now 6",
         "display.fold was false and is now true",
     ]
-
-
-def test_every_source_is_told_apart() -> None:
-    """By its name in JSON."""
-    sources: tuple[QuestionSource, ...] = (
-        ReleaseFolder(folder=Path("release"), form="graph", strict=True),
-        GeneratedFolder(folder=Path("made")),
-        GeneratedQuestions(),
-        PassedQuestions(name="mine", content_hash="0" * 64),
-    )
-    for source in sources:
-        spec = RunSpec(questions=source, deciders=("first",))
-        assert RunSpec.from_json(json.loads(json.dumps(spec.to_json()))).questions == source
 
 
 def test_no_way_of_showing_a_spec_shows_a_password(tmp_path: Path) -> None:
@@ -217,26 +200,6 @@ def test_a_file_that_holds_no_spec_says_so(
         RunSpec.read(tmp_path / name)
 
 
-def test_two_specs_differ_field_by_field() -> None:
-    """Where questions lie is no difference; their content is compared apart from this."""
-    one = RunSpec(questions=ReleaseFolder(folder=Path("here")), deciders=("first",))
-    assert differences(one, one.changed(questions=ReleaseFolder(folder=Path("there")))) == []
-    other = one.changed(
-        max_steps=3,
-        model="openai:m",
-        limits=Limits(rows=5),
-        display=Display(digits=0),
-        databases=("sqlite",),
-    )
-    assert differences(one, other) == [
-        'databases was ["sqlite", "ladybug"] and is now ["sqlite"]',
-        "display.digits was 6 and is now 0",
-        "limits.rows was 200 and is now 5",
-        "max_steps was 20 and is now 3",
-        'model.name was "scripted:analyst" and is now "openai:m"',
-    ]
-
-
 def test_a_policy_is_read_from_its_file_and_written_as_its_lists(tmp_path: Path) -> None:
     """So the spec needs the file no more."""
     file = tmp_path / "policy.json"
@@ -247,50 +210,11 @@ def test_a_policy_is_read_from_its_file_and_written_as_its_lists(tmp_path: Path)
     assert WHOLE.changed(policy=policy) == of_file
 
 
-def test_names_are_looked_up_before_anything_is_read() -> None:
-    """A wrong name costs no reading."""
-    spec = RunSpec(questions=ReleaseFolder(folder=Path("no/such/folder")), deciders=("planrug",))
-    with pytest.raises(UnknownNameError, match="Did you mean 'planrag'"):
-        build(spec)
-
-
 def test_questions_that_a_caller_made_have_to_be_handed_over() -> None:
     """Nothing that is written could make them again."""
     spec = RunSpec(questions=PassedQuestions(name="mine", content_hash="0"), deciders=("first",))
     with pytest.raises(UsageError, match="'mine' were passed in Python"):
         build(spec)
-
-
-@pytest.mark.slow
-def test_a_spec_is_built_in_another_process(tmp_path: Path) -> None:
-    """From its file alone, with the same results."""
-    spec = RunSpec(
-        questions=GeneratedQuestions(
-            count=2, scenarios=("locating",), sizes={"locating": {"nodes": 20}}
-        ),
-        deciders=("first", "random"),
-        databases=("sqlite",),
-    )
-    spec.write(tmp_path / "spec.json")
-    script = (
-        "import sys, dqa; from pathlib import Path; "
-        "dqa.evaluate(dqa.RunSpec.read(Path(sys.argv[1])), out=sys.argv[2])"
-    )
-    run_python(
-        "-c",
-        script,
-        str(tmp_path / "spec.json"),
-        str(tmp_path / "there"),
-        check=True,
-        env=os.environ,
-    )
-    import dqa
-
-    dqa.evaluate(spec, out=tmp_path / "here")
-    here, there = ((tmp_path / name / "results.jsonl").read_bytes() for name in ("here", "there"))
-    assert here == there
-    kept = dqa.read_run(tmp_path / "there").spec
-    assert kept == spec.changed(rule_set="paper")
 
 
 def test_a_spec_is_read_and_written_by_the_name_of_a_file(

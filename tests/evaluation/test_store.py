@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from sqlalchemy import Connection, Engine
@@ -16,12 +14,9 @@ import dqa
 from dqa.core.decision import Usage
 from dqa.core.question_set import QuestionSet
 from dqa.databases.store_locations import write
-from dqa.evaluation.executors import Executor
 from dqa.evaluation.keys import DecisionKey
 from dqa.evaluation.location import RunLocation
 from dqa.evaluation.plan import Task
-from dqa.evaluation.remote import Batch
-from dqa.evaluation.runner import run_tasks
 from dqa.evaluation.stored_runs import RunReader
 from dqa.evaluation.worker import Made
 from tests.evaluation.conftest import Rule
@@ -84,38 +79,3 @@ def test_a_commit_without_a_reply_loses_and_doubles_nothing(
     assert {result.key for result in store.results()} == set(made)
     assert (store.added, store.lost) == (len(made), Usage())
     store.close()
-
-
-class _OneBatch:
-    """Makes the first batch at once, and nothing else."""
-
-    slots, batch, is_local = 1, 4, True
-
-    def __init__(self, made: dict[DecisionKey, Made]) -> None:
-        self._made = made
-
-    def submit(self, tasks: Sequence[Task], used: Usage) -> Future[Batch]:
-        """Return the decisions."""
-        del used
-        future: Future[Batch] = Future()
-        future.set_result(Batch([self._made[task.key] for task in tasks]))
-        return future
-
-    def close(self, *, at_once: bool) -> None:
-        """Do nothing."""
-
-
-def test_a_whole_batch_is_stored_before_anyone_hears_of_it(
-    made: dict[DecisionKey, Made], tasks: list[Task], tmp_path: Path
-) -> None:
-    """A watcher that fails at the first decision costs none of the others."""
-
-    def fail(_: Any) -> None:
-        raise KeyboardInterrupt
-
-    store = open_store(tmp_path / "run")
-    with pytest.raises(KeyboardInterrupt):
-        run_tasks(tasks, cast("Executor", _OneBatch(made)), store, fail)
-    store.close()
-    stored = RunReader(RunLocation.of_folder(tmp_path / "run")).results()
-    assert len(stored) == 4

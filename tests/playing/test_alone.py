@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -101,40 +99,6 @@ def test_sides_that_the_world_does_not_have_are_refused() -> None:
         PlaySpec(world="errand", pairs=(("searching", ""), ("searching", "random")))
     with pytest.raises(UsageError, match="Name both the players"):
         dqa.play("errand", (), "random")
-
-
-def test_a_run_is_kept_goes_on_and_is_the_same_everywhere(tmp_path: Path) -> None:
-    """In folders and stores, after it was stopped, with every game in its history."""
-    how: dict[str, Any] = {"games": 3, "options": HERE}
-    once = dqa.play("errand", ("searching", "random"), **how)
-
-    class Stop(dqa.Watcher):
-        def decided(self, result: dqa.Result) -> None:
-            raise KeyboardInterrupt
-
-    for out in ("folder", "runs.db#one"):
-        place = tmp_path / out
-        with pytest.raises(KeyboardInterrupt):
-            dqa.play("errand", ("searching", "random"), out=place, watcher=Stop(), **how)
-        whole = dqa.play(out=place, resume=True)
-        assert 0 < (whole.made or 0) < 6
-        assert whole.content_hash == once.content_hash
-        assert dqa.play("errand", ("searching", "random"), out=place, **how).made == 0
-    with closing(sqlite3.connect(tmp_path / "folder" / "history.db")) as connection:
-        games = connection.execute("SELECT COUNT(*) FROM games").fetchone()
-        payoffs = connection.execute("SELECT payoff FROM outcomes ORDER BY game").fetchall()
-    assert games == (6,)
-    kept = [r.value for name in ("searching", "random") for r in once.results if r.decider == name]
-    assert [payoff for (payoff,) in payoffs] == kept
-    copied = dqa.copy_run(tmp_path / "folder", tmp_path / "copies.db#copy")
-    assert dqa.read_run(copied).games == once.games
-    rows = dqa.export_rows(whole)
-    assert {row.game.opponent for row in rows if row.game} == {""}
-    assert dqa.export_run(whole, tmp_path / "rows.csv").stat().st_size > 0
-    with pytest.raises(UsageError, match="right decisions are compared"):
-        dqa.compare(tmp_path / "folder")
-    with pytest.raises(UsageError, match="a report shows questions"):
-        dqa.read_report(tmp_path / "folder")
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ from dqa import plugins
 from dqa.core.database import Database
 from dqa.core.decider import Decider, EpisodeDecider
 from dqa.core.decision import Decision, Ending, Usage
-from dqa.core.errors import DatabaseUnavailableError
 from dqa.core.events import AttemptEvent, MoveEvent
 from dqa.core.question import Question
 from dqa.core.trajectories import Trajectory
@@ -133,13 +132,6 @@ def test_attempts_are_made_until_one_is_right_and_the_best_counts(tmp_path: Path
     assert any(getattr(one, "title", "") == "attempt 1" for one in passages)
 
 
-def test_a_recorded_run_is_the_same_wherever_it_is_played(tmp_path: Path) -> None:
-    """Threads and processes of statements change nothing."""
-    one = played(Learning(), games=4)
-    other = played(Learning(), games=4, out=tmp_path / "runs.db", options=RunOptions(workers=4))
-    assert one.content_hash == other.content_hash
-
-
 def test_an_outage_in_any_attempt_ends_the_game_unscored(tmp_path: Path) -> None:
     """What was done is kept, and the game is played again as a whole."""
     run = played(Learning(failing=(2,)), games=4, out=tmp_path / "run")
@@ -156,23 +148,6 @@ def test_an_outage_in_any_attempt_ends_the_game_unscored(tmp_path: Path) -> None
     assert failed
     again = played(Learning(), games=4, out=tmp_path / "run")
     assert (again.made, again.counts.complete) == (failed, True)
-
-
-@pytest.mark.parametrize("attempts", [1, 2])
-def test_an_error_before_an_attempt_ends_one_game(attempts: int) -> None:
-    """An outage of a memory is an outage, and the other games are played."""
-    fails = iter([True])
-
-    class Forgetful(Learning):
-        def attempt(self, earlier: Sequence[Trajectory]) -> Decider | None:
-            if next(fails, False):
-                raise DatabaseUnavailableError("The memory is away.")
-            return super().attempt(earlier)
-
-    options = RunOptions(isolation="none", workers=1)
-    run = played(Forgetful(attempts=attempts), games=3, options=options)
-    outcomes = [Outcome.INFRASTRUCTURE, Outcome.PLAYED, Outcome.PLAYED]
-    assert [result.outcome for result in run.results] == outcomes
 
 
 def test_who_says_nothing_of_which_attempt_counts_gets_the_last_one() -> None:

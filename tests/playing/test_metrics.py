@@ -11,7 +11,7 @@ from dqa.core.question import Candidate
 from dqa.evaluation.playing.metrics import count_games
 from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.results import Outcome, Result
-from dqa.evaluation.statistics.clusters import Ratio, mean_of_ratios, t_quantile
+from dqa.evaluation.statistics.clusters import t_quantile
 
 Facts = Mapping[str, Candidate | float | bool | None]
 
@@ -108,21 +108,6 @@ def test_means_over_opponents_weigh_each_the_same_and_share_deals() -> None:
     assert (hero.payoff.value, hero.payoff.standard_error) == (0.0, 0.0)
 
 
-def test_an_opponent_with_one_deal_leaves_the_row_without_an_interval() -> None:
-    """Nobody knows how far it varies: the mean has no error rather than one that leaves it out."""
-    results = [
-        *(game(number, value, opponent="a") for number, value in ((1, 1.0), (2, 3.0))),
-        game(1, 4.0, opponent="b"),
-    ]
-    (hero,) = count_games(results, mirrored=False).players
-    assert hero.payoff is not None
-    assert (hero.payoff.value, hero.payoff.clusters, hero.payoff.observations) == (3.0, 2, 3)
-    assert (hero.payoff.low, hero.payoff.high, hero.payoff.standard_error) == (None, None, None)
-    whole = count_games([*results, game(2, 4.0, opponent="b")], mirrored=False).players[0]
-    assert whole.payoff is not None
-    assert whole.payoff.standard_error is not None
-
-
 def test_rational_degree_is_a_share_of_decisions_not_of_games() -> None:
     """3 of 4 and 1 of 1: 4 of 5, where the mean of shares would be 7 of 8."""
     results = [game(1, 0, agreed=3, compared=4), game(2, 0, agreed=1, compared=1)]
@@ -153,31 +138,3 @@ def test_scores_are_of_agreed_games_alone() -> None:
     assert pair.facts["pareto optimal"].value == pytest.approx(1 / 3)
     assert pair.agreed_facts["pareto optimal"].value == 0.5
     assert "deal" not in pair.facts
-
-
-@pytest.mark.parametrize(
-    ("amounts", "counts"),
-    [
-        ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0)),
-        ((0.3, 0.6, 0.9), (1.0, 2.0, 3.0)),
-        ((0.0, 0.0, 0.0), (2.0, 2.0, 2.0)),
-    ],
-)
-def test_what_never_varies_has_no_interval(
-    amounts: tuple[float, ...], counts: tuple[float, ...]
-) -> None:
-    """Three deals that came to the same, but for a rounding, say nothing of the next one."""
-    found = mean_of_ratios([Ratio(amounts, counts, (1, 2, 3))], 0.0, 1.0)
-    assert found is not None
-    assert found.value == pytest.approx(amounts[0] / counts[0])
-    assert (found.low, found.high, found.standard_error) == (None, None, 0.0)
-    assert (found.observations, found.clusters) == (3, 3)
-
-
-def test_nothing_and_a_single_deal() -> None:
-    """No figure, and a figure without an interval."""
-    assert mean_of_ratios([]) is None
-    assert mean_of_ratios([Ratio((0.0,), (0.0,), (1,))]) is None
-    one = mean_of_ratios([Ratio((2.0, 4.0), (1.0, 1.0), (1, 1))])
-    assert one is not None
-    assert (one.value, one.low, one.clusters) == (3.0, None, 1)

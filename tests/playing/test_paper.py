@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from dqa import plugins
 from dqa.api.games import play_tournament, tournament_worlds
 from dqa.cli.main import app
-from dqa.core.errors import UsageError
 from dqa.evaluation.papers import Publication, PublishedRow, PublishedTable
 from dqa.report.paper_tables import paper_notes
 
@@ -133,12 +132,6 @@ def test_a_table_of_one_player_has_ours_beside_what_is_printed() -> None:
     shown = run("tournament", "--world", "errand", "--games", 3).output
     assert "Table 3. Errands, in %: printed, and below ours" in shown
     assert "Person" in shown
-
-
-def test_a_table_has_a_cell_for_every_column() -> None:
-    """A row that was copied wrong is found when it is read."""
-    with pytest.raises(UsageError, match="'Short' has 1 of 4 cells"):
-        PublishedRow.of("Short", "eager", FACED, [1.0])
 
 
 def test_the_printed_means_of_our_paper_are_those_of_its_rows() -> None:

@@ -189,34 +189,6 @@ def test_a_history_with_a_password_is_asked_for_again(tmp_path: Path) -> None:
     assert len(dqa.read_run(tmp_path / "run").results) == 4
 
 
-def test_every_game_is_in_the_history_by_its_number(tmp_path: Path) -> None:
-    """From 1 on; a match after the other."""
-    run = played(out=tmp_path, games=3)
-    with closing(sqlite3.connect(tmp_path / "history.db")) as connection:
-        games = connection.execute(
-            "SELECT game, seed, mirrored FROM games ORDER BY game"
-        ).fetchall()
-        payoffs = dict(
-            connection.execute("SELECT game, payoff FROM outcomes WHERE player = 'player'")
-        )
-    assert [number for number, *_ in games] == list(range(1, 13))
-    assert games[:3] == [(1, 1, 0), (2, 1, 1), (3, 2, 0)]
-    kept = [r.value for r in run.results if r.decider == "uniform vs uniform"]
-    assert [payoffs[number] for number in range(1, 7)] == kept
-
-
-def test_who_names_no_legal_action_falls_back_and_is_counted() -> None:
-    """The game counts."""
-    silent = Plays(lambda _: Decision(Ending.UNPARSABLE, error="unreadable"))
-    run = dqa.play("kuhn", silent, "eager", games=5, options=HERE)
-    assert {r.outcome for r in run.results} == {Outcome.PLAYED}
-    assert run.games is not None
-    (pair,) = run.games.pairs
-    assert pair.fallbacks == pair.moves > 0
-    assert pair.actions == {}
-    assert f"plays named no legal action in {pair.moves} of {pair.moves} moves" in run.report()
-
-
 def test_an_outage_is_no_game_and_is_played_again(tmp_path: Path) -> None:
     """It is scored nowhere, and the run says how it goes on."""
     down = [True]

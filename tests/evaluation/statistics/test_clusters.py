@@ -74,14 +74,6 @@ def test_a_cluster_of_repeats_says_what_one_says(measured: list[tuple[float, int
         assert thrice.degrees_of_freedom == pytest.approx(once.degrees_of_freedom)
 
 
-def test_answers_that_share_nothing_have_wilsons_interval() -> None:
-    """To the last bit: there is nothing to allow for."""
-    for right in range(8):
-        found = clustered_share([1.0] * right + [0.0] * (7 - right), list(range(7)))
-        assert found is not None
-        assert (found.low, found.high) == wilson(right, 7)
-
-
 def test_where_all_are_right_situations_count_for_one_answer_each() -> None:
     """20 questions about 4 situations: as 4 right answers; nothing tells how far these differ."""
     found = clustered_share([1.0] * 20, [place % 4 for place in range(20)])

@@ -71,19 +71,6 @@ def test_a_question_counts_once_over_databases_and_epochs() -> None:
     assert pair.accuracy.clusters == 6
 
 
-def test_epochs_need_not_be_as_many() -> None:
-    """Each contestant's are averaged, since a third attempt answers to no other's third."""
-    one = Contestant(
-        "one",
-        tuple(result(1, right, epoch=e) for e, right in enumerate([True, True, False, False], 1)),
-    )
-    other = Contestant("other", (result(1, False),))
-    (pair,) = compare_contestants([one, other]).pairs
-    assert pair.accuracy.value == 0.5
-    assert pair.accuracy.p_value is None
-    assert pair.by_questions.better == 1
-
-
 def test_questions_about_one_situation_are_no_independent_evidence() -> None:
     """12 better answers about one of 2 situations: McNemar is sure, situations are not."""
     names = ["w1"] * 12 + ["w2"] * 12
@@ -112,18 +99,6 @@ def test_who_never_differs_has_an_interval_all_the_same() -> None:
     assert (always.high, always.p_value) == (1.0, 2 / 2**5)
     assert always.low is not None
     assert 0.0 < always.low < 1.0
-
-
-def test_two_equal_differences_of_regret_prove_nothing() -> None:
-    """They do not vary, so there is no error to hold them against; nor where there are none."""
-    found = paired_difference([0.5, 0.5], [1, 2])
-    assert found is not None
-    assert (found.value, found.p_value) == (0.5, None)
-    none = paired_difference([0.0, 0.0], [1, 2])
-    assert none is not None
-    assert none.p_value == 1.0
-    # An interval without width would be a proof.
-    assert (found.low, found.high, none.low, none.high) == (None,) * 4
 
 
 def test_the_questions_that_are_said_to_be_needed_show_the_difference() -> None:

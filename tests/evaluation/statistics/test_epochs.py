@@ -72,20 +72,6 @@ def test_the_first_rate_has_the_interval_of_the_accuracy(pattern: tuple[int, ...
     assert (once.low, once.high) == pytest.approx(summary.interval)
 
 
-def test_rates_that_no_question_reaches_are_not_certain() -> None:
-    """None of 6 questions about 3 situations was solved in all attempts: as none of 3 answers."""
-    results = [
-        one.changed(situation=f"w{number % 3}")
-        for number in range(6)
-        for one in attempts(number, True, False)
-    ]
-    (found,) = count_epochs(results)
-    rates = found.pass_rates[-1]
-    assert (rates.at_k.value, rates.all_k.value) == (1.0, 0.0)
-    assert (rates.all_k.low, rates.all_k.high) == pytest.approx(wilson(0, 3))
-    assert (rates.at_k.low, rates.at_k.high) == pytest.approx(wilson(3, 3))
-
-
 def test_variance_comes_from_answers_or_from_questions() -> None:
     """Questions that are always right or always wrong leave none within; coins leave all within."""
     sure = [*attempts(1, True, True), *attempts(2, False, False)]
@@ -93,14 +79,6 @@ def test_variance_comes_from_answers_or_from_questions() -> None:
     assert (found.within, found.between) == (0.0, 0.5)
     (found,) = count_epochs([*attempts(1, True, False), *attempts(2, False, True)])
     assert (found.within, found.between) == (0.5, 0.0)
-
-
-def test_many_epochs_tell_of_powers_of_two() -> None:
-    """And of all of them; a single epoch tells nothing."""
-    (found,) = count_epochs(attempts(1, *[True] * 12))
-    assert [rate.k for rate in found.pass_rates] == [1, 2, 4, 8, 12]
-    assert count_epochs(attempts(1, True)) == ()
-    assert count_epochs(attempts(1, Outcome.CRASHED, Outcome.CRASHED)) == ()
 
 
 def test_an_epoch_more_makes_no_accuracy_surer_than_its_questions() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,11 @@ from scipy.stats import friedmanchisquare, norm
 from dqa.evaluation.statistics import Contestant, Estimate, wilson
 from dqa.evaluation.statistics.clusters import (
     clustered_ratio,
-    clustered_share,
     score_interval,
     t_quantile,
 )
 from dqa.evaluation.statistics.comparing import overall_test
 from dqa.evaluation.statistics.pairs import holm, paired_difference, sign_test
-from dqa.evaluation.statistics.summaries import pass_all, pass_at
 from tests.evaluation.statistics.results import result
 
 GOLDEN: dict[str, Any] = json.loads(
@@ -46,17 +43,6 @@ def test_clustered_means_are_those_of_r(case: dict[str, Any]) -> None:
     tested = paired_difference(case["values"], case["clusters"])
     assert tested is not None
     assert tested.p_value == close(wanted["p_value"])
-
-
-@pytest.mark.parametrize("name", ["equal", "alone"])
-def test_with_clusters_of_one_size_they_are_those_of_statsmodels(name: str) -> None:
-    """There CR2 is the usual estimator with G/(G - 1), and t has G - 1 degrees of freedom."""
-    (case,) = (case for case in GOLDEN["means"] if case["name"] == name)
-    found = Estimate.of(case["values"], case["clusters"])
-    assert found is not None
-    wanted = case["statsmodels"]
-    assert found.standard_error == close(wanted["cr1_error"])
-    assert (found.low, found.high) == (close(wanted["low"]), close(wanted["high"]))
 
 
 @pytest.mark.parametrize("case", GOLDEN["means"], ids=lambda case: case["name"])
@@ -85,19 +71,6 @@ def test_the_interval_of_an_effective_size_is_wilsons() -> None:
         found = score_interval(case["share"], case["size"], level)
         wanted = case["statsmodels"]
         assert found == (close(wanted["low"]), close(wanted["high"]))
-
-
-def test_a_clustered_share_has_the_effective_size_of_its_variance() -> None:
-    """Put together from golden parts: R's variance and degrees of freedom, Wilson's formula."""
-    (case,) = (case for case in GOLDEN["means"] if case["name"] == "one large")
-    right = [float(count) for count in case["counts"]]
-    found = clustered_share(right, case["clusters"])
-    assert found is not None
-    assert found.standard_error is not None
-    assert found.degrees_of_freedom == close(case["R"]["degrees_of_freedom"])
-    size = min(len(right), found.value * (1 - found.value) / found.standard_error**2)
-    level = 2.0 * float(norm.sf(t_quantile(float(case["R"]["degrees_of_freedom"]))))
-    assert (found.low, found.high) == pytest.approx(score_interval(found.value, size, level))
 
 
 def test_mcnemars_exact_test_is_that_of_both() -> None:
@@ -158,17 +131,3 @@ def test_friedmans_test_is_scipys() -> None:
         assert (found.test, found.questions) == ("friedman", 25)
         assert found.statistic == close(float(wanted.statistic))
         assert found.p_value == close(float(wanted.pvalue))
-
-
-def test_pass_at_k_is_the_estimator_of_its_authors() -> None:
-    """Chen et al. (2021) print the product below; pass^k counts the draws that are all right."""
-    for asked in range(1, 9):
-        for right in range(asked + 1):
-            for k in range(1, asked + 1):
-                if asked - right < k:
-                    wanted = 1.0
-                else:
-                    draws = np.arange(asked - right + 1, asked + 1)
-                    wanted = float(1.0 - np.prod(1.0 - k / draws))
-                assert pass_at(k, asked, right) == close(wanted)
-                assert pass_all(k, asked, right) == close(comb(right, k) / comb(asked, k))

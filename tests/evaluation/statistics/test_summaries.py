@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from scipy.stats import binomtest
 
 from dqa.evaluation.results import Outcome
-from dqa.evaluation.statistics import kind_means, normalised_utility, summarise, wilson
+from dqa.evaluation.statistics import kind_means, normalised_utility, summarise
 from tests.evaluation.statistics.results import result
 
 
@@ -26,29 +25,6 @@ def test_nothing_judged_is_no_accuracy() -> None:
     """A run that only met failing servers says nothing, not zero."""
     (row,) = summarise([result(1, Outcome.INFRASTRUCTURE)])
     assert (row.accuracy, row.low, row.high, row.mean_regret) == (None, None, None, None)
-
-
-def test_the_interval_is_wilsons() -> None:
-    """As SciPy has it, from none right to all."""
-    for judged in (1, 2, 7, 101):
-        for correct in range(judged + 1):
-            interval = binomtest(correct, judged).proportion_ci(0.95, method="wilson")
-            assert wilson(correct, judged) == pytest.approx(
-                (interval.low, interval.high), rel=1e-12
-            )
-    assert wilson(0, 0) is None
-
-
-def test_mean_regret_is_over_decisions_that_chose() -> None:
-    """A run without a choice has no regret to average."""
-    (row,) = summarise(
-        [
-            result(1, Outcome.CORRECT, regret=0.0),
-            result(2, Outcome.WRONG, regret=3.0),
-            result(3, Outcome.NO_CANDIDATE),
-        ]
-    )
-    assert row.mean_regret == 1.5
 
 
 def test_normalised_utility_is_the_share_of_the_best() -> None:

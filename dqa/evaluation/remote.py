@@ -212,11 +212,12 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _reduce_read_only(mapping: MappingProxyType[Any, Any]) -> tuple[Any, ...]:
-    return MappingProxyType, (dict(mapping),)
+def _read_only(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(mapping)
 
 
-copyreg.pickle(MappingProxyType, _reduce_read_only)  # the mappings of questions
+# Questions contain read-only mappings, which pickle does not know.
+copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
 def unpack(expected: Versions, packed: bytes) -> Any:  # noqa: ANN401

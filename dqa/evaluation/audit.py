@@ -341,23 +341,14 @@ def simulate_all(
 
 def _recorded(question_set: QuestionSet, question: Question) -> Outcomes:
     """Return the recorded outcomes of a question that is not simulated, or raise an error."""
-    truth = question_set.truth_of(question)
-    recorded = None
     if has_record(question_set, question):
-        recorded = recorded_outcomes(question, truth)
-    if recorded is not None:
-        return recorded
-    if truth.outcomes is not None and question.scenario not in plugins.names("simulator"):
-        raise UsageError(
-            f"Scenario '{question.scenario}' has no simulator; its outcomes are recorded."
-        )
-    if question.answer_form == "statement" or not question_set.has_data_of(question):
-        raise UsageError(
-            f"Question '{question.key}' has no simulator: only its own answer is known, by "
-            "which 'dqa eval' scores decisions."
-        )
-    plugins.simulator(question.scenario)  # it does not exist
-    raise UsageError(f"Question '{question.key}' has no recorded outcomes.")
+        recorded = recorded_outcomes(question, question_set.truth_of(question))
+        if recorded is not None:
+            return recorded
+    raise UsageError(
+        f"Scenario '{question.scenario}' has no simulator for question '{question.key}': only "
+        "recorded answers and outcomes are known, by which 'dqa eval' scores decisions."
+    )
 
 
 def annotate(

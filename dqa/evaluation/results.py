@@ -18,7 +18,6 @@ from dqa.core.records import Record
 from dqa.core.secrets import redacted
 from dqa.core.truth import MatchRule
 from dqa.evaluation.keys import DecisionKey
-from dqa.evaluation.playing.records import PlayedGame
 
 if TYPE_CHECKING:
     from dqa.evaluation.plan import Task
@@ -80,6 +79,51 @@ def _some(ties: tuple[Candidate, ...], choice: Candidate | None) -> tuple[Candid
         *ties[:MOST_TIES],
         *([choice] if choice in ties[MOST_TIES:] and choice is not None else ()),
     )
+
+
+class PlayedGame(Record):
+    """A game in its result.
+
+    Attributes
+    ----------
+    world, number, seed, mirrored
+        The game; see `dqa.evaluation.playing.spec.Game`.
+    player, opponent
+        The contestants; an opponent of ``""`` in a world of one player.
+    seats
+        The world's names of the two players, or of the only one; they are keys below.
+    returns
+        The result of each player; empty if the game did not reach its end.
+    moves, fallbacks
+        How many moves each player made, and how many of them were the position's fallback.
+    actions
+        How often each player took which action, without fallbacks.
+    reference
+        The program that the player's decisions are compared with; None for none.
+    compared, agreed
+        How many decisions of the player were compared, and how many are the reference's.
+    facts
+        The other facts of the world.
+    attempts
+        How often the game was played before one attempt counted; all else is of that attempt.
+    """
+
+    world: str
+    number: int = Field(ge=1)
+    seed: int = Field(ge=0)
+    mirrored: bool
+    player: str
+    opponent: str
+    seats: tuple[str, ...]
+    returns: dict[str, float]
+    moves: dict[str, int]
+    fallbacks: dict[str, int]
+    actions: dict[str, dict[str, int]]
+    reference: str | None
+    compared: int = Field(ge=0)
+    agreed: int = Field(ge=0)
+    facts: dict[str, Candidate | float | bool | None]
+    attempts: int = Field(ge=1, default=1)
 
 
 class Result(Record, use_attribute_docstrings=True):

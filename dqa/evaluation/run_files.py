@@ -70,18 +70,15 @@ def _require_own_folder(folder: Path) -> None:
         raise UsageError(f"{folder} is not empty: name a new folder, such as {folder / 'NAME'}.")
 
 
-def make_folder(location: RunLocation) -> tuple[Path, ...]:
-    """Make the folder of a run; return it with the parents that were made, the innermost first."""
+def make_folder(location: RunLocation) -> None:
+    """Make the folder of a run, unless it is stored elsewhere."""
     if location.folder is None:
-        return ()
-    folder = location.folder
-    _require_own_folder(folder)
-    missing = tuple(path for path in (folder, *folder.parents) if not path.exists())
+        return
+    _require_own_folder(location.folder)
     try:
-        make_private_folder(folder)
+        make_private_folder(location.folder)
     except OSError as error:
-        raise UsageError(f"{problem_of_path(folder, error)}.") from error
-    return missing
+        raise UsageError(f"{problem_of_path(location.folder, error)}.") from error
 
 
 def refuse_asked(location: RunLocation | None, asked: Iterable[str]) -> None:

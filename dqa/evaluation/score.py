@@ -26,8 +26,7 @@ from dqa.core.truth import MatchRule
 from dqa.deciders.answers import read_answer
 from dqa.deciders.candidates import nouns_of, recorded_outcomes
 from dqa.evaluation.execution import compare_statements
-from dqa.evaluation.playing.records import PlayedGame
-from dqa.evaluation.results import Goal, Outcome
+from dqa.evaluation.results import Goal, Outcome, PlayedGame
 from dqa.scenarios import registered, scenario_name
 
 

@@ -132,7 +132,7 @@ class RunStore:
         self.patience = 0.0  # a mistyped URL fails at once
         file = self._target.file
         is_new_file = file is not None and not file.exists()
-        self._made_folders = make_folder(self._target)
+        make_folder(self._target)
         self._engine = open_store(store_of(self._target), writing=True)
         self.is_new, self._run = False, 0
         try:
@@ -356,7 +356,7 @@ class RunStore:
             write_lines(RunReader(self.location), self.location.folder)
 
     def discard(self) -> None:
-        """Remove a new run without a decision, and the folders that were made for it."""
+        """Remove a new run without a decision, with its folder."""
         if self._stopped.is_set():
             return
         if self.is_new and not self.added and self._transact(self._delete_unused):
@@ -375,15 +375,12 @@ class RunStore:
         self._engine.dispose()
         if self._temporary is not None:
             self._temporary.cleanup()
-        if not remove:
-            return
-        if self._target.folder is not None and self._target.file is not None:
+        if remove and self._target.folder is not None and self._target.file is not None:
             for suffix in ("", "-wal", "-shm"):
                 path = self._target.file.with_name(f"{self._target.file.name}{suffix}")
                 path.unlink(missing_ok=True)
-        for folder in self._made_folders:
             with suppress(OSError):  # something else is in it
-                folder.rmdir()
+                self._target.folder.rmdir()
 
     def _lock_run(self, connection: Connection) -> None:
         connection.execute(select(RUNS.c.id).where(RUNS.c.id == self._run).with_for_update())

@@ -30,9 +30,8 @@ def test_what_only_a_simulator_can_do_says_so(
     """One line, exit code 2."""
     ran = dqa(command, "--release", dellma_release_dir)
     assert ran.code == 2
-    assert ran.err == (
-        "error: Scenario 'agriculture' has no simulator; its outcomes are recorded.\n"
-    )
+    assert "'agriculture' has no simulator" in ran.err
+    assert ran.err.count("\n") == 1
 
 
 def test_the_oracle_is_right_where_a_record_tells(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dqa.core.errors import UnknownNameError
+from dqa.core.errors import UsageError
 from dqa.core.question import Question
 from dqa.core.question_set import QuestionSet
 from dqa.core.truth import Truth
@@ -60,5 +60,5 @@ def test_ties_margin_and_agreement() -> None:
 def test_a_scenario_without_simulator_is_named() -> None:
     """A user's own question has no ground truth here."""
     question = Question("custom", "1", "", "", "trade")
-    with pytest.raises(UnknownNameError, match="no simulator 'custom'"):
+    with pytest.raises(UsageError, match="'custom' has no simulator"):
         annotate(QuestionSet("own", (question,), mixed().situations), "paper")

@@ -9,8 +9,7 @@ import pytest
 
 from dqa.core.question import Candidate
 from dqa.evaluation.playing.metrics import count_games
-from dqa.evaluation.playing.records import PlayedGame
-from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.results import Outcome, PlayedGame, Result
 from dqa.evaluation.statistics.clusters import t_quantile
 
 Facts = Mapping[str, Candidate | float | bool | None]

@@ -19,8 +19,7 @@ from typing import Any, TypeAlias, TypeGuard
 from pydantic import Field
 
 from dqa.core.records import Record
-from dqa.evaluation.playing.records import PlayedGame
-from dqa.evaluation.results import Outcome, Result
+from dqa.evaluation.results import Outcome, PlayedGame, Result
 from dqa.evaluation.statistics.clusters import Estimate, Ratio, clustered_share, mean_of_ratios
 from dqa.evaluation.statistics.summaries import grouped
 

@@ -22,10 +22,9 @@ from dqa.deciders.by_scenario import ByScenario
 from dqa.evaluation.crashes import decide_or_end, end_decision
 from dqa.evaluation.plan import Task
 from dqa.evaluation.play import UNDECIDED, Played, Reference, play_episode
-from dqa.evaluation.playing.records import PlayedGame
 from dqa.evaluation.playing.setup import GameSetup
 from dqa.evaluation.playing.spec import Game
-from dqa.evaluation.results import Outcome
+from dqa.evaluation.results import Outcome, PlayedGame
 from dqa.evaluation.score import Assessment
 from dqa.evaluation.worker import Made, decide_task
 from dqa.models.attempts import attempt_by

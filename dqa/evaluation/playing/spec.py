@@ -16,8 +16,6 @@ PLAY_VERSION = 1
 DEALS = 1_000_000
 """The most deals of a run; so many seeds lie between those of two runs."""
 
-SCRIPTED = "scripted"
-"""The short name of the usual scripted model."""
 _MODEL = "@"
 """Between a decider's name and its model's."""
 
@@ -66,16 +64,6 @@ class PlaySpec(Deciding, use_attribute_docstrings=True):
     @classmethod
     def _of_a_known_version(cls, given: Any) -> Any:  # noqa: ANN401  (whatever is to be validated)
         return of_version(cls, given, PLAY_VERSION, {})
-
-    @field_validator("model", mode="before")
-    @classmethod
-    def _scripted(cls, given: object) -> object:
-        """Let the short name stand for the usual scripted model."""
-        if given == SCRIPTED:
-            return cls.model_fields["model"].default
-        if isinstance(given, ModelSpec) and given.name == SCRIPTED:
-            return given.changed(name=cls.model_fields["model"].default.name)
-        return given
 
     @field_validator("pairs")
     @classmethod

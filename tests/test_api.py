@@ -22,7 +22,7 @@ PUBLIC = tuple(
     """
     ExportedDecision export_rows export_run
     Finding ProposedScenario ScenarioCheck check_scenario propose_scenario
-    DecisionWatcher QueriedRows ShownSchema query read_candidates read_schema
+    DecisionWatcher QueriedRows ShownSchema query read_schema
     Deciding Difficulty Mix NamedSet Recorder Conversation choice_of EXPECTED_FAILURES
     Advice Analysis Annotation AskedQuestion CheckedStatement HealthState
     Audit CallOptions Candidate CrashError DataError

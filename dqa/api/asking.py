@@ -78,8 +78,7 @@ class AskedQuestion(Record):
     rules
         The business rules, as a text.
     candidates
-        The candidates: a statement whose first column lists them, or a list, e.g. of
-        `read_candidates`.
+        The candidates: a statement whose first column lists them, or a list.
     context
         Statements whose rows a decider reads that writes none itself.
 
@@ -394,8 +393,7 @@ def _listed(statement: str, database: Database) -> Choices:
         if not isinstance(getattr(error.__cause__, "__cause__", None), RefusedStatementError):
             raise  # it is a statement, and something else is wrong with it
         raise UsageError(
-            f"{error} To name candidates, use --candidate NAME for each, or a file "
-            "(--candidates-from FILE)."
+            f"{error} To name candidates, use --candidate NAME for each."
         ) from error
     if not listed.total:
         raise UsageError("candidates (--candidates) lists no candidate: its first column is empty.")

@@ -192,10 +192,6 @@ class AskedOptions:
         The business rules themselves.
     candidate
         A candidate; one option for each. May contain commas.
-    candidates_from
-        File of the candidates: one per line, a .csv or .tsv file's column, or a .json list.
-    candidates_column
-        Column of that file, or field of its objects; by default the first column.
     candidates
         SQL or Cypher whose first column lists the candidates.
     context
@@ -211,8 +207,6 @@ class AskedOptions:
     rules: Annotated[Path | None, option("--rules FILE", QUESTIONS)] = None
     rules_text: Annotated[str | None, option("--rules-text TEXT", QUESTIONS)] = None
     candidate: Annotated[list[str] | None, option("--candidate NAME", QUESTIONS)] = None
-    candidates_from: Annotated[Path | None, option("--candidates-from FILE", QUESTIONS)] = None
-    candidates_column: Annotated[str | None, option("--candidates-column NAME", QUESTIONS)] = None
     candidates: Annotated[str | None, option("--candidates STATEMENT", QUESTIONS)] = None
     context: Annotated[list[str] | None, option("--context STATEMENT", QUESTIONS)] = None
 
@@ -234,21 +228,9 @@ class AskedOptions:
             raise UsageError("--rules FILE and --rules-text TEXT both give the rules: give one.")
         return options.text_in("--rules", self.rules)
 
-    def _candidates(self) -> str | tuple[str | int, ...] | None:
-        from dqa.loaders.candidate_files import read_candidates
-
-        given = {
-            "--candidate": self.candidate or None,
-            "--candidates": self.candidates,
-            "--candidates-from": self.candidates_from,
-        }
-        named = [name for name, value in given.items() if value is not None]
-        if len(named) > 1:
-            raise UsageError(f"{' and '.join(named)} both list the candidates: give one.")
-        if self.candidates_from is not None:
-            return read_candidates(self.candidates_from, self.candidates_column)
-        if self.candidates_column is not None:
-            raise UsageError("--candidates-column is of a file: name it (--candidates-from).")
+    def _candidates(self) -> str | tuple[str, ...] | None:
+        if self.candidate and self.candidates is not None:
+            raise UsageError("--candidate and --candidates both list the candidates: give one.")
         return tuple(self.candidate) if self.candidate else self.candidates
 
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 Candidate: TypeAlias = str | int
 """A possible choice: a supplier's name, a product's number."""
 
-MOST_CANDIDATES = 500_000
+MOST_CANDIDATES = 100_000
 """The most candidates of a question: scoring holds the outcomes of all of them in memory."""
 
 AnswerForm: TypeAlias = Literal["candidate", "statement"]

@@ -122,30 +122,6 @@ def test_relationships_of_other_labels_are_not_followed(tmp_path: Path) -> None:
         api.open_database(path, tables=["Person", "OWNS"])
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "column"),
-    [
-        ("c.txt", "Nord, West\n\nSüd\nSüd\n", None),
-        ("c.csv", 'name,id\n"Nord, West",1\nSüd,2\n', None),
-        ("c.csv", 'id,name\n1,"Nord, West"\n2,Süd\n', "name"),
-        ("c.json", '["Nord, West", "Süd"]', None),
-        ("c.json", '[{"name": "Nord, West"}, {"name": "Süd"}]', "name"),
-    ],
-)
-def test_candidates_come_from_a_file(  # noqa: PLR0917  (the columns of a table)
-    dqa: Command, shop: Path, tmp_path: Path, name: str, text: str, column: str | None
-) -> None:
-    """One a line, a column, or a list."""
-    (tmp_path / name).write_text(text, "utf-8")
-    assert api.read_candidates(tmp_path / name, column) == ("Nord, West", "Süd")
-    given = () if column is None else ("--candidates-column", column)
-    ran = dqa(
-        *("ask", "--database", shop, "--question", "?", "--decider", "first", "--json"),
-        *("--candidates-from", tmp_path / name, *given),
-    )
-    assert json.loads(ran.out)["choice"] == "Nord, West"
-
-
 def test_candidates_and_rules_are_options_and_reach_the_model(
     dqa: Command, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,8 @@ from dqa.core.errors import PluginError
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.audit import simulate_all
 from dqa.loaders.generator import GENERATOR_VERSION, read_manifest, write_generated
-from dqa.loaders.generator.generate import Gathered, common_label_rules, size_of
+from dqa.loaders.generator.generate import common_label_rules, gather, size_of
+from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa.loaders.set_files import CARD, MANIFEST
 from dqa.loaders.sets import (
     SetManifest,
@@ -41,7 +42,7 @@ from dqa.loaders.sets import (
     read_set,
     written_options,
 )
-from dqa.scenarios.generation import CountsSteps, Drawn, Request, Resistance
+from dqa.scenarios.generation import Drawn, Request, Resistance
 
 NEEDS = ()
 DECIDERS = ("first", "random", "oracle")
@@ -121,13 +122,10 @@ def draw_set(plan: SetPlan, resistance: Resistance | None) -> DrawnSet:
     UnknownNameError
         A scenario that cannot be generated, or a number that its size does not have.
     """
-    gathered = Gathered()
-    worlds: list[SetWorld] = []
-    for name in dict.fromkeys(part.scenario for part in plan.parts):
-        drawn = list(_drawn(plan, name, resistance))
-        gathered.add(drawn)
-        worlds += [_world(name, found) for found in drawn]
-    return DrawnSet(gathered.named(plan.name), tuple(worlds))
+    names = dict.fromkeys(part.scenario for part in plan.parts)
+    drawn = {name: list(_drawn(plan, name, resistance)) for name in names}
+    worlds = [_world(name, found) for name, listed in drawn.items() for found in listed]
+    return DrawnSet(gather(plan.name, drawn.values()), tuple(worlds))
 
 
 def manifest_of(plan: SetPlan, drawn: DrawnSet, files: dict[str, str]) -> SetManifest:
@@ -231,7 +229,7 @@ def described(made: QuestionSet) -> Iterator[tuple[str, str]]:
     yield "questions by rows", ", ".join(f"{n:,}: {count}" for n, count in sorted(rows.items()))
     yield "candidates", spread([len(q.candidates or ()) for q in made.questions])
     generator = plugins.generator(made.questions[0].scenario)
-    assert isinstance(generator, CountsSteps)
+    assert isinstance(generator, SimulatedGenerator)
     far: Counter[int] = Counter()
     for question, truth in made.labelled:
         steps = generator.steps(made.situation_of(question), question)

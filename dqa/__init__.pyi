@@ -138,7 +138,6 @@ from dqa.guard import Audit as Audit
 from dqa.guard import Policy as Policy
 from dqa.guard import check as check
 from dqa.loaders.custom_question import OwnQuestion as OwnQuestion
-from dqa.loaders.generator.generate import generate_like_release as generate_like_release
 from dqa.loaders.generator.manifest import write_generated as write_generated
 from dqa.loaders.inspection.findings import Finding as Finding
 from dqa.loaders.sources import GeneratedFolder as GeneratedFolder

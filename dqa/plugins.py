@@ -262,7 +262,7 @@ def _heuristics() -> dict[str, list[Scenario]]:
 _MISSING = {
     "simulator": "The scenario '{0.name}' has no simulator: its outcomes are recorded with "
     "questions. To calculate the outcomes of its candidates, name their source under [outcomes] of "
-    '{0.folder}/scenario.toml: source = "formula", "query" or "python".',
+    '{0.folder}/scenario.toml: source = "query" or "python".',
     "generator": "The scenario '{0.name}' has no generator, so its questions come from a release "
     "or from a file of your own (--questions). To generate them, name an object of "
     "dqa.scenarios.generation.Generator in {0.folder}/scenario.toml: [generator] "
@@ -299,7 +299,7 @@ def simulator_of(scenario: Scenario) -> Simulator:
     from dqa.scenarios.checks import unstated_rule
     from dqa.scenarios.outcomes import ScenarioOutcomes
 
-    if scenario.outcomes.source in ("query", "formula"):
+    if scenario.outcomes.source == "query":
         return ScenarioOutcomes(scenario)
     value, contract = scenario.outcomes.python or "", "dqa.core.simulator:Simulator"
     found: Simulator = _part(scenario, "simulator", value, contract)

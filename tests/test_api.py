@@ -36,7 +36,7 @@ PUBLIC = tuple(
     Summary Trace TrainedPlayer Truth UpperBound Usage
     UsageError Watcher World analyse annotate ask audit check check_files
     check_script copy_run evaluate examine
-    find_runs format_names generate generate_like_release installed json_schema list_deciders load
+    find_runs format_names generate installed json_schema list_deciders load
     loaded measure_shortcuts observe_decisions open_database play_episode read_generated
     read_release read_questions read_run read_set settings_of show temporary_database
     train_player unload

@@ -392,9 +392,7 @@ def _listed(statement: str, database: Database) -> Choices:
     except UsageError as error:
         if not isinstance(getattr(error.__cause__, "__cause__", None), RefusedStatementError):
             raise  # it is a statement, and something else is wrong with it
-        raise UsageError(
-            f"{error} To name candidates, use --candidate NAME for each."
-        ) from error
+        raise UsageError(f"{error} To name candidates, use --candidate NAME for each.") from error
     if not listed.total:
         raise UsageError("candidates (--candidates) lists no candidate: its first column is empty.")
     return listed

@@ -380,7 +380,7 @@ class DecidersErr:
                 wrong[task.question.key] += self._is_wrong(task, decision, right=right)
         return [wrong[question.key] == len(setup.deciders) for question, _ in numbered]
 
-    def told(self) -> str:
+    def description(self) -> str:
         """Return how often each decider was right until now."""
         return "; ".join(
             f"{name}: {count['right']} right, {count['wrong']} wrong"
@@ -419,7 +419,7 @@ class DecidersErr:
         if decision.ending is Ending.BUDGET:
             raise BudgetSpentError(
                 f"The budget was spent before enough questions were found that resist: "
-                f"{self.told()}. Raise it, or ask for fewer questions."
+                f"{self.description()}. Raise it, or ask for fewer questions."
             )
         is_outage = decision.ending is Ending.INFRASTRUCTURE
         counts["outages"] = counts["outages"] + 1 if is_outage else 0

@@ -43,7 +43,7 @@ def recorded_outcomes(question: Question, truth: Truth) -> Outcomes | None:
     goal: Goal = "maximise" if scenario is None else scenario.goal
     values = np.array(truth.outcomes, dtype=np.float64)
     baseline = 0.0 if goal == "maximise" else None
-    if scenario is not None and scenario.outcomes.source in ("query", "formula"):
+    if scenario is not None and scenario.outcomes.source == "query":
         baseline = scenario.outcomes.baseline
     return Outcomes(question.candidates, values, goal, baseline)
 

@@ -2,7 +2,7 @@
 
 The database is read back through its own queries, so guard and read-only session hold for a
 simulation as for any statement, and the scenario's simulator runs on what was read. Outcomes that
-a scenario states as a query or a formula are asked of the database itself. What a tool
+a scenario states as a query are asked of the database itself. What a tool
 answers has the form of a query's result, so that models and readers of traces meet one form only.
 """
 

@@ -2,8 +2,7 @@
 
 A file has a JSON object on each line (`dqa.loaders.custom_question.OwnQuestion`); Python callers
 may pass a list of the same. For a question that names its scenario, the database returns the
-outcomes that the scenario defines by a statement or a formula. Only a simulator in Python needs the
-data.
+outcomes that the scenario defines by a statement. Only a simulator in Python needs the data.
 """
 
 from __future__ import annotations
@@ -258,7 +257,7 @@ class _Reading:
         return named or next(iter(self.locations))
 
     def _with_outcomes(self, question: Question, truth: Truth) -> Truth:
-        """Return the truth with the outcomes of the scenario's statement or formula.
+        """Return the truth with the outcomes of the scenario's statement.
 
         For a simulator in Python the database is read, once for all questions of a scenario.
         """

@@ -24,10 +24,11 @@ from dqa.core.errors import DataError, PluginError, UsageError
 from dqa.core.question import Candidate
 from dqa.core.question_set import QuestionSet
 from dqa.core.records import Record, problem_of
-from dqa.loaders.generator.generate import Gathered, size_of
+from dqa.loaders.generator.generate import gather, size_of
 from dqa.loaders.generator.manifest import GENERATOR_VERSION, read_manifest, write_generated
+from dqa.loaders.generator.simulated import SimulatedGenerator
 from dqa.loaders.set_files import MANIFEST, PLAN, read_document
-from dqa.scenarios.generation import Difficulty, Draw, Drawn, Redrawing
+from dqa.scenarios.generation import Difficulty, Draw, Drawn
 
 _Hash: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 _DRAWN = ("database", "attempt", "first", "size", "targets", "answers")
@@ -192,14 +193,13 @@ def read_set(
         Its folder is wrong, or a world or a question differs from the manifest.
     """
     plan, manifest = read_plan(name), read_manifest_of(name)
-    gathered = Gathered()
-    worlds = [world for world in manifest.worlds if limit is None or world.first <= limit]
-    for scenario in dict.fromkeys(world.scenario for world in worlds):
-        if scenarios is None or scenario in scenarios:
-            gathered.add(
-                _redrawn(name, plan, world) for world in worlds if world.scenario == scenario
-            )
-    found = gathered.named(plan.name)
+    wanted: dict[str, list[SetWorld]] = {}
+    for world in manifest.worlds:
+        is_chosen = scenarios is None or world.scenario in scenarios
+        if is_chosen and (limit is None or world.first <= limit):
+            wanted.setdefault(world.scenario, []).append(world)
+    drawn = ([_redrawn(name, plan, world) for world in worlds] for worlds in wanted.values())
+    found = gather(plan.name, drawn)
     for question in found.questions if check_words else ():
         if found.question_hash(question) != manifest.questions.get(question.key):
             raise _differs(name, f"the question {question.key}")
@@ -232,7 +232,7 @@ def written_options(plan: SetPlan) -> dict[str, object]:
 def _redrawn(name: str, plan: SetPlan, world: SetWorld) -> Drawn:
     """Draw a world again; `DataError` if it differs from the manifest."""
     generator = plugins.generator(world.scenario)
-    if not isinstance(generator, Redrawing):
+    if not isinstance(generator, SimulatedGenerator):
         raise PluginError(
             f"The generator of '{world.scenario}' cannot draw a world again (redraw), which "
             f"the set '{name}' needs."

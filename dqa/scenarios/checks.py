@@ -10,19 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from string import Template
 
-from dqa.core.errors import DataError
 from dqa.core.simulator import CountingRules
 from dqa.scenarios.document import Listing, ScenarioDocument
-from dqa.scenarios.tables import Formula
 from dqa.scenarios.toml_lines import Place
 
 Problem = tuple[Place, str]
 
 _UNNAMED = frozenset({"float", "boolean", "json", "array"})
 """Types of columns whose values cannot be candidates."""
-_NUMBERS = frozenset({"float", "integer", "boolean", "decimal"})
-_FIELDS_OF = {"python": ("python",), "formula": ("table", "key", "formula")}
-"""By source of outcomes, the fields that belong to it."""
 
 HEURISTICS = "heuristics"
 """The name of the heuristics in the document, and of the folder with their statements."""
@@ -164,20 +159,12 @@ class _Check:
         """Check the fields of the source of outcomes."""
         here: Place = ("outcomes",)
         part = self._document.outcomes
-        for source, fields in _FIELDS_OF.items():
-            for field in fields:
-                is_there = getattr(part, field) is not None
-                if source == part.source and not is_there:
-                    yield here, f"the source '{source}' needs the field '{field}'; add it"
-                if source != part.source and is_there:
-                    yield (*here, field), f"it belongs to the source '{source}'; remove it"
+        if (part.source == "python") != (part.python is not None):
+            yield here, "the source 'python' and the field 'python' belong together; give both"
         if (part.source == "query") != has_file:
             fix = "change the source" if has_file else "add one"
             pair = "the source 'query' and a file outcomes.sql or outcomes.cypher"
             yield (*here, "source"), f"{pair} belong together; {fix}"
-        if part.source == "formula" and part.table and part.key and part.formula:
-            yield from self._column((*here, "key"), part.table, part.key)
-            yield from self._formula((*here, "formula"), part.table, part.formula)
 
     def analysis(self) -> Iterator[Problem]:
         """Check the critical values, the part that matters and the files in a release."""
@@ -260,19 +247,6 @@ class _Check:
         for key, text in (("sql", listing.sql), ("cypher", listing.cypher)):
             for _, problem in unknown_places(Template(text or ""), self._document.parameters):
                 yield (*here, key), problem
-
-    def _formula(self, place: Place, table: str, formula: str) -> Iterator[Problem]:
-        try:
-            columns = Formula(formula).columns
-        except DataError as error:
-            yield place, str(error)
-            return
-        yield from self._column(place, table, *columns)
-        types = self._columns.get(table, {})
-        for column in columns:
-            if types.get(column, "float") not in _NUMBERS:
-                holds = "text" if types[column] == "text" else f"{types[column]} values"
-                yield place, f"the column '{column}' holds {holds}; a formula needs numbers"
 
 
 def _known(place: Place, kind: str, word: str, known: Iterable[str]) -> Iterator[Problem]:

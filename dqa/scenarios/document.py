@@ -194,21 +194,16 @@ class OutcomesPart(Part):
     source
         ``python``: a simulator (`dqa.core.simulator.Simulator`) at `python`. ``query``:
         ``outcomes.sql`` or ``outcomes.cypher``, whose rows are a candidate and its value.
-        ``formula``: `formula` over the columns of `table`, whose `key` names the candidate.
         ``recorded``: every question contains the outcomes of its candidates.
     baseline
-        The outcome of no decision, for a query or a formula; without it no gain over no decision
-        is reported.
+        The outcome of no decision, for a query; without it no gain over no decision is reported.
     """
 
     unit: Name
     goal: Goal
     confirmed: bool = True
-    source: Literal["python", "query", "formula", "recorded"]
+    source: Literal["python", "query", "recorded"]
     python: EntryPointText | None = None
-    table: str | None = None
-    key: str | None = None
-    formula: str | None = None
     baseline: float | None = None
 
 

@@ -7,19 +7,15 @@ A scenario's folder names its generator (``[generator]`` of ``scenario.toml``). 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 from dqa.core.errors import UsageError
-from dqa.core.question import Candidate, Question
+from dqa.core.question import Candidate
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.scenarios.base import Scenario
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 def require(holds: bool, problem: str) -> None:
@@ -140,7 +136,7 @@ class Resistance(Protocol):
         """
         ...
 
-    def told(self) -> str:
+    def description(self) -> str:
         """Return how often each decider was right until now, for messages."""
         ...
 
@@ -217,19 +213,6 @@ class Drawn(NamedTuple):
 
 
 @runtime_checkable
-class CountsSteps(Protocol):
-    """A generator that measures the distance of a candidate from the question's target."""
-
-    @property
-    def steps(self) -> Callable[[Situation, Question], NDArray[np.float64]]:
-        """Counts the steps from each candidate to a question's target.
-
-        Its result has shape (n,), in the order of the candidates; infinite without a path.
-        """
-        ...
-
-
-@runtime_checkable
 class Generator(Protocol):
     """Draws worlds of a scenario, and questions about them."""
 
@@ -267,13 +250,4 @@ class Generator(Protocol):
 
     def label_rules(self, situation: Situation) -> tuple[str, ...]:
         """Return the rule sets that agree on the answers about a world; () without any."""
-        ...
-
-
-@runtime_checkable
-class Redrawing(Protocol):
-    """A generator that can draw a world again from its `Draw`; named sets need one."""
-
-    def redraw(self, scenario: Scenario, draw: Draw) -> Drawn:
-        """Return the world and its questions as they were drawn before."""
         ...

@@ -5,7 +5,6 @@ In a relational database it is a table; in a graph it is the nodes or edges of i
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -102,39 +101,7 @@ class LiveTable:
         rows = f"{self.source} WHERE {kept}"
         return f"SELECT DISTINCT {value} AS listed {rows} ORDER BY listed{limit}"
 
-    def number(self, name: str) -> str:
-        """Return the expression of a column's value as a double."""
-        value = self.column(name)
-        if self.type_of(name) == "boolean":
-            one, nothing = self.constant(1.0), self.constant(0.0)
-            return f"CASE WHEN {value} THEN {one} WHEN NOT {value} THEN {nothing} END"
-        return self._double(value)
 
-    def constant(self, value: float) -> str:
-        """Return a number as a double."""
-        return self._double(repr(value))
-
-    def divided(self, dividend: str, divisor: str) -> str:
-        """Return a quotient; NULL if the divisor is 0."""
-        if self.is_graph:
-            return f"(CASE WHEN {divisor} = 0 THEN NULL ELSE {dividend} / {divisor} END)"
-        return f"({dividend} / NULLIF({divisor}, 0))"
-
-    def _double(self, value: str) -> str:
-        if self.dialect == "neo4j":
-            return f"toFloat({value})"
-        return f"CAST({value} AS {_DOUBLES.get(self.dialect, 'DOUBLE PRECISION')})"
-
-
-_SIGNS: Mapping[type[ast.AST], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-_UNARY: Mapping[type[ast.AST], str] = {ast.USub: "-", ast.UAdd: "+"}
-_DOUBLES: Mapping[str, str] = {
-    "duckdb": "DOUBLE",
-    "ladybug": "DOUBLE",
-    "mariadb": "DOUBLE",
-    "mysql": "DOUBLE",
-    "sqlite": "REAL",
-}
 _TEXT_IN_NEO4J = frozenset({"timestamp", "time", "interval"})
 """Types that are several types in Neo4j, with the same texts."""
 
@@ -165,8 +132,8 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
     table = schema.table(name)
     if kind == "relational":
         # With the table's name, because SQLite reads an unknown quoted name as a text.
-        source = _name(dialect, name)
-        spelled = {column: f"{source}.{_name(dialect, column)}" for column in table.column_names}
+        source = name_in(dialect, name)
+        spelled = {column: f"{source}.{name_in(dialect, column)}" for column in table.column_names}
         return LiveTable(table, False, dialect, f"FROM {source}", spelled)
     for node in schema.nodes:
         if node.table == name:
@@ -193,24 +160,6 @@ def table_in(schema: Schema, name: str, kind: Kind, dialect: str) -> LiveTable:
     )
 
 
-def quoted_for(database: Database, name: str) -> str:
-    """Return the name of a table or column in the spelling of a relational database."""
-    return _name(database.dialect, name)
-
-
-def graph_columns(schema: Schema, name: str) -> frozenset[str]:
-    """Return the columns of a table in the graph mapping; none for an unmapped table."""
-    for node in schema.nodes:
-        if node.table == name:
-            return frozenset(column for _, column in node.properties)
-    for edge in schema.edges:
-        if edge.table == name:
-            return frozenset(
-                (edge.source[1], edge.target[1], *(column for _, column in edge.properties))
-            )
-    return frozenset()
-
-
 def order_of(cell: Cell) -> tuple[bool, float, str]:
     """Return a sort key: numbers by size, then texts by their characters.
 
@@ -221,71 +170,11 @@ def order_of(cell: Cell) -> tuple[bool, float, str]:
     return True, 0.0, "" if cell is None else cell
 
 
-def _name(dialect: str, name: str) -> str:
+def name_in(dialect: str, name: str) -> str:
+    """Return the name of a table or column in the spelling of a relational dialect."""
     # Databases of other dialects may fold unquoted names to capitals.
     if dialect == "ansi":
         return sql_name(name)
     from dqa.databases.tables import quote  # it imports SQLAlchemy
 
     return quote(dialect, name)
-
-
-class Formula:
-    """An outcome as a formula over a row's columns: names, numbers, ``+ - * /`` and brackets.
-
-    It becomes part of a statement with double numbers, so every database returns the same values.
-
-    Raises
-    ------
-    DataError
-        The text is not a formula.
-    """
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        try:
-            self._tree = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise DataError(f"'{text}' is not a formula; write e.g. 'revenue - cost'") from error
-        self.columns = self._names(self._tree)
-        """The different columns of the formula, in the order of the text."""
-
-    def _names(self, tree: ast.AST) -> tuple[str, ...]:
-        match tree:
-            case ast.BinOp(left, op, right) if type(op) in _SIGNS:
-                return tuple(dict.fromkeys((*self._names(left), *self._names(right))))
-            case ast.UnaryOp(op, operand) if type(op) in _UNARY:
-                return self._names(operand)
-            case ast.Name(name):
-                return (name,)
-            case ast.Constant(value) if type(value) in (int, float):
-                return ()
-        raise DataError(
-            f"the formula '{self.text}' has more than columns, numbers, + - * / and brackets; "
-            'write the outcome as a query instead (source = "query")'
-        )
-
-    def expression(self, table: LiveTable) -> str:
-        """Return the formula as an expression over a live table; NULL for a division by 0.
-
-        Raises
-        ------
-        DataError
-            A graph has no property for a column.
-        """
-        return self._spelled(self._tree, table)
-
-    def _spelled(self, tree: ast.AST, table: LiveTable) -> str:
-        match tree:
-            case ast.BinOp(left, ast.Div(), right):
-                return table.divided(self._spelled(left, table), self._spelled(right, table))
-            case ast.BinOp(left, op, right):
-                sides = self._spelled(left, table), self._spelled(right, table)
-                return f"({f' {_SIGNS[type(op)]} '.join(sides)})"
-            case ast.UnaryOp(op, operand):
-                return f"({_UNARY[type(op)]} {self._spelled(operand, table)})"
-            case ast.Name(name):
-                return table.number(name)
-            case ast.Constant(int() | float() as number):
-                return table.constant(float(number))
-        raise AssertionError(f"the constructor lets no {tree!r} through")

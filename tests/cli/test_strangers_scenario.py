@@ -34,10 +34,11 @@ database = "q{question_num}"
 def documented(folder: Path, more: str = PARTS) -> Path:
     """Write the documented scenario's folder, with `more` in its document."""
     text = (ROOT / "docs" / "scenarios.md").read_text("utf-8")
-    blocks = dict(re.findall(r"```(text|toml)\n(.*?)```", text, re.DOTALL)[:2])
+    blocks = dict(re.findall(r"```(text|sql|toml)\n(.*?)```", text, re.DOTALL)[:3])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "scenario.toml").write_text(blocks["toml"] + more, "utf-8")
     (folder / "question.txt").write_text(blocks["text"], "utf-8")
+    (folder / "outcomes.sql").write_text(blocks["sql"], "utf-8")
     (folder / "rules.md").write_text("1. A branch that is closed earns nothing.\n", "utf-8")
     return folder
 

@@ -60,11 +60,14 @@ def on_mariadb(mysql_url: str, name: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("server", ["on_postgres", "on_mariadb"])
-def test_tables_on_a_server_are_decided_on(server: str, request: pytest.FixtureRequest) -> None:
+def test_tables_on_a_server_are_decided_on(
+    server: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
     """Candidates, outcomes and agents are statements in its own language."""
     location: str = request.getfixturevalue(server)
-    scores_are_those_of_the_database(location, LIVE)
-    agents_decide_alike(location, LIVE, SUMMED)
+    folder = LIVE if server == "on_postgres" else folder_for(tmp_path, '"', "`", "*.sql")
+    scores_are_those_of_the_database(location, folder)
+    agents_decide_alike(location, folder, SUMMED)
 
 
 def test_a_graph_on_a_server_is_decided_on(neo4j_url: str, name: str, tmp_path: Path) -> None:
@@ -76,7 +79,7 @@ def test_a_graph_on_a_server_is_decided_on(neo4j_url: str, name: str, tmp_path: 
         for statement in cypher(label, typed=False):
             driver.execute_query(statement)
         try:
-            folder = folder_for(label, tmp_path)
+            folder = folder_for(tmp_path, "LivePlant", label)
             scores_are_those_of_the_database(neo4j_url, folder)
             agents_decide_alike(neo4j_url, folder, GRAPH_SUM.replace("LivePlant", label))
         finally:

@@ -116,13 +116,12 @@ def make_embedded(backend: str, folder: Path) -> str:
     return str(file)
 
 
-def folder_for(label: str, folder: Path) -> Path:
-    """Return a copy of the scenarios whose nodes have another label."""
+def folder_for(folder: Path, before: str, after: str, files: str = "*.*") -> Path:
+    """Return a copy of the scenarios with another label, or another quote in some files."""
     copy = folder / "live"
     shutil.copytree(LIVE, copy)
-    for file in copy.rglob("*"):
-        if file.is_file():
-            file.write_text(file.read_text("utf-8").replace("LivePlant", label), "utf-8")
+    for file in copy.rglob(files):
+        file.write_text(file.read_text("utf-8").replace(before, after), "utf-8")
     return copy
 
 

@@ -14,9 +14,9 @@ import pytest
 from dqa import plugins
 from dqa.core.question_set import QuestionSet
 from dqa.evaluation.shortcuts import measure_shortcuts
+from dqa.loaders.generator import SimulatedGenerator
 from dqa.loaders.release_writer import write_release
 from dqa.loaders.sets import SetManifest, SetWorld, read_plan, read_set
-from dqa.scenarios.generation import CountsSteps
 from tests.programs import run_python
 
 SCENARIOS = ("locating", "building")
@@ -77,7 +77,7 @@ def test_less_than_20_percent_lie_one_step_away(hard: QuestionSet) -> None:
     """A decider that looks one step ahead is wrong on most questions, but not on all."""
     for scenario in SCENARIOS:
         generator = plugins.generator(scenario)
-        assert isinstance(generator, CountsSteps)
+        assert isinstance(generator, SimulatedGenerator)
         found: Counter[float] = Counter()
         for question, truth in hard.select((scenario,)).labelled:
             steps = generator.steps(hard.situation_of(question), question)

@@ -2,7 +2,6 @@
 
 from dqa.loaders.generator.generate import (
     generate,
-    generate_like_release,
     judged_scenarios,
     size_of,
 )
@@ -27,7 +26,6 @@ __all__ = [
     "SimulatedGenerator",
     "Size",
     "generate",
-    "generate_like_release",
     "judged_scenarios",
     "read_generated",
     "read_manifest",

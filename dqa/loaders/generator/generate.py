@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import count as count_from
 from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -71,8 +72,8 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     per_database
         Most questions that share a world; by default the scenario's usual number.
     like_release
-        Whether counts and mean sizes are those of the official release, as of
-        `generate_like_release`; that fixes everything else but the seed.
+        Whether each scenario whose generator knows a release gets the counts of its questions and
+        databases, and its mean sizes over questions; that fixes everything else but the seed.
     resistance
         Tells which questions to keep; None for all.
     mapper
@@ -102,7 +103,12 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
                 "like_release (--like-release) fixes scenarios, counts, sizes and difficulty: "
                 "leave them out."
             )
-        return generate_like_release(seed, mapper)
+        _check((), 1, seed, (), None)
+        named = f"generated-like-release-{seed}"
+        known = (found.name for found in known_scenarios() if found.generator is not None)
+        released = [name for name in known if plugins.generator(name).release is not None]
+        jobs = [(place, seed) for place in _locations(released)]
+        return gather(named, mapper.map(_draw_like_release, jobs))
     if isinstance(sizes, Mapping):
         sizes = tuple(size_of(scenario, numbers) for scenario, numbers in sizes.items())
     count = 10 if count is None else count
@@ -120,45 +126,11 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     ]
     # Deciders to resist stay in this process.
     run = (IN_ORDER if resistance is not None else mapper).map
-    return _gather(
-        f"generated-{seed}", run(_draw, list(zip(_places(wanted), requests, strict=True)))
-    )
+    jobs = list(zip(_locations(wanted), requests, strict=True))
+    return gather(f"generated-{seed}", run(_draw, jobs))
 
 
-def generate_like_release(seed: int = 0, mapper: Mapper = IN_ORDER) -> QuestionSet:
-    """Generate a question set with the official counts and mean sizes.
-
-    Each scenario whose generator knows a release gets as many questions and databases as that
-    has. The sizes vary and are scaled so that their means over questions are the release's.
-
-    Parameters
-    ----------
-    seed
-        Not negative.
-    mapper
-        Where worlds are drawn.
-
-    Returns
-    -------
-    QuestionSet
-        Labelled like those of `generate`.
-
-    Raises
-    ------
-    UsageError
-        The seed is negative.
-    """
-    _check((), 1, seed, (), None)
-    released = tuple(
-        found.name
-        for found in known_scenarios()
-        if found.generator is not None and plugins.generator(found.name).release is not None
-    )
-    jobs = [(place, seed) for place in _places(released)]
-    return _gather(f"generated-like-release-{seed}", mapper.map(_draw_like_release, jobs))
-
-
-def _places(scenarios: Iterable[str]) -> list[str]:
+def _locations(scenarios: Iterable[str]) -> list[str]:
     """Return the names of scenarios, or their folders, which another process needs."""
     return [str(registered().get(name, name)) for name in scenarios]
 
@@ -173,33 +145,20 @@ def _draw_like_release(job: tuple[str, int]) -> list[Drawn]:
     return list(plugins.generator(name).questions_like_release(plugins.scenario(name), job[1]))
 
 
-def _gather(name: str, scenarios: Iterable[Iterable[Drawn]]) -> QuestionSet:
-    gathered = Gathered()
+def gather(name: str, scenarios: Iterable[Iterable[Drawn]]) -> QuestionSet:
+    """Return the drawn questions of several scenarios, numbered from 1 in each."""
+    questions: list[LabelledQuestion] = []
+    situations: dict[str, Situation] = {}
     for drawn in scenarios:
-        gathered.add(drawn)
-    return gathered.named(name)
-
-
-class Gathered:
-    """The questions of several scenarios, and their situations."""
-
-    def __init__(self) -> None:
-        self._questions: list[LabelledQuestion] = []
-        self._situations: dict[str, Situation] = {}
-
-    def add(self, drawn: Iterable[Drawn]) -> None:
-        """Add a scenario's questions, numbered from 1."""
-        number = 0
-        for situation, asked, _ in drawn:
-            self._situations[situation.name] = situation
-            for question, truth in asked:
-                number += 1
-                self._questions.append(LabelledQuestion(replace(question, id=str(number)), truth))
-
-    def named(self, name: str) -> QuestionSet:
-        """Return all of it."""
-        made = QuestionSet.of(name, self._questions, self._situations)
-        return replace(made, rule_set=next(iter(common_label_rules(made)), None))
+        numbers = count_from(1)
+        for situation, labelled, _ in drawn:
+            situations[situation.name] = situation
+            questions += [
+                LabelledQuestion(replace(question, id=str(next(numbers))), truth)
+                for question, truth in labelled
+            ]
+    found = QuestionSet.of(name, questions, situations)
+    return replace(found, rule_set=next(iter(common_label_rules(found)), None))
 
 
 def common_label_rules(question_set: QuestionSet) -> tuple[str, ...]:

@@ -67,7 +67,7 @@ class Tally:
         }
         bounds = {name: self.met[name] for name, holds in is_set.items() if holds}
         kept = "; ".join(f"{count} meet {name}" for name, count in bounds.items())
-        answers = "" if resistance is None else f" (the deciders: {resistance.told()})"
+        answers = "" if resistance is None else f" (the deciders: {resistance.description()})"
         advice = "Ask for larger worlds, or another seed."
         if self.met["sure"] and bounds:
             tight = min(bounds, key=bounds.__getitem__)

@@ -93,7 +93,7 @@ class SimulatedGenerator:
             yield drawn
 
     def redraw(self, scenario: Scenario, draw: Draw) -> Drawn:
-        """Draw a world again with its questions; see `Redrawing`."""
+        """Draw a world again with its questions, without the search that found them."""
         size: Size = replace(cast("Any", self.size), **draw.size)
         series = _Series(self, scenario, draw.seed, draw.difficulty)
         draft = _Draft(draw.database, draw.first, size, len(draw.targets), len(draw.targets))

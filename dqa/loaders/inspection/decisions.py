@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
-from string import Template
 
 from dqa import plugins
 from dqa.core.database import Rows
@@ -167,23 +166,10 @@ class DecisionCheck:
 
     def _outcomes(self, question: Question, values: Values, about: str) -> None:
         """Run the statement of the outcomes, and check its rows against the candidates."""
-        source, database = self._scenario.outcomes.source, self._trial.database
-        if source not in {"query", "formula"}:
+        if self._scenario.outcomes.source != "query":
             return
-        try:
-            simulator = plugins.simulator_of(self._scenario)
-            statements = self._written["outcomes"]
-            if not isinstance(simulator, ScenarioOutcomes) or not simulator.serves(database.kind):
-                return
-            if source == "formula":
-                where = self._merged.wrong(("outcomes", source), "")
-                text = simulator.statement(database, question).replace("$", "$$")
-                statements = (Written(str(where.file), where.line or 1, Template(text)),)
-        except DqaError as error:
-            self._add_error(("outcomes", source), error)
-            return
-        candidates = question.candidates or ()
-        for written in statements:
+        simulator, candidates = ScenarioOutcomes(self._scenario), question.candidates or ()
+        for written in self._written["outcomes"]:
             rows = self._trial.run(written, values, MOST_CANDIDATES)
             if rows is None:
                 continue

@@ -24,7 +24,7 @@ from dqa.core.schema import (
 from dqa.core.situation import ColumnType
 from dqa.core.text import visible
 from dqa.scenarios.column_types import column_type
-from dqa.scenarios.tables import quoted_for
+from dqa.scenarios.tables import name_in
 
 MOST_TABLES = 12
 """How many tables or labels are proposed unless the user names them."""
@@ -236,7 +236,7 @@ class Surveyor:
 
     def spelled(self, name: str) -> str:
         """Return a table's or column's name, quoted for this database."""
-        return quote_name(name) if self.is_graph else quoted_for(self.database, name)
+        return quote_name(name) if self.is_graph else name_in(self.database.dialect, name)
 
     def written(self, name: str) -> str:
         """Return a name as people write it: quoted only if this database needs it."""

@@ -1,0 +1,2 @@
+SELECT "plant name", (revenue - cost) / "lines" AS lost FROM plant
+WHERE "plant name" IN ($candidates);

@@ -30,7 +30,7 @@ from dqa import plugins
 from dqa.core.database import DEFAULT_LIMITS, Database, Rows
 from dqa.core.files import parse_json
 from dqa.core.question import Candidate, Question
-from dqa.loaders.live_questions import ask_scenario, list_values
+from dqa.loaders.live_questions import LiveScenario, ask_scenario
 from dqa.scenarios.base import Scenario
 from dqa.scenarios.catalogue import register
 from dqa.scenarios.outcomes import ScenarioOutcomes
@@ -185,7 +185,7 @@ def _measure_one(
 ) -> None:
     started = perf_counter()
     for parameter in target:
-        list_values(scenario, database, parameter, {})
+        LiveScenario(scenario, database).values(parameter, {})
     found.seconds[f"{key}: values of its parameters"] = perf_counter() - started
     started = perf_counter()
     question = ask_scenario(scenario, database, target)

@@ -24,7 +24,7 @@ from dqa.scenarios.embedded import LISTING, first_column
 from dqa.scenarios.parameters import LIST_SEPARATOR, text_of, typed_text
 from dqa.scenarios.reading import DOCUMENT
 from dqa.scenarios.tables import live_table, order_of
-from dqa.scenarios.toml_lines import line_of
+from dqa.scenarios.toml_lines import lines_of
 
 _KNOWN = 10_000
 """The number of values that a message compares with an unknown one."""
@@ -61,10 +61,10 @@ def ask_scenario(scenario: Scenario, database: Database, target: Mapping[str, st
     for key in target:
         if key not in wanted:
             raise UnknownNameError(f"target of scenario '{scenario.name}' called", key, wanted)
-    live = _LiveScenario(scenario, database)
+    live = LiveScenario(scenario, database)
     try:
         whole = live.whole_target(target)
-        candidates = scenario.candidates_by(live.listed, whole)
+        candidates = live.candidates(whole)
     except QueryError as error:
         raise UsageError(
             f"{database.name} does not hold the scenario '{scenario.name}' as "
@@ -80,7 +80,7 @@ def require_confirmed(scenario: Scenario) -> None:
     """Raise a `ParseError` if the goal and the outcomes are unconfirmed guesses of ``dqa init``."""
     if not scenario.outcomes.confirmed:
         file = Path(scenario.folder) / DOCUMENT
-        line = line_of(("outcomes", "confirmed"), read_text(file))
+        line = lines_of(read_text(file)).get(("outcomes", "confirmed"))
         raise ParseError(file, line, unconfirmed(scenario))
 
 
@@ -103,49 +103,20 @@ def require_candidates(question: Question) -> None:
         )
 
 
-def list_candidates(
-    scenario: Scenario, database: Database, target: Mapping[str, str]
-) -> tuple[Candidate, ...]:
-    """Return the candidates for a target, as the database lists them.
+class LiveScenario:
+    """The part of a database that a scenario describes.
 
-    Raises
-    ------
-    QueryError, DataError, InfrastructureError
-        The candidates cannot be listed.
+    Each method raises `QueryError`, `DataError` or `InfrastructureError` if the database cannot
+    list the values.
     """
-    return scenario.candidates_by(_LiveScenario(scenario, database).listed, target)
-
-
-def list_values(
-    scenario: Scenario, database: Database, key: str, target: Mapping[str, str], most: int = 100
-) -> tuple[str, ...]:
-    """Return possible values of a parameter, as texts of a target; () if it accepts any value.
-
-    Parameters
-    ----------
-    scenario, database
-        The scenario, and the database with the values.
-    key
-        The parameter.
-    target
-        The values of the others.
-    most
-        Most values.
-
-    Raises
-    ------
-    QueryError, DataError, InfrastructureError
-        The values cannot be listed.
-    """
-    return _LiveScenario(scenario, database).values(key, target, most)
-
-
-class _LiveScenario:
-    """The part of a database that a scenario describes."""
 
     def __init__(self, scenario: Scenario, database: Database) -> None:
         self._scenario = scenario
         self._database = database
+
+    def candidates(self, target: Mapping[str, str]) -> tuple[Candidate, ...]:
+        """Return the candidates for a target, as the database lists them."""
+        return self._scenario.candidates_by(self.listed, target)
 
     def listed(self, listing: Listing, target: Mapping[str, str]) -> Sequence[Cell]:
         """Return the cells of a listing; those of a column in the order of its values."""
@@ -196,9 +167,21 @@ class _LiveScenario:
     # --- values of parameters ---
 
     def values(
-        self, key: str, target: Mapping[str, str], most: int, equal: str | None = None
+        self, key: str, target: Mapping[str, str], most: int = 100, equal: str | None = None
     ) -> tuple[str, ...]:
-        """Return possible values of a parameter in a fixed order, or only the one that is equal."""
+        """Return possible values of a parameter as texts of a target; () if it accepts any value.
+
+        Parameters
+        ----------
+        key
+            The parameter.
+        target
+            The values of the others.
+        most
+            Most values.
+        equal
+            The only wanted value; None for all.
+        """
         parameter = self._scenario.parameters[key]
         listing: Listing = parameter.follows or parameter
         if not listing.is_given or not listing.needs <= {*target}:

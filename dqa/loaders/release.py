@@ -29,7 +29,6 @@ MANIFEST = "manifest.json"
 """The file of a generated folder that lists its files."""
 
 _LEFT_OUT = "the question is left out"
-_NO_CHOICE = "there is nothing to choose from"
 
 
 class ReleaseReader:
@@ -154,7 +153,6 @@ class _Reading:
     labelled: list[LabelledQuestion] = field(default_factory=list)
     situations: dict[str, Situation] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
-    empty: dict[Path, list[str]] = field(default_factory=dict)
     known: list[str] = field(default_factory=list)
     contents: dict[tuple[str, bytes], _Parsed] = field(default_factory=dict)
     equal: dict[Situation, Situation] = field(default_factory=dict)
@@ -197,10 +195,6 @@ class _Reading:
         for parsed in self.contents.values():
             more = len(parsed.files) - 1
             self.defects += [replace(defect, more=more) for defect in parsed.defects]
-        for file, numbers in self.empty.items():
-            are = "questions {} are" if len(numbers) > 1 else "question {} is"
-            action = f"{are.format(', '.join(numbers))} left out"
-            self.defects.append(Defect(file, None, _NO_CHOICE, action))
         if self.part.key is not None and self.part.key not in self.known:
             raise UnknownNameError("question", self.part.key, self.known)
         if not self.labelled:
@@ -224,10 +218,7 @@ class _Reading:
         except DataError as error:
             return f"question {number}: {error}"
         if not candidates:
-            if self.strict:
-                self._report(Defect(database, None, _NO_CHOICE, _LEFT_OUT))
-            self.empty.setdefault(database, []).append(number)
-            return ""
+            return f"question {number}: {database.name} holds nothing to choose from"
         answer: Candidate = entry["answer"]
         texts = (entry["question"].strip(), str(entry.get("goal", "")).strip())
         self.situations[situation.name] = situation

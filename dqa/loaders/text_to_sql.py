@@ -11,7 +11,7 @@ import csv
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from itertools import chain, combinations
@@ -21,8 +21,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from dqa import plugins
-from dqa.core.database import Limits
-from dqa.core.errors import DataError, ParseError, QueryError, UnknownNameError
+from dqa.core.errors import DataError, ParseError, UnknownNameError
 from dqa.core.files import UnsuitableFileError, open_regular, parse_json_of, read_bytes, read_text
 from dqa.core.question import Question
 from dqa.core.question_set import Defect, QuestionSet
@@ -38,7 +37,6 @@ _LEFT_OUT = "the question is left out"
 _SPIDER2_GOLD = "evaluation_suite/gold"
 """The folder with the truths of Spider 2 lite."""
 _BRACES = re.compile(r"\{([^{}]*)\}")
-_TRIED = Limits(rows=1, seconds=30.0)
 
 
 def _whole_number(value: object) -> object:
@@ -126,7 +124,7 @@ class TextToSqlReader:
         strict: bool = False,
         part: Part = WHOLE,
     ) -> QuestionSet:
-        """Read the wanted questions; with `strict`, run their gold statements too.
+        """Read the wanted questions.
 
         Parameters
         ----------
@@ -241,8 +239,6 @@ class _Reading:
         if not self.labelled:
             first = f" The first problem: {self.defects[0]}." if self.defects else ""
             raise DataError(f"{file}: no question can be read.{first}")
-        if self.strict:
-            self._try_gold(file)
         name = self.folder.resolve().name
         found = QuestionSet.of(name, self.labelled, {}, tuple(self.defects))
         return replace(found, places=self.locations)
@@ -322,19 +318,6 @@ class _Reading:
         answers = tuple(dict.fromkeys(filter(None, statements)))
         source = f"{self.layout.questions}, entry {number}"
         return Truth(answers, match=match, source=source) if answers else Truth()
-
-    def _try_gold(self, file: Path) -> None:
-        """Raise `ParseError` at the first gold statement that cannot run."""
-        for name, location in self.locations.items():
-            with closing(plugins.backend_for(location).open(location)) as database:
-                for question, truth in self.labelled:
-                    for answer in truth.answers if question.situation == name else ():
-                        try:
-                            database.query(str(answer), _TRIED)
-                        except QueryError as error:
-                            entry = truth.source.rpartition(", ")[2]
-                            problem = f"{entry} ({question.key}): the gold statement cannot run"
-                            raise ParseError(file, None, f"{problem}: {error}") from error
 
     # --- databases ---
 

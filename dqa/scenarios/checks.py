@@ -1,6 +1,6 @@
 """Checks of the references between the parts of a scenario's document.
 
-Each check yields the place of a field, and the problem with its fix.
+Each check yields the path of a field, and the problem with its fix.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from string import Template
 
 from dqa.core.simulator import CountingRules
 from dqa.scenarios.document import Listing, ScenarioDocument
-from dqa.scenarios.toml_lines import Place
+from dqa.scenarios.toml_lines import FieldPath
 
-Problem = tuple[Place, str]
+Problem = tuple[FieldPath, str]
 
 _UNNAMED = frozenset({"float", "boolean", "json", "array"})
 """Types of columns whose values cannot be candidates."""
@@ -57,7 +57,7 @@ def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
     return f"there is no {kind} '{word}' (there are: {', '.join(names) or 'none'}){hint}"
 
 
-def unknown_places(template: Template, known: Iterable[str]) -> Iterator[tuple[str, str]]:
+def unknown_names(template: Template, known: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield each ``$name`` of a template that is not known, with its problem.
 
     The name is empty for a ``$`` without a name.
@@ -122,19 +122,19 @@ class _Check:
         labels = [node.label for node in self._document.nodes]
         for index, node in enumerate(self._document.nodes):
             yield from self._mapped(("nodes", index), node.table, node.properties)
-            place = ("nodes", index, "key")
-            yield from _known(place, "property", node.key, node.properties)
+            path = ("nodes", index, "key")
+            yield from _known(path, "property", node.key, node.properties)
         for index, edge in enumerate(self._document.edges):
             yield from self._mapped(("edges", index), edge.table, edge.properties)
             for end, (label, column) in (("source", edge.source), ("target", edge.target)):
-                place = ("edges", index, end)
-                yield from _known(place, "node", label, labels)
-                yield from self._column(place, edge.table, column)
+                path = ("edges", index, end)
+                yield from _known(path, "node", label, labels)
+                yield from self._column(path, edge.table, column)
 
     def parameters(self) -> Iterator[Problem]:
         """Check the names of parameters and the sources of their values."""
         for name, parameter in self._document.parameters.items():
-            here: Place = ("parameters", name)
+            here: FieldPath = ("parameters", name)
             if not name.isidentifier() or name in {"candidates", "question_num"}:
                 yield here, f"'{name}' cannot be a parameter's name; use letters and underscores"
             yield from self._listing(here, parameter)
@@ -143,7 +143,7 @@ class _Check:
 
     def candidates(self, *, has_file: bool) -> Iterator[Problem]:
         """Check that candidates have exactly one source."""
-        here: Place = ("candidates",)
+        here: FieldPath = ("candidates",)
         part = self._document.candidates
         if has_file and part.is_given:
             yield here, "a file candidates.sql or candidates.cypher lists them already; keep one"
@@ -157,7 +157,7 @@ class _Check:
 
     def outcomes(self, *, has_file: bool) -> Iterator[Problem]:
         """Check the fields of the source of outcomes."""
-        here: Place = ("outcomes",)
+        here: FieldPath = ("outcomes",)
         part = self._document.outcomes
         if (part.source == "python") != (part.python is not None):
             yield here, "the source 'python' and the field 'python' belong together; give both"
@@ -171,7 +171,7 @@ class _Check:
         document = self._document
         names = [value.name for value in document.critical_values]
         for index, value in enumerate(document.critical_values):
-            here: Place = ("critical_values", index)
+            here: FieldPath = ("critical_values", index)
             columns = [("column", value.table, value.column)]
             columns += [("solved", *column) for column in value.solved]
             if value.spared is not None:
@@ -189,12 +189,12 @@ class _Check:
                 yield from self._parameter(("release", "database"), name.strip("{}"))
         if (part := document.matters) is None:
             return
-        place: Place = ("matters", "parameter")
-        yield from self._parameter(place, part.parameter)
+        path: FieldPath = ("matters", "parameter")
+        yield from self._parameter(path, part.parameter)
         parameter = document.parameters.get(part.parameter)
         if parameter is not None and all(n.table != parameter.table for n in document.nodes):
             fix = "choose a parameter whose table is one of the nodes"
-            yield place, f"'{part.parameter}' names no node; {fix}"
+            yield path, f"'{part.parameter}' names no node; {fix}"
         labels = [edge.label for edge in document.edges]
         for label in part.along:
             yield from _known(("matters", "along"), "edge", label, labels)
@@ -216,22 +216,26 @@ class _Check:
 
     # --- parts of checks ---
 
-    def _column(self, place: Place, table: str, *columns: str) -> Iterator[Problem]:
+    def _column(self, path: FieldPath, table: str, *columns: str) -> Iterator[Problem]:
         """Check that a table and its columns exist."""
-        yield from _known(place, "table", table, self._columns)
+        yield from _known(path, "table", table, self._columns)
         for column in columns if table in self._columns else ():
-            yield from _known(place, f"column of '{table}'", column, self._columns[table])
+            yield from _known(path, f"column of '{table}'", column, self._columns[table])
 
-    def _mapped(self, here: Place, table: str, properties: Mapping[str, str]) -> Iterator[Problem]:
+    def _mapped(
+        self, here: FieldPath, table: str, properties: Mapping[str, str]
+    ) -> Iterator[Problem]:
         yield from _known((*here, "table"), "table", table, self._columns)
         for name, column in properties.items() if table in self._columns else ():
             yield from self._column((*here, "properties", name), table, column)
 
-    def _parameter(self, place: Place, name: str | None) -> Iterator[Problem]:
+    def _parameter(self, path: FieldPath, name: str | None) -> Iterator[Problem]:
         if name is not None:
-            yield from _known(place, "parameter", name, self._document.parameters)
+            yield from _known(path, "parameter", name, self._document.parameters)
 
-    def _listing(self, here: Place, listing: Listing, *, needed: bool = False) -> Iterator[Problem]:
+    def _listing(
+        self, here: FieldPath, listing: Listing, *, needed: bool = False
+    ) -> Iterator[Problem]:
         if needed and not listing.is_given:
             yield here, "say where the values come from: table and column, or sql or cypher"
         if listing.is_statement and listing.table is not None:
@@ -241,17 +245,17 @@ class _Check:
         elif listing.table is not None and listing.column is not None:
             yield from self._column((*here, "column"), listing.table, listing.column)
         for column, parameter in listing.where.items():
-            place = (*here, "where", column)
-            yield from self._column(place, listing.table or "", column)
-            yield from self._parameter(place, parameter)
+            path = (*here, "where", column)
+            yield from self._column(path, listing.table or "", column)
+            yield from self._parameter(path, parameter)
         for key, text in (("sql", listing.sql), ("cypher", listing.cypher)):
-            for _, problem in unknown_places(Template(text or ""), self._document.parameters):
+            for _, problem in unknown_names(Template(text or ""), self._document.parameters):
                 yield (*here, key), problem
 
 
-def _known(place: Place, kind: str, word: str, known: Iterable[str]) -> Iterator[Problem]:
+def _known(path: FieldPath, kind: str, word: str, known: Iterable[str]) -> Iterator[Problem]:
     if word not in known:
-        yield place, unknown_word(kind, word, known)
+        yield path, unknown_word(kind, word, known)
 
 
 def _repeated(names: list[str]) -> list[int]:

@@ -17,7 +17,7 @@ from typing import Any
 from dqa.core.errors import DataError, ParseError, UsageError
 from dqa.core.files import parse_toml, read_text
 from dqa.scenarios.document import SharedParts
-from dqa.scenarios.toml_lines import Place, line_of
+from dqa.scenarios.toml_lines import FieldPath, lines_of
 
 INCLUDE = "include"
 _TYPES: Mapping[str, type[Any]] = {
@@ -28,47 +28,31 @@ _LINE = re.compile(r"at line (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
-    """A file's text, and its values."""
-
-    file: str
-    text: str
-    values: Mapping[str, Any]
-
-    def wrong(self, place: Place, problem: str) -> ParseError:
-        """Return an error with the line of a field."""
-        field = ".".join(map(str, place)) or "the file"
-        return ParseError(self.file, line_of(place, self.text), f"{field}: {problem}")
-
-
-@dataclass(frozen=True, slots=True)
 class MergedDocument:
     """The values of a ``scenario.toml`` with its included files.
 
     Attributes
     ----------
+    file
+        The ``scenario.toml``.
     values
         As one document.
-    parts
-        The included files, then the document itself.
+    lines
+        By the path of a field, its file and its line.
     """
 
+    file: str
     values: Mapping[str, Any]
-    parts: tuple[_Written, ...]
+    lines: Mapping[FieldPath, tuple[str, int]]
 
-    def wrong(self, place: Place, problem: str) -> ParseError:
-        """Return an error with the file and the line of a field."""
-        first, second = (*place, None, None)[:2]
-        key, own = str(first), self.parts[-1]
-        if isinstance(second, int) and _TYPES.get(key) is list:
-            for part in self.parts:
-                count = len(part.values.get(key, ()))
-                if second < count:
-                    return part.wrong((key, second, *place[2:]), problem)
-                second -= count
-        if _TYPES.get(key) is dict:
-            own = next((p for p in reversed(self.parts) if second in p.values.get(key, {})), own)
-        return own.wrong(place, problem)
+    def wrong(self, path: FieldPath, problem: str) -> ParseError:
+        """Return an error with the file and the line of a field, or of the part around it."""
+        around = (path[:length] for length in range(len(path), 0, -1))
+        file, line = next(
+            (self.lines[one] for one in around if one in self.lines), (self.file, None)
+        )
+        field = ".".join(map(str, path)) or "the file"
+        return ParseError(file, line, f"{field}: {problem}")
 
 
 def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
@@ -86,50 +70,56 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
     ParseError
         A file is missing or is not TOML, or a shared part is not a list or table.
     """
-    own = _written(file, text)
+    own = _read(file, text)
     names = own.values.get(INCLUDE, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         problem = 'it has to be a list of files, such as ["../tables.toml"]'
         raise own.wrong((INCLUDE,), problem)
-    parts = [_included(folder, name, own, (INCLUDE, i)) for i, name in enumerate(names)]
-    parts.append(own)
-    merged = dict(own.values)
+    parts = [*(_included(folder, name, own, (INCLUDE, i)) for i, name in enumerate(names)), own]
+    values = dict(own.values)
+    lines = {path: line for path, line in own.lines.items() if path[0] not in _TYPES}
     for key, kind in _TYPES.items():
-        found = [part.values[key] for part in parts if key in part.values]
+        merged = kind()
         for part in parts:
-            if not isinstance(part.values.get(key, kind()), kind):
+            added = part.values.get(key, kind())
+            if not isinstance(added, kind):
                 raise part.wrong((key,), f"it has to be a {'list' if kind is list else 'table'}")
-        if found and kind is list:
-            merged[key] = [item for items in found for item in items]
-        elif found:
-            merged[key] = {name: value for named in found for name, value in named.items()}
-    return MergedDocument(merged, tuple(parts))
+            for path, line in part.lines.items():
+                if path[0] == key and len(path) > 1:
+                    first = path[1] + len(merged) if isinstance(path[1], int) else path[1]
+                    lines[key, first, *path[2:]] = line
+            merged = merged + added if kind is list else merged | added
+        if merged or key in values:
+            values[key] = merged
+    return MergedDocument(file, values, lines)
 
 
-def _included(folder: Traversable, name: str, own: _Written, place: Place) -> _Written:
-    """Read an included file; `ParseError` at its place in the document."""
+def _included(folder: Traversable, name: str, own: MergedDocument, at: FieldPath) -> MergedDocument:
+    """Read an included file; a file that cannot be included is an error of its field."""
     path = PurePosixPath(name)
     if path.is_absolute() or path.suffix != ".toml" or not isinstance(folder, Path):
-        raise own.wrong(place, f"'{name}' has to be the path of a .toml file from this folder")
+        raise own.wrong(at, f"'{name}' has to be the path of a .toml file from this folder")
     file, home = folder / path, folder.resolve().parent
     if not file.resolve().is_relative_to(home):
-        raise own.wrong(place, f"{file} is outside of {home}: move it there")
+        raise own.wrong(at, f"{file} is outside of {home}: move it there")
     try:
-        written = _written(str(file), read_text(file.resolve(), home=home))
+        included = _read(str(file), read_text(file.resolve(), home=home))
+    except ParseError:
+        raise
     except (DataError, UsageError) as error:
-        if isinstance(error, ParseError):
-            raise
-        raise own.wrong(place, str(error)) from error
-    for key in written.values:
+        raise own.wrong(at, str(error)) from error
+    for key in included.values:
         if key not in _TYPES:
-            raise written.wrong((key,), f"an included file can only contain {', '.join(_TYPES)}")
-    return written
+            raise included.wrong((key,), f"an included file can only contain {', '.join(_TYPES)}")
+    return included
 
 
-def _written(file: str, text: str) -> _Written:
+def _read(file: str, text: str) -> MergedDocument:
     try:
-        return _Written(file, text, parse_toml(text))
+        values = parse_toml(text)
     except ValueError as error:
         found = _LINE.search(str(error))
         line = int(found[1]) if found else None
         raise ParseError(file, line, f"it is not TOML: {error}") from error
+    lines = {path: (file, line) for path, line in lines_of(text).items()}
+    return MergedDocument(file, values, lines)

@@ -42,7 +42,7 @@ from dqa.core.records import problem_of_field
 from dqa.core.situation import Column, EdgeSchema, NodeSchema, Schema, TableSchema
 from dqa.core.text import counted
 from dqa.scenarios.base import Heuristic, Scenario
-from dqa.scenarios.checks import HEURISTICS, heuristic_file, problems, unknown_places
+from dqa.scenarios.checks import HEURISTICS, heuristic_file, problems, unknown_names
 from dqa.scenarios.document import ScenarioDocument
 from dqa.scenarios.including import MergedDocument, merge_included
 from dqa.scenarios.statements import SUFFIXES, Kind, read_statements
@@ -108,8 +108,8 @@ class _Reading:
         if document is not None and merged is not None:
             stems = ("context", "candidates", "outcomes", *self._heuristic_files(document))
             files = {stem: self._statements(stem) for stem in stems}
-            for place, problem in problems(document, {s: self._exists(s) for s in stems}):
-                self._problems.append(merged.wrong(place, problem))
+            for path, problem in problems(document, {s: self._exists(s) for s in stems}):
+                self._problems.append(merged.wrong(path, problem))
             self._check_templates(document.parameters, files, texts["question.txt"])
             scenario = self._scenario(document, files, texts)
         return ReadFolder(scenario, tuple(self._problems), merged)
@@ -125,9 +125,9 @@ class _Reading:
             return ScenarioDocument.model_validate(merged.values), merged
         except ValidationError as error:
             for detail in error.errors(include_url=False):
-                place = detail["loc"]
-                problem = problem_of_field(detail, ScenarioDocument, str(place[-1]))
-                self._problems.append(merged.wrong(place, problem))
+                path = detail["loc"]
+                problem = problem_of_field(detail, ScenarioDocument, str(path[-1]))
+                self._problems.append(merged.wrong(path, problem))
             return None, merged
 
     def _text(self, name: str) -> str:
@@ -180,8 +180,8 @@ class _Reading:
 
     def _check_template(self, name: str, template: Template, known: Iterable[str]) -> None:
         file = self._folder / name
-        for place, problem in unknown_places(template, known):
-            spelled = re.compile(rf"\$\{{?{re.escape(place)}\b" if place else r"\$(?![\w{$])")
+        for path, problem in unknown_names(template, known):
+            spelled = re.compile(rf"\$\{{?{re.escape(path)}\b" if path else r"\$(?![\w{$])")
             lines = enumerate(_read(file).splitlines(), 1)
             line = next((number for number, text in lines if spelled.search(text)), None)
             self._problems.append(ParseError(str(file), line, problem))

@@ -12,7 +12,7 @@ import pytest
 
 import dqa
 from dqa.core.errors import DataError, ParseError, UsageError
-from dqa.loaders.live_questions import ask_scenario, list_values
+from dqa.loaders.live_questions import LiveScenario, ask_scenario
 from dqa.models.scripted import GivenReplies
 from dqa.models.scripted.steps import Answer, Step
 from dqa.scenarios import register
@@ -84,9 +84,9 @@ def test_values_of_a_parameter_are_listed(location: str) -> None:
     """As a target tells them, in their order; one that can be anything lists none."""
     close, skip = register(LIVE / "close-plant"), register(LIVE / "skip-audit")
     with closing(dqa.open_database(location)) as database:
-        assert list_values(close, database, "region", {}) == ("north", "south")
-        assert list_values(close, database, "active", {}) == ("false", "true")
-        assert list_values(skip, database, "since", {}) == ()
+        assert LiveScenario(close, database).values("region", {}) == ("north", "south")
+        assert LiveScenario(close, database).values("active", {}) == ("false", "true")
+        assert LiveScenario(skip, database).values("since", {}) == ()
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,14 @@ from dqa.core.question import MOST_CANDIDATES, Candidate, Question
 from dqa.core.text import counted
 from dqa.loaders.inspection.findings import Level
 from dqa.loaders.inspection.statements import StatementTrial, Written
-from dqa.loaders.live_questions import list_candidates, list_values, unconfirmed
+from dqa.loaders.live_questions import LiveScenario, unconfirmed
 from dqa.scenarios import Scenario
 from dqa.scenarios.checks import heuristic_file
 from dqa.scenarios.including import MergedDocument
 from dqa.scenarios.outcomes import ScenarioOutcomes
 from dqa.scenarios.parameters import LIST_SEPARATOR
 from dqa.scenarios.statements import Values
-from dqa.scenarios.toml_lines import Place
+from dqa.scenarios.toml_lines import FieldPath
 
 _SHOWN_ROWS = 200
 _SHOWN_VALUES = 3
@@ -138,7 +138,7 @@ class DecisionCheck:
             self._check_listing(written, rows, about)
         problem = f"it lists nothing{about}, so nothing can be chosen"
         try:
-            candidates = list_candidates(self._scenario, self._trial.database, target)
+            candidates = LiveScenario(self._scenario, self._trial.database).candidates(target)
         except InfrastructureError:
             raise
         except DqaError as error:
@@ -218,7 +218,7 @@ class DecisionCheck:
         parameter = self._scenario.parameters[key]
         if not (parameter.follows or parameter).is_given:
             return None if parameter.optional else _ANY.get(parameter.type or "", "x")
-        values = list_values(self._scenario, self._trial.database, key, target, _TARGETS)
+        values = LiveScenario(self._scenario, self._trial.database).values(key, target, _TARGETS)
         if not values:
             others = ", ".join(f"{name}={value}" for name, value in target.items())
             raise DataError(f"it has no values{f' with {others}' if others else ''}")
@@ -228,11 +228,11 @@ class DecisionCheck:
 
     # --- findings ---
 
-    def _add_field(self, level: Level, place: Place, problem: str) -> None:
-        self._trial.found.add_field(level, self._merged, place, problem)
+    def _add_field(self, level: Level, path: FieldPath, problem: str) -> None:
+        self._trial.found.add_field(level, self._merged, path, problem)
 
-    def _add_error(self, place: Place, error: DqaError) -> None:
-        self._add_field("error", place, str(error))
+    def _add_error(self, path: FieldPath, error: DqaError) -> None:
+        self._add_field("error", path, str(error))
 
 
 def _shown(values: Sequence[object]) -> str:

@@ -14,7 +14,7 @@ from dqa.core.records import Record
 from dqa.core.secrets import redact
 from dqa.core.text import shortened, visible
 from dqa.scenarios.including import MergedDocument
-from dqa.scenarios.toml_lines import Place
+from dqa.scenarios.toml_lines import FieldPath
 
 Level: TypeAlias = Literal["error", "warning", "note"]
 
@@ -66,9 +66,11 @@ class Findings:
         finding = Finding(level=level, file=file, line=line, problem=text)
         self._found.setdefault((file, line, text), finding)
 
-    def add_field(self, level: Level, merged: MergedDocument, place: Place, problem: str) -> None:
+    def add_field(
+        self, level: Level, merged: MergedDocument, path: FieldPath, problem: str
+    ) -> None:
         """Add a finding about a field of the document."""
-        where = merged.wrong(place, problem)
+        where = merged.wrong(path, problem)
         self.add(level, str(where.file), where.line, where.problem)
 
     def add_error(self, error: ParseError) -> None:

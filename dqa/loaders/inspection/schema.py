@@ -13,7 +13,7 @@ from dqa.loaders.inspection.findings import Findings, Level, hint
 from dqa.scenarios.column_types import can_hold, column_type
 from dqa.scenarios.document import EdgePart, NodePart, ScenarioDocument, TablePart
 from dqa.scenarios.including import MergedDocument
-from dqa.scenarios.toml_lines import Place
+from dqa.scenarios.toml_lines import FieldPath
 
 _FOLDED = frozenset({"sqlite", "duckdb", "ladybug", "ansi"})
 """Dialects that compare names without regard to case, or may."""
@@ -51,7 +51,7 @@ class SchemaCheck:
         nodes = {info.label: info for info in schema.nodes}
         edges = {info.label: info for info in schema.edges}
         for index, node in enumerate(document.nodes):
-            here: Place = ("nodes", index)
+            here: FieldPath = ("nodes", index)
             held = self._named((*here, "label"), "label", node.label, nodes)
             if held is not None:
                 self._properties(here, node, held, types.get(node.table, {}))
@@ -67,7 +67,7 @@ class SchemaCheck:
                 problem = f"'{edge.label}' joins {joins} in the database, not (:{ends[0]})->"
                 self._report("error", (*here, "source"), f"{problem}(:{ends[1]})")
 
-    def _table(self, here: Place, table: TablePart, known: Mapping[str, TableInfo]) -> None:
+    def _table(self, here: FieldPath, table: TablePart, known: Mapping[str, TableInfo]) -> None:
         info = self._named((*here, "name"), "table", table.name, known)
         if info is None:
             return
@@ -76,7 +76,7 @@ class SchemaCheck:
 
     def _properties(
         self,
-        here: Place,
+        here: FieldPath,
         part: NodePart | EdgePart,
         info: NodeInfo | EdgeInfo,
         types: Mapping[str, ColumnType],
@@ -85,19 +85,19 @@ class SchemaCheck:
         for name, column in part.properties.items():
             self._field((*here, "properties", name), info, name, types.get(column))
 
-    def _field(self, place: Place, info: Part, name: str, kind: ColumnType | None) -> None:
+    def _field(self, path: FieldPath, info: Part, name: str, kind: ColumnType | None) -> None:
         """Check the name and the type of a column or property."""
         what = "column" if info.kind == "table" else "property"
         fields = {field.name: field for field in info.fields}
-        field = self._named(place, f"{what} of '{info.name}'", name, fields)
+        field = self._named(path, f"{what} of '{info.name}'", name, fields)
         if field is not None and kind is not None and not can_hold(field.type, kind):
             held = column_type(field.type)
             problem = f"'{field.name}' of '{info.name}' is {field.type} in the database, which "
             problem += f'holds {held} values, not {kind}; write type = "{held}"'
-            self._report("error", place, problem)
+            self._report("error", path, problem)
 
     def _named(
-        self, place: Place, what: str, name: str, known: Mapping[str, _Known]
+        self, path: FieldPath, what: str, name: str, known: Mapping[str, _Known]
     ) -> _Known | None:
         """Return the part that a name means in the database; None is reported."""
         if name in known:
@@ -111,8 +111,8 @@ class SchemaCheck:
                 return known[same[0]]
         listed = ", ".join([*sorted(known)[:_MOST_NAMED], *(["..."] * (len(known) > _MOST_NAMED))])
         problem = f"the database has no {what} '{name}' (it has: {listed or 'none'})"
-        self._report("error", place, problem + hint(name, known))
+        self._report("error", path, problem + hint(name, known))
         return None
 
-    def _report(self, level: Level, place: Place, problem: str) -> None:
-        self.found.add_field(level, self.merged, place, problem)
+    def _report(self, level: Level, path: FieldPath, problem: str) -> None:
+        self.found.add_field(level, self.merged, path, problem)

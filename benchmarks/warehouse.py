@@ -15,6 +15,7 @@ import math
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -165,16 +166,19 @@ def _empty_neo4j(url: str) -> None:
                 session.run(f"DROP INDEX {row['name']} IF EXISTS")
 
 
-def measure(where: str) -> Measured:
-    """Ask every question's statements of a database."""
+def measure(where: str, most: int | None = None) -> Measured:
+    """Ask every question's statements of a database; at most so many questions of each scenario."""
     for folder in sorted(FOLDER.iterdir()):
         if folder.is_dir():
             register(folder)
-    found = Measured()
+    found, counts = Measured(), Counter[str]()
     with closing(plugins.backend_for(where).open(where)) as database:
         for line in QUESTIONS.read_text("utf-8").splitlines():
             told = parse_json(line)
             scenario = plugins.scenario(told["scenario"])
+            counts[scenario.name] += 1
+            if most is not None and counts[scenario.name] > most:
+                continue
             target = {key: str(value) for key, value in told["target"].items()}
             _measure_one(found, database, scenario, told["id"], target)
     return found

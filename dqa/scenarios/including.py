@@ -84,6 +84,9 @@ def merge_included(folder: Traversable, file: str, text: str) -> MergedDocument:
             added = part.values.get(key, kind())
             if not isinstance(added, kind):
                 raise part.wrong((key,), f"it has to be a {'list' if kind is list else 'table'}")
+            if isinstance(added, dict):
+                replaced = {(key, name) for name in added}
+                lines = {path: line for path, line in lines.items() if path[:2] not in replaced}
             for path, line in part.lines.items():
                 if path[0] == key and len(path) > 1:
                     first = path[1] + len(merged) if isinstance(path[1], int) else path[1]

@@ -29,7 +29,6 @@ class AtOnce:
     [
         {"scenarios": ("building", "locating", "agriculture", "stocks"), "count": 12},
         {"count": 10, "difficulty": Difficulty(hops=2, mix=Mix(0.4, 0.6))},
-        pytest.param({"like_release": True}, marks=pytest.mark.slow),
     ],
 )
 def test_parts_are_what_one_generator_draws(asked: dict[str, Any]) -> None:

@@ -13,8 +13,8 @@ from dqa.core.errors import UsageError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
-from dqa.loaders.generator import Difficulty, Mix, generate
-from dqa.scenarios.generation import CountsSteps, Redrawing, Request
+from dqa.loaders.generator import Difficulty, Mix, SimulatedGenerator, generate
+from dqa.scenarios.generation import Request
 from dqa_simulators.building.generator import BuildingSize
 from dqa_simulators.locating.generator import LocatingSize
 
@@ -39,17 +39,17 @@ class Keeping:
         self.asked += asked
         return [self.holds(labelled) for labelled in asked]
 
-    def told(self) -> str:
-        """Return something to look for."""
+    def description(self) -> str:
+        """Return a text that the message contains."""
         return f"keeping: {len(self.asked)} right"
 
 
 def distances(made: QuestionSet) -> list[float]:
-    """Return the steps from each answer to what its question is about, in order."""
+    """Return the steps from each answer to the target of its question, in order."""
     found = []
     for question, truth in made.labelled:
         generator = plugins.generator(question.scenario)
-        assert isinstance(generator, CountsSteps)
+        assert isinstance(generator, SimulatedGenerator)
         steps = generator.steps(made.situation_of(question), question)
         found.append(float(steps[(question.candidates or ()).index(truth.answers[0])]))
     return found
@@ -124,7 +124,7 @@ def test_a_world_is_drawn_again_from_its_draw(scenario: str) -> None:
     generator, known = plugins.generator(scenario), plugins.scenario(scenario)
     harder = Difficulty(hops=2, mix=Mix(0.25, 0.75), distractors=2)
     request = Request(8, 7, difficulty=harder, resistance=Keeping(3), databases_before=3)
-    assert isinstance(generator, Redrawing)
+    assert isinstance(generator, SimulatedGenerator)
     for drawn in generator.questions(known, request):
         assert drawn.draw is not None
         again = generator.redraw(known, drawn.draw)

@@ -125,15 +125,6 @@ def test_a_missing_database_is_named_with_its_entry(tmp_path: Path) -> None:
         read_questions(folder)
 
 
-def test_gold_that_does_not_run_is_found_by_a_strict_reading(tmp_path: Path) -> None:
-    """Its file, entry and question are named, and what the database says."""
-    folder = write_bird(tmp_path / "bird", _changed(7, SQL="SELECT twon FROM concert"))
-    assert not read_questions(folder).defects, "nothing is run unless it is asked for"
-    with pytest.raises(ParseError, match=r"dev\.json: entry 8 \(choir/7\): the gold .*twon"):
-        read_questions(folder, strict=True)
-    read_questions(folder, strict=True, scenarios=["harbour"])
-
-
 def test_birds_descriptions_of_columns_are_hints(bird: Path) -> None:
     """Files of any encoding; a description that only repeats the name is left out."""
     folder = bird / "dev_databases" / "harbour" / "database_description"

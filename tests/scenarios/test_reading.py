@@ -56,7 +56,7 @@ def test_a_shipped_scenario_is_read_like_any_folder(name: str) -> None:
             "'maximise' or 'minimise', not 'min'",
         ),
         ('key = ["part"]', 'key = ["prat"]', "tables.0.key", "did you mean 'part'?"),
-        ('source = "query"', 'source = "python"', "outcomes", "needs the field 'python'"),
+        ('source = "query"', 'source = "python"', "outcomes", "and the field 'python'"),
         ('column = "part"', 'column = "name"', "parameters.part.column", "column of 'part' 'name'"),
         ('column = "unit_price"', 'column = "price"', "critical_values.0.column", "'unit_price'?"),
         ('database = "{warehouse}"', 'database = "{where}"', "release.database", "'where'"),

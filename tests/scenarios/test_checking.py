@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +13,7 @@ from typer.testing import CliRunner
 import dqa
 from dqa.cli.main import app
 from dqa.core.errors import UnknownNameError, UsageError
-from tests.confirming import confirm
 
-LIVE = Path(__file__).parents[2] / "examples" / "warehouse"
 DOCUMENT = """name = "branches"
 include = ["../tables.toml"]
 
@@ -262,63 +259,3 @@ def test_what_a_policy_hides_is_not_told(folder: Path, firm: Path) -> None:
     found = dqa.check_scenario(folder, firm, policy=policy).findings
     told = "\n".join(one.to_text() for one in found)
     assert "the database has no column of 'branch' 'staff' (it has: id, name, region)" in told
-
-
-@pytest.mark.slow
-def test_the_examples_are_good(tmp_path: Path) -> None:
-    """On the databases that they are for."""
-    from examples.make_warehouse import make_warehouse
-
-    shutil.copytree(LIVE, tmp_path / "warehouse")
-    for ending in ("db", "duckdb", "lbug"):
-        file = tmp_path / f"warehouse.{ending}"
-        make_warehouse(str(file), lines=2_000)
-        for scenario in ("stop-plant", "switch-supplier", "add-stock"):
-            target = {"units": "4"} if scenario == "add-stock" else {}
-            checked = dqa.check_scenario(tmp_path / "warehouse" / scenario, file, target=target)
-            assert checked.is_good, checked.to_text()
-
-
-ODD = """
-CREATE TABLE "Delivery Site" ("Site Name" TEXT PRIMARY KEY, "größe (m²)" REAL, "Straße" TEXT);
-CREATE TABLE "order" (nr INTEGER PRIMARY KEY, "Site Name" TEXT, "group" TEXT, "amount €" REAL,
-    FOREIGN KEY ("Site Name") REFERENCES "Delivery Site");
-INSERT INTO "Delivery Site" VALUES ('North', 1.5, 'x'), ('South', 2.5, 'y');
-INSERT INTO "order" VALUES (1, 'North', 'a', 10), (2, 'South', 'b', 20);
-"""
-
-
-@pytest.fixture
-def odd(tmp_path: Path) -> Path:
-    """A database whose names need quoting, and the folder `odd` that is proposed for it."""
-    file = tmp_path / "odd.db"
-    with sqlite3.connect(file) as opened:
-        opened.executescript(ODD)
-    opened.close()
-    dqa.propose_scenario(file, tmp_path / "odd", question="Which delivery site to close?")
-    confirm(tmp_path / "odd")
-    return file
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new", "said"),
-    [
-        ("tables.toml", '"Straße"', '"Strasse"', "did you mean 'Straße'?"),
-        ("outcomes.sql", 'JOIN "order"', "JOIN order", 'near "order": syntax error'),
-        (
-            *("candidates.sql", 'c."Site Name" IS', '"Site Nmae" IS'),
-            """SQLite takes "Site Nmae" for a text; did you mean 'Site Name'?""",
-        ),
-    ],
-)
-def test_names_that_need_quoting_are_found(
-    odd: Path, name: str, old: str, new: str, said: str
-) -> None:
-    """One error each."""
-    file = odd.with_name("odd") / name
-    text = file.read_text("utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new, 1), "utf-8")
-    errors = [one for one in dqa.check_scenario(file.parent, odd).findings if one.level == "error"]
-    assert [one.file for one in errors] == [str(file)], errors
-    assert said in errors[0].problem

@@ -87,6 +87,7 @@ def test_building_tells_who_makes_the_goods_and_what_they_lack() -> None:
         assert row[5:] == (len(ratios), min(ratios, default=None))
 
 
+@pytest.mark.deep
 def test_building_has_the_right_answer_in_the_context_of_every_released_question(
     release_dir: Path,
 ) -> None:

@@ -124,16 +124,6 @@ def test_a_decision_page_escapes_what_it_shows(tmp_path: Path) -> None:
     assert not re.search(r"https?://|@import|url\(", page)
 
 
-def test_columns_of_every_type_are_shown(tmp_path: Path) -> None:
-    """Dates, decimals, NULLs, booleans, JSON, arrays, intervals and UUIDs, as plain values."""
-    location = make_embedded("duckdb", tmp_path)
-    found = dqa.query(location, "SELECT * EXCLUDE (plant_id) FROM plant WHERE plant_id = 3")
-    assert found.rows[0][2:] == (
-        *("2019-03-01", 120.5, 300, 2, True, None, "01:30:00"),
-        *("b5d4045c-3f46-6c2f-a8f0-5b2f5f9e8c11", {"a": [1]}, ["x", "y"]),
-    )
-
-
 @pytest.mark.parametrize(
     ("file", "old", "new", "words"),
     [

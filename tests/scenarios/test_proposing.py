@@ -8,15 +8,24 @@ import re
 import sqlite3
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner
 
 import dqa
 from dqa.cli.main import app
-from dqa.core.errors import ParseError, UsageError
+from dqa.core.database import Database, Limits, Rows
+from dqa.core.errors import (
+    DatabaseUnavailableError,
+    DqaError,
+    ParseError,
+    StatementTimeoutError,
+    UsageError,
+)
+from dqa.loaders.proposal.survey import Surveyor
 from dqa.scenarios import read_scenario
 from examples.make_warehouse import make_warehouse
 from tests.confirming import confirm
@@ -32,6 +41,7 @@ CREATE TABLE supplier (id, name, country);
 CREATE TABLE deliveries (supplier_id, part, qty, price);
 CREATE TABLE log (line TEXT);
 """
+EXAMPLES = Path(__file__).parents[2] / "examples" / "warehouse"
 BAD_TEXT = "x\x1b[31m\r\n\u202e\x7f\x85\u2028\n[[tables]]"
 
 
@@ -86,8 +96,10 @@ def warehouses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["db", "duckdb", "lbug"])
-def test_the_proposal_works_as_it_is(warehouses: Path, tmp_path: Path, ending: str) -> None:
-    """It passes the doctor, who points at the guesses alone, and the oracle decides by it."""
+def test_a_proposal_and_the_examples_are_good(
+    warehouses: Path, tmp_path: Path, ending: str
+) -> None:
+    """The doctor reports only guesses, the oracle decides; so it is for the examples' folders."""
     file = warehouses / f"warehouse.{ending}"
     made = dqa.propose_scenario(file, tmp_path / "plants", question="Which plant to stop?")
     confirm(tmp_path / "plants")
@@ -100,6 +112,10 @@ def test_the_proposal_works_as_it_is(warehouses: Path, tmp_path: Path, ending: s
     assert checked.statements >= 3
     asked = dqa.AskedQuestion(scenario=str(tmp_path / "plants"))
     assert dqa.ask(file, asked, decider="oracle").choice is not None
+    for scenario in ("stop-plant", "switch-supplier", "add-stock"):
+        target = {"units": "4"} if scenario == "add-stock" else {}
+        checked = dqa.check_scenario(EXAMPLES / scenario, file, target=target)
+        assert checked.is_good, checked.to_text()
 
 
 def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path) -> None:
@@ -170,6 +186,56 @@ def test_names_that_need_quoting_are_quoted_and_no_text_acts(odd: Path, tmp_path
     assert dqa.ask(odd, asked, decider="oracle").choice == "Wérk '5'"
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "problem"),
+    [
+        ("tables.toml", '"Kosten $"', '"Kosten"', "did you mean 'Kosten $'?"),
+        ("outcomes.sql", 'JOIN "order"', "JOIN order", 'near "order": syntax error'),
+        (
+            *("outcomes.sql", '= c."Werk Nr"', '= "Werk Nummer"'),
+            """SQLite takes "Werk Nummer" for a text; did you mean 'Werk Nr'?""",
+        ),
+    ],
+)
+def test_errors_in_names_that_need_quoting_are_found(
+    odd: Path, name: str, old: str, new: str, problem: str
+) -> None:
+    """One error each."""
+    folder = odd.with_name("s")
+    dqa.propose_scenario(odd, folder)
+    confirm(folder)
+    file = folder / name
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), "utf-8")
+    errors = [one for one in dqa.check_scenario(folder, odd).findings if one.level == "error"]
+    assert [one.file for one in errors] == [str(file)], errors
+    assert problem in errors[0].problem
+
+
+@dataclass
+class Failing:
+    """A database whose statements all fail with one error."""
+
+    error: DqaError
+    kind: str = "relational"
+    dialect: str = "sqlite"
+
+    def query(self, statement: str, limits: Limits) -> Rows:
+        """Fail."""
+        del statement, limits
+        raise self.error
+
+
+def test_an_outage_ends_a_survey() -> None:
+    """A statement that the database cannot answer is left out; an outage is reported."""
+    slow = Failing(StatementTimeoutError("It was stopped."))
+    assert Surveyor(cast("Database", slow)).count("shop") is None
+    away = Failing(DatabaseUnavailableError("It went away."))
+    with pytest.raises(DatabaseUnavailableError):
+        Surveyor(cast("Database", away)).count("shop")
+
+
 def test_what_a_policy_hides_is_in_no_file(tmp_path: Path) -> None:
     """Neither a table that is not named, nor a column, a masked value, or a hidden row."""
     file = _database(
@@ -225,10 +291,10 @@ def test_the_command_says_what_to_do_next(
     assert (tmp_path / "choose-supplier" / "scenario.toml").is_file()
 
 
-def test_a_proposal_with_names_that_need_quoting_is_decided_by_the_scripted_analyst(
+def test_the_scripted_analyst_decides_by_a_proposal_with_quoted_names(
     odd: Path, tmp_path: Path
 ) -> None:
-    """It knows the scenario by its tables, as the schema quotes them."""
+    """It finds the scenario by its tables, as the schema quotes them."""
     dqa.propose_scenario(odd, tmp_path / "s", question="Which Werk to stop?")
     confirm(tmp_path / "s")
     asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))

@@ -71,7 +71,6 @@ class QuestionReader(Protocol):
         *,
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
-        strict: bool = False,
         part: Part = WHOLE,
     ) -> QuestionSet:
         """Read a folder.
@@ -84,8 +83,6 @@ class QuestionReader(Protocol):
             Which to read; None for all.
         form
             Which database files to read, if the layout has several kinds.
-        strict
-            Raise at the first defect instead of reporting it.
         part
             Which questions are wanted. A reader may return more.
 

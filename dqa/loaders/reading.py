@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dqa import plugins
-from dqa.core.errors import PluginError, UsageError
+from dqa.core.errors import ParseError, PluginError, UsageError
 from dqa.core.files import require_folder
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.base import WHOLE, Part, QuestionReader
@@ -48,16 +48,27 @@ def read_questions(
     strict: bool = False,
     part: Part = WHOLE,
 ) -> QuestionSet:
-    """Read a folder of questions; parameters are those of `QuestionReader.read`.
+    """Read a folder of questions; the other parameters are those of `QuestionReader.read`.
+
+    Parameters
+    ----------
+    strict
+        Whether a defect is an error.
 
     Raises
     ------
     UsageError
         There is no such folder.
+    ParseError
+        With `strict`, the first defect.
     DataError, UnknownNameError
         As `QuestionReader.read`.
     """
     require_folder(Path(folder), "Name the folder of a release, or of 'dqa generate --out'.")
     reader = reader_of(folder)
-    found = reader.read(Path(folder), scenarios=scenarios, form=form, strict=strict, part=part)
+    found = reader.read(Path(folder), scenarios=scenarios, form=form, part=part)
+    if strict and found.defects:
+        first = found.defects[0]
+        problem = f"{first.problem} (without strict: {first.action})"
+        raise ParseError(first.file, first.line, problem)
     return found if found.rule_set else replace(found, rule_set=reader.rule_set)

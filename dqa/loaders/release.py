@@ -1,7 +1,6 @@
 """The reader of the DQA release: its questions, and the situations that they are about.
 
-The files are read as they are published. Each defect that the reader survives becomes one `Defect`;
-``strict`` raises at the first.
+The files are read as they are published. Each defect that the reader survives becomes one `Defect`.
 """
 
 from __future__ import annotations
@@ -50,7 +49,6 @@ class ReleaseReader:
         *,
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
-        strict: bool = False,
         part: Part = WHOLE,
     ) -> QuestionSet:
         """Read the questions of a DQA release and the situations that they are about.
@@ -62,8 +60,6 @@ class ReleaseReader:
         form
             Whether to read the ``.sql`` or the ``.cql`` file of each database. Both give the same
             situations.
-        strict
-            Raise at the first defect instead of reporting it.
         scenarios
             Which to read; None for all.
         part
@@ -80,7 +76,7 @@ class ReleaseReader:
         ------
         ParseError
             The folder is not a release, a file of questions cannot be read, or a question's
-            database is missing or cannot be parsed; with `strict`, any defect.
+            database is missing or cannot be parsed.
         DataError
             No question can be read.
         UnknownNameError
@@ -89,7 +85,7 @@ class ReleaseReader:
         folder = Path(folder)
         if form not in FORMS:
             raise UnknownNameError("form", form, FORMS)
-        reading = _Reading(folder, form, strict, part)
+        reading = _Reading(folder, form, part)
         for layout in _layouts(folder, scenarios):
             reading.read(layout)
         return reading.finish()
@@ -148,7 +144,6 @@ class _Reading:
 
     folder: Path
     form: Form
-    strict: bool
     part: Part
     labelled: list[LabelledQuestion] = field(default_factory=list)
     situations: dict[str, Situation] = field(default_factory=dict)
@@ -182,13 +177,13 @@ class _Reading:
                     problem = self._add(layout, entry, database)
             if problem:
                 action = "kept as it is" if problem.startswith("the answer") else _LEFT_OUT
-                self._report(Defect(file, _line_of(text, place), problem, action))
+                self.defects.append(Defect(file, _line_of(text, place), problem, action))
         folder = layout.database_folder(self.folder, self.form)
         unused = sorted(path.name for path in folder.glob("*") if path not in databases)
         if unused:
             shown = ", ".join(unused[:5]) + (", ..." if len(unused) > 5 else "")
             problem = f"no question names {len(unused)} of the files: {shown}"
-            self._report(Defect(folder, None, problem, "not read"))
+            self.defects.append(Defect(folder, None, problem, "not read"))
 
     def finish(self) -> QuestionSet:
         """Return all questions; `DataError` without any."""
@@ -251,20 +246,11 @@ class _Reading:
                 line = content.count(b"\n", 0, error.start) + 1
                 raise ParseError(file, line, f"this is no UTF-8 text: {error.reason}") from error
             situation, defects = FORMS[self.form].parse(text, schema, file)
-            if self.strict and defects:
-                self._report(defects[0])
             # The same rows may be spelled differently, so equal files are not enough.
             situation = self.equal.setdefault(situation, situation)
             self.contents[key] = _Parsed(situation, defects, set())
         self.contents[key].files.add(file)
         return self.contents[key].situation
-
-    def _report(self, defect: Defect) -> None:
-        """Note a defect; with `strict` it is a `ParseError`."""
-        if self.strict:
-            problem = f"{defect.problem} (without strict: {defect.action})"
-            raise ParseError(defect.file, defect.line, problem)
-        self.defects.append(defect)
 
 
 def _problem(layout: ScenarioLayout, entry: object) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dqa.core.errors import DataError
 from dqa.core.schema import quoted
 from dqa.core.situation import Cell, Column, Situation, Table
+from dqa.scenarios.statements import CYPHER_ESCAPES
 
 _TYPES = {"text": "VARCHAR(255)", "float": "DOUBLE", "integer": "BIGINT", "boolean": "BOOLEAN"}
 _LONGEST_TEXT = 255
@@ -89,18 +90,7 @@ def _sql_literal(value: Cell, column: Column) -> str:
     return repr(value)
 
 
-_CYPHER_ESCAPES = str.maketrans(
-    {
-        "\\": "\\\\",
-        "'": "\\'",
-        "\n": "\\n",
-        "\r": "\\r",
-        "\t": "\\t",
-        "\b": "\\b",
-        "\f": "\\f",
-        "\0": "\\u0000",
-    }
-)
+_CYPHER_ESCAPES = CYPHER_ESCAPES | {0: "\\u0000"}
 
 
 def render_cypher(situation: Situation) -> str:

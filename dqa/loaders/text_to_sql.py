@@ -121,7 +121,6 @@ class TextToSqlReader:
         *,
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
-        strict: bool = False,
         part: Part = WHOLE,
     ) -> QuestionSet:
         """Read the wanted questions.
@@ -135,14 +134,14 @@ class TextToSqlReader:
         Raises
         ------
         ParseError
-            A file cannot be read, or a question's database is missing; with `strict`, any defect.
+            A file cannot be read, or a question's database is missing.
         DataError
             No question can be read.
         UnknownNameError
             There is no such database, form or question.
         """
         layout = self._layout(folder, form)
-        return _Reading(self, layout, folder, strict, part, scenarios).read()
+        return _Reading(self, layout, folder, part, scenarios).read()
 
     def _layout(self, folder: Path, form: Form) -> _Layout:
         known = {"relational", *(one.engine for one in self.layouts)} - {"sqlite"}
@@ -200,7 +199,6 @@ class _Reading:
     form: TextToSqlReader
     layout: _Layout
     folder: Path
-    strict: bool
     part: Part
     databases: Sequence[str] | None
     labelled: list[LabelledQuestion] = field(default_factory=list)
@@ -360,8 +358,6 @@ class _Reading:
         return "\n".join(["Columns:", *lines]) if lines else ""
 
     def _report(self, file: Path, problem: str, action: str) -> None:
-        if self.strict:
-            raise ParseError(file, None, problem)
         self.defects.append(Defect(file, None, problem, action))
 
 

@@ -19,6 +19,7 @@ from dqa.core.files import read_text
 from dqa.scenarios.parameters import Scalar
 
 __all__ = [
+    "CYPHER_ESCAPES",
     "SUFFIXES",
     "Kind",
     "Values",
@@ -34,9 +35,10 @@ Values: TypeAlias = Mapping[str, Scalar | Sequence[Scalar]]
 SUFFIXES: Mapping[Kind, str] = {"relational": ".sql", "graph": ".cypher"}
 """Endings of the files of statements, by kind of database."""
 _STAND_INS = "~^|#@!%&?*"
-_CYPHER_ESCAPES = str.maketrans(
+CYPHER_ESCAPES = str.maketrans(
     {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 )
+"""The escapes of a text in Cypher."""
 
 
 def sql_literal(value: Scalar) -> str:
@@ -81,7 +83,7 @@ def cypher_literal(value: Scalar) -> str:
         return _plain(value)
     _refuse_nul(value)
     parts = re.split(r"(?<=\\)(?=[uU])", value)
-    return " + ".join(f"'{part.translate(_CYPHER_ESCAPES)}'" for part in parts)
+    return " + ".join(f"'{part.translate(CYPHER_ESCAPES)}'" for part in parts)
 
 
 def _plain(value: int | Decimal) -> str:

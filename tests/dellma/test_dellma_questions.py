@@ -16,19 +16,19 @@ from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Cell
 from dqa.loaders.readback import read_situation
+from dqa.loaders.reading import read_questions
 from dqa_dellma.release.questions import (
     FRUITS,
     SYMBOLS,
     make_agriculture_questions,
 )
-from dqa_dellma.release.reader import READER
 from dqa_dellma.release.tables import read_agriculture
 
 
 @pytest.fixture(scope="module")
 def release(dellma_release_dir: Path) -> QuestionSet:
     """All 240 questions."""
-    return READER.read(dellma_release_dir, strict=True)
+    return read_questions(dellma_release_dir, strict=True)
 
 
 def rows_of(folder: Path, name: str) -> list[dict[str, str]]:

@@ -18,7 +18,7 @@ from dqa.loaders.generator import (
     read_manifest,
     write_generated,
 )
-from dqa.loaders.release import read_release
+from dqa.loaders.reading import read_questions
 from dqa_simulators.locating.generator import LocatingSize
 
 
@@ -52,7 +52,7 @@ def test_a_seed_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     again = generate(count=4, seed=8, sizes=[LocatingSize(20, 35, 40, 120)], per_database=2)
     write_generated(again, tmp_path / "again", seed=8, options={"difficulty": Difficulty()})
     assert files_of(tmp_path / "again") == files_of(folder)
-    read = read_release(folder, form="graph", strict=True)
+    read = read_questions(folder, form="graph", strict=True)
     assert dict(read.situations) == dict(again.situations)
 
 

@@ -19,6 +19,7 @@ from dqa.loaders.generator import (
     read_manifest,
     write_generated,
 )
+from dqa.loaders.reading import read_questions
 from dqa.loaders.release import read_release
 from dqa_simulators.uncertain import UncertainFactor, UncertainWorld
 from dqa_simulators.worlds import DrawnWorld, UncertainGenerator
@@ -121,7 +122,7 @@ def test_what_is_written_reads_back_equal_in_both_forms(tmp_path: Path) -> None:
     assert read.labelled == made.labelled
     assert dict(read.situations) == dict(made.situations)
     assert read.content_hash == made.content_hash
-    graph = read_release(tmp_path / "set", form="graph", strict=True)
+    graph = read_questions(tmp_path / "set", form="graph", strict=True)
     assert dict(graph.situations) == dict(made.situations)
     assert read_manifest(tmp_path / "set").label_rules == ()
 

@@ -9,6 +9,7 @@ import pytest
 
 from dqa.core.errors import ParseError
 from dqa.loaders.base import Part
+from dqa.loaders.reading import read_questions
 from dqa.loaders.release import read_release
 from dqa.loaders.release_layout import FORMS
 from tests.loaders.scripts import (
@@ -24,7 +25,7 @@ from tests.loaders.scripts import (
 
 def test_a_question_has_everything_its_entry_says(tmp_path: Path) -> None:
     """Text, rules, target, candidates and official answer, without white space at the ends."""
-    question_set = read_release(write_locating(tmp_path, [locating_entry()]), strict=True)
+    question_set = read_questions(write_locating(tmp_path, [locating_entry()]), strict=True)
     (question,) = question_set.questions
     assert question.key == "locating/1"
     assert question.text == "Where to?\nAs much as can be."
@@ -83,7 +84,7 @@ def test_defects_are_survived_and_reported_or_raised(
     assert any(problem in str(defect) for defect in question_set.defects)
     assert all("\n" not in str(defect) for defect in question_set.defects)
     with pytest.raises(ParseError) as caught:
-        read_release(folder, strict=True)
+        read_questions(folder, strict=True)
     assert problem in str(caught.value)
 
 
@@ -163,4 +164,4 @@ def test_both_forms_of_the_release_are_read_whole_and_equal(release_dir: Path) -
         assert [d.file.name for d in relational.defects] == ["q13.sql", "q97.sql", "q143.sql"]
         assert relational.content_hash == RELEASED
     with pytest.raises(ParseError, match="holds text instead of boolean"):
-        read_release(release_dir, form="graph", scenarios=["locating"], strict=True)
+        read_questions(release_dir, form="graph", scenarios=["locating"], strict=True)

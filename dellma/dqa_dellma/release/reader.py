@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from dqa.core.errors import ParseError, UnknownNameError
+from dqa.core.errors import UnknownNameError
 from dqa.core.question_set import Defect, QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
@@ -44,7 +44,6 @@ class DellmaReleaseReader:
         *,
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
-        strict: bool = False,
         part: Part = WHOLE,
     ) -> QuestionSet:
         """Read the questions.
@@ -58,8 +57,6 @@ class DellmaReleaseReader:
             over.
         form
             Of no use here: the release has one form of its data.
-        strict
-            Raise at the first defect of the files instead of reporting it.
         part
             Unused: all questions share two databases.
 
@@ -73,7 +70,7 @@ class DellmaReleaseReader:
         Raises
         ------
         ParseError
-            A file is missing or cannot be read; under `strict`, any defect.
+            A file is missing or cannot be read.
         DataError
             A fruit or stock lacks the figures that its questions stand on.
         UnknownNameError
@@ -82,11 +79,6 @@ class DellmaReleaseReader:
         del form, part
         asked = [_READERS[name](folder) for name in _wanted(folder, scenarios)]
         defects = tuple(defect for _, _, found in asked for defect in found)
-        if strict and defects:
-            first = defects[0]
-            raise ParseError(
-                first.file, first.line, f"{first.problem} (without strict: {first.action})"
-            )
         return QuestionSet.of(
             folder.resolve().name,
             [question for questions, _, _ in asked for question in questions],

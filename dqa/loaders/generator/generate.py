@@ -107,8 +107,8 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         named = f"generated-like-release-{seed}"
         known = (found.name for found in known_scenarios() if found.generator is not None)
         released = [name for name in known if plugins.generator(name).release is not None]
-        jobs = [(place, seed) for place in _locations(released)]
-        return gather(named, mapper.map(_draw_like_release, jobs))
+        seeds = [(location, seed) for location in _locations(released)]
+        return gather(named, mapper.map(_draw_like_release, seeds))
     if isinstance(sizes, Mapping):
         sizes = tuple(size_of(scenario, numbers) for scenario, numbers in sizes.items())
     count = 10 if count is None else count

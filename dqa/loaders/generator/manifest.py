@@ -168,7 +168,6 @@ class GeneratedReader:
         *,
         scenarios: Sequence[str] | None = None,
         form: Form = "relational",
-        strict: bool = False,
         part: Part = WHOLE,
     ) -> QuestionSet:
         """Read a generated folder, after every file was checked against the manifest.
@@ -197,7 +196,7 @@ class GeneratedReader:
                 "name its folder (--scenarios FOLDER), or the scenarios to read alone."
             )
         wanted = tuple(name for name in manifest.counts if name in (scenarios or ())) or None
-        found = read_release(folder, form=form, strict=strict, scenarios=wanted)
+        found = read_release(folder, form=form, scenarios=wanted)
         # A rule set of version 1 may have another meaning today; the simulators' first one holds.
         is_current = manifest.generator_version > 1
         return replace(

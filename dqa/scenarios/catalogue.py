@@ -15,7 +15,6 @@ from pathlib import Path
 
 from dqa.core.errors import DqaError, PluginError, UnknownNameError, UsageError
 from dqa.scenarios.base import Scenario
-from dqa.scenarios.document import ScenarioDocument
 from dqa.scenarios.reading import DOCUMENT, read_scenario
 
 GROUP = "dqa.scenarios"
@@ -53,11 +52,9 @@ def scenarios() -> tuple[Scenario, ...]:
             found.append(scenario(name))
         except DqaError:
             continue
-    return tuple(sorted(found, key=lambda one: _rank(one.document)))
-
-
-def _rank(document: ScenarioDocument) -> tuple[bool, int, str]:
-    return document.order is None, document.order or 0, document.name
+    return tuple(
+        sorted(found, key=lambda one: (one.document.order is None, one.document.order, one.name))
+    )
 
 
 def scenario(name: str) -> Scenario:

@@ -45,7 +45,7 @@ from dqa.scenarios.base import Heuristic, Scenario
 from dqa.scenarios.checks import HEURISTICS, heuristic_file, problems, unknown_names
 from dqa.scenarios.document import ScenarioDocument
 from dqa.scenarios.including import MergedDocument, merge_included
-from dqa.scenarios.statements import SUFFIXES, Kind, read_statements
+from dqa.scenarios.statements import SUFFIXES, Kind, split_statements
 
 DOCUMENT = "scenario.toml"
 """The file that every scenario's folder has."""
@@ -107,10 +107,11 @@ class _Reading:
         scenario = None
         if document is not None and merged is not None:
             stems = ("context", "candidates", "outcomes", *self._heuristic_files(document))
-            files = {stem: self._statements(stem) for stem in stems}
+            files = {stem: self._statements(stem, document.parameters) for stem in stems}
             for path, problem in problems(document, {s: self._exists(s) for s in stems}):
                 self._problems.append(merged.wrong(path, problem))
-            self._check_templates(document.parameters, files, texts["question.txt"])
+            question = texts["question.txt"]
+            self._check_names("question.txt", question, Template(question), document.parameters)
             scenario = self._scenario(document, files, texts)
         return ReadFolder(scenario, tuple(self._problems), merged)
 
@@ -148,43 +149,31 @@ class _Reading:
     def _exists(self, stem: str) -> bool:
         return any((self._folder / f"{stem}{suffix}").is_file() for suffix in SUFFIXES.values())
 
-    def _statements(self, stem: str) -> _ByKind:
+    def _statements(self, stem: str, parameters: Iterable[str]) -> _ByKind:
         found: dict[Kind, tuple[Template, ...]] = {}
+        known = [*parameters] if stem == "candidates" else [*parameters, "candidates"]
         for kind, suffix in SUFFIXES.items():
-            file = self._folder / f"{stem}{suffix}"
-            if not file.is_file():
+            name = f"{stem}{suffix}"
+            if not (self._folder / name).is_file():
                 continue
-            try:
-                _read(file)
-                statements = read_statements(file)
-                if stem == "context" or len(statements) == 1:
-                    found[kind] = statements
-                else:
-                    problem = f"it holds {counted(len(statements), 'statement')}; write exactly one"
-                    self._problems.append(ParseError(str(file), None, problem))
-            except ParseError as error:
-                self._problems.append(error)
+            text = self._text(name)
+            statements = tuple(template for _, template in split_statements(text))
+            if stem != "context" and len(statements) != 1:
+                problem = f"it holds {counted(len(statements), 'statement')}; write exactly one"
+                self._problems.append(ParseError(str(self._folder / name), None, problem))
+                continue
+            found[kind] = statements
+            for template in statements:
+                self._check_names(name, text, template, known)
         return found
 
-    def _check_templates(
-        self, parameters: Iterable[str], files: Mapping[str, _ByKind], question: str
-    ) -> None:
-        """Report unknown names of the question and of the statements."""
-        known = [*parameters]
-        self._check_template("question.txt", Template(question), known)
-        for stem, by_kind in files.items():
-            allowed = known if stem == "candidates" else [*known, "candidates"]
-            for kind, templates in by_kind.items():
-                for template in templates:
-                    self._check_template(f"{stem}{SUFFIXES[kind]}", template, allowed)
-
-    def _check_template(self, name: str, template: Template, known: Iterable[str]) -> None:
-        file = self._folder / name
-        for path, problem in unknown_names(template, known):
-            spelled = re.compile(rf"\$\{{?{re.escape(path)}\b" if path else r"\$(?![\w{$])")
-            lines = enumerate(_read(file).splitlines(), 1)
-            line = next((number for number, text in lines if spelled.search(text)), None)
-            self._problems.append(ParseError(str(file), line, problem))
+    def _check_names(self, file: str, text: str, template: Template, known: Iterable[str]) -> None:
+        """Report the unknown names of a template in a file, with their lines."""
+        for name, problem in unknown_names(template, known):
+            spelled = re.compile(rf"\$\{{?{re.escape(name)}\b" if name else r"\$(?![\w{$])")
+            lines = enumerate(text.splitlines(), 1)
+            line = next((number for number, one in lines if spelled.search(one)), None)
+            self._problems.append(ParseError(str(self._folder / file), line, problem))
 
     def _scenario(
         self, document: ScenarioDocument, files: Mapping[str, _ByKind], texts: Mapping[str, str]

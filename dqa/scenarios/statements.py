@@ -9,13 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from importlib.resources.abc import Traversable
 from string import Template
 from typing import TypeAlias
 
 from dqa.core.database import Kind
 from dqa.core.errors import DataError
-from dqa.core.files import read_text
 from dqa.scenarios.parameters import Scalar
 
 __all__ = [
@@ -25,7 +23,7 @@ __all__ = [
     "Values",
     "cypher_literal",
     "filled",
-    "read_statements",
+    "split_statements",
     "sql_literal",
 ]
 
@@ -104,30 +102,24 @@ _LITERALS: Mapping[Kind, Callable[[Scalar], str]] = {
 }
 
 
-def read_statements(file: Traversable) -> tuple[Template, ...]:
-    """Read the statements of a file; none if it does not exist.
+def split_statements(text: str) -> tuple[tuple[int, Template], ...]:
+    """Return the statements of a text, each with its first line, from 1.
 
     A statement ends with ``;`` at the end of a line. Lines that begin with ``--`` or ``//`` are
     comments.
     """
-    return tuple(template for _, template in read_lines(file))
-
-
-def read_lines(file: Traversable) -> tuple[tuple[int, Template], ...]:
-    """Read the statements of a file as `read_statements` does, each with its first line, from 1."""
-    lines = read_text(file).splitlines(keepends=True) if file.is_file() else []
     found: list[tuple[int, Template]] = []
     first, statement = 0, ""
-    for number, line in enumerate([*lines, ";"], start=1):
+    for number, line in enumerate([*text.splitlines(keepends=True), ";"], start=1):
         if line.startswith(("--", "//")):
             continue
         if not statement.strip():
             first, statement = number, ""
         statement += line
         if line.rstrip().endswith(";"):
-            text = statement.rstrip().removesuffix(";").strip()
-            if text:
-                found.append((first, Template(text)))
+            ended = statement.rstrip().removesuffix(";").strip()
+            if ended:
+                found.append((first, Template(ended)))
             statement = ""
     return tuple(found)
 

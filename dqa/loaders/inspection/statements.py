@@ -19,9 +19,10 @@ from dqa.core.errors import (
     StatementTimeoutError,
     UnknownReferenceError,
 )
+from dqa.core.files import read_text
 from dqa.loaders.inspection.findings import Findings, Level, hint
 from dqa.scenarios import Scenario
-from dqa.scenarios.statements import SUFFIXES, Values, filled, read_lines
+from dqa.scenarios.statements import SUFFIXES, Values, filled, split_statements
 
 _LINE = re.compile(r"\bline:? (\d+)", re.IGNORECASE)
 
@@ -57,7 +58,8 @@ class StatementTrial:
     def written(self, stem: str) -> tuple[Written, ...]:
         """Return the statements of a file in the database's language; () without such a file."""
         file = Path(self.scenario.folder) / f"{stem}{SUFFIXES[self.database.kind]}"
-        return tuple(Written(str(file), line, one) for line, one in read_lines(file))
+        text = read_text(file) if file.is_file() else ""
+        return tuple(Written(str(file), line, one) for line, one in split_statements(text))
 
     def check_parameters(self, statements: Collection[Written], known: Collection[str]) -> None:
         """Report parameters that the question, whose parameters are `known`, does not have."""

@@ -1,4 +1,4 @@
-"""Questions of a user's own: what a file may say, and how each mistake is told."""
+"""A user's own questions: the fields of a line, and the error of each mistake."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_candidates_come_from_a_list_or_a_statement(shop: Path) -> None:
 def test_every_statement_of_candidates_is_audited_and_bound_by_the_policy(
     shop: Path, tmp_path: Path
 ) -> None:
-    """What lists candidates is a statement like any other."""
+    """It is a statement like any other."""
     line = {**BEST, "candidates": "SELECT name FROM supplier"}
     dqa.read_questions([line], shop, audit=tmp_path / "audit.jsonl")
     assert "SELECT name FROM supplier" in (tmp_path / "audit.jsonl").read_text()
@@ -76,7 +76,7 @@ def test_every_statement_of_candidates_is_audited_and_bound_by_the_policy(
         dqa.read_questions([line], shop, policy=policy)
 
 
-def test_rules_are_a_text_or_a_file_beside_the_questions(shop: Path, tmp_path: Path) -> None:
+def test_rules_are_a_text_or_a_file_next_to_the_questions(shop: Path, tmp_path: Path) -> None:
     """The path is read from the folder of the file, and may not lead out of it."""
     folder = tmp_path / "set"
     (folder / "texts").mkdir(parents=True)
@@ -125,7 +125,7 @@ def test_an_id_is_one_questions(shop: Path, tmp_path: Path) -> None:
 
 
 def test_a_file_without_questions_and_one_that_is_not_there(shop: Path, tmp_path: Path) -> None:
-    """Both are told in a line."""
+    """Each is one error."""
     with pytest.raises(dqa.UsageError, match="holds no question"):
         dqa.read_questions(written(tmp_path, ""), shop)
     with pytest.raises(dqa.UsageError, match=r"nowhere\.jsonl does not exist"):
@@ -134,7 +134,7 @@ def test_a_file_without_questions_and_one_that_is_not_there(shop: Path, tmp_path
         dqa.evaluate(dqa.read_questions([BEST], tmp_path / "no.db"), "first")
 
 
-def test_several_databases_are_told_apart_by_name(shop: Path, tmp_path: Path) -> None:
+def test_several_databases_have_different_names(shop: Path, tmp_path: Path) -> None:
     """A question has to name its own then."""
     both = {"here": shop, "there": shop}
     found = dqa.read_questions([{**BEST, "database": "there"}], both)
@@ -181,6 +181,5 @@ def test_a_source_is_data_without_passwords(shop: Path, tmp_path: Path) -> None:
     with pytest.raises(dqa.UsageError, match="the questions name their own databases"):
         dqa.RunSpec(questions=source, deciders=("first",), databases=("sqlite",))
     generated = dqa.GeneratedQuestions()
-    assert dqa.RunSpec(questions=generated, deciders=("first",)).databases == ("sqlite", "ladybug")
     with pytest.raises(dqa.UsageError, match="databases: must not be empty"):
         dqa.RunSpec(questions=generated, deciders=("first",), databases=())

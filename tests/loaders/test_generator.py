@@ -179,10 +179,10 @@ def test_another_scenario_or_count_changes_nothing(small: QuestionSet, scenario:
         (build_building, BuildingSize(), "b81bb17abcabdfa8"),
     ],
 )
-def test_worlds_are_those_of_the_generator_version(
+def test_worlds_belong_to_the_generator_version(
     build: Callable[..., Situation], size: Size, digest: str
 ) -> None:
-    """Whoever changes what a seed gives has to raise GENERATOR_VERSION and this digest."""
+    """If a seed gives other worlds, GENERATOR_VERSION and this digest must change."""
     world = build(np.random.default_rng(2024), "pinned", size, Difficulty(distractors=2))
     rows = repr([list(table.rows()) for table in world.tables.values()])
     assert GENERATOR_VERSION == 2
@@ -235,7 +235,7 @@ def test_distractors_change_no_answer(scenario: str) -> None:
 # --- worlds ---
 
 
-def test_computed_columns_are_those_of_the_simulator(small: QuestionSet) -> None:
+def test_computed_columns_agree_with_the_simulator(small: QuestionSet) -> None:
     """Doing nothing changes no cell."""
     for question in small.questions:
         situation = small.situation_of(question)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dqa.core.errors import DataError, UsageError
+from dqa.core.errors import DataError
 from dqa.core.question_set import QuestionSet
 from dqa.loaders.generator import (
     GENERATOR_VERSION,
@@ -35,7 +35,7 @@ def folder(generated: QuestionSet, tmp_path: Path) -> Path:
     return tmp_path / "set"
 
 
-def test_what_is_written_reads_back_equal(generated: QuestionSet, folder: Path) -> None:
+def test_written_questions_are_read_back_equal(generated: QuestionSet, folder: Path) -> None:
     """Questions and situations come back with names, targets, answers and every value."""
     read = read_generated(folder)
     assert not read.defects
@@ -65,7 +65,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
     }
 
 
-def test_the_manifest_says_what_was_generated(folder: Path) -> None:
+def test_the_manifest_describes_the_questions(folder: Path) -> None:
     """Seed, version, options, rule sets of the labels, counts, and a hash of every file."""
     manifest = read_manifest(folder)
     assert manifest.seed == 8
@@ -111,11 +111,3 @@ def test_a_malformed_manifest_is_refused(folder: Path) -> None:
     path.unlink()
     with pytest.raises(DataError, match=f"{MANIFEST}: it does not exist"):
         read_generated(folder)
-
-
-def test_nothing_is_overwritten(generated: QuestionSet, folder: Path) -> None:
-    """A folder that holds something is left as it is."""
-    before = files_of(folder)
-    with pytest.raises(UsageError, match="is not empty"):
-        write_generated(generated, folder, seed=8)
-    assert files_of(folder) == before

@@ -1,4 +1,4 @@
-"""Worlds that are drawn in parts are those of one generator, whatever a world gives."""
+"""Worlds drawn in parts equal those of one generator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dqa.loaders.generator import Difficulty, Mix, generate
 
 
 class AtOnce:
-    """Works all jobs out before the first is asked for, as another machine would."""
+    """Runs all jobs before the first result is read, as another machine does."""
 
     slots = 3
 
@@ -31,8 +31,8 @@ class AtOnce:
         {"count": 10, "difficulty": Difficulty(hops=2, mix=Mix(0.4, 0.6))},
     ],
 )
-def test_parts_are_what_one_generator_draws(asked: dict[str, Any]) -> None:
-    """Also where worlds give fewer questions than they were thought to."""
+def test_parts_equal_the_questions_of_one_generator(asked: dict[str, Any]) -> None:
+    """Also if worlds give fewer questions than expected."""
     mapper = AtOnce()
     parts, whole = generate(seed=3, mapper=mapper, **asked), generate(seed=3, **asked)
     assert parts == whole

@@ -1,4 +1,4 @@
-"""Mixes of distances, questions that deciders get wrong, and what is said where none is left."""
+"""Mixes of distances, questions that deciders get wrong, and errors if no question is left."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCENARIOS = ("locating", "building")
 
 
 class Keeping:
-    """A resistance that keeps about one question in so many, and writes down all; 0 keeps none."""
+    """A resistance that selects about one question in `one_in`, and records all; 0 selects none."""
 
     def __init__(self, one_in: int) -> None:
         self.one_in = one_in
@@ -34,7 +34,7 @@ class Keeping:
         return bool(self.one_in) and crc32(about.encode()) % self.one_in == 0
 
     def keeps(self, situation: Situation, asked: Sequence[LabelledQuestion]) -> Sequence[bool]:
-        """Keep by what a question is about."""
+        """Select by the target of a question."""
         assert {question.situation for question, _ in asked} == {situation.name}
         self.asked += asked
         return [self.holds(labelled) for labelled in asked]
@@ -80,7 +80,7 @@ def test_answers_are_as_far_as_the_mix_says(scenario: str) -> None:
 
 
 def test_bounds_that_one_small_world_cannot_meet_draw_larger_ones() -> None:
-    """Far answers with rivals and a small margin, of which small worlds have none."""
+    """Small worlds have no far answers with rivals and a small margin."""
     bounds = Difficulty(hops=2, rivals=3, max_margin=0.3)
     made = generate(("building",), 12, seed=1, difficulty=bounds)
     assert len(made.questions) == 12
@@ -100,8 +100,8 @@ def test_a_size_that_is_given_does_not_grow() -> None:
     assert "Too tight is hops: loosen it" in said
 
 
-def test_only_what_is_kept_is_there() -> None:
-    """Every question was put to the resistance, with its answer, and was kept by it."""
+def test_only_selected_questions_remain() -> None:
+    """The resistance received every question with its answer, and selected it."""
     keeping = Keeping(3)
     made = generate(SCENARIOS, 5, seed=2, resistance=keeping)
     assert all(map(keeping.holds, made.labelled))
@@ -111,7 +111,7 @@ def test_only_what_is_kept_is_there() -> None:
 
 
 def test_a_resistance_that_leaves_nothing_says_so() -> None:
-    """With what the deciders got right."""
+    """The message counts the right answers of the deciders."""
     sizes = [BuildingSize(6, 12, 10, 14)]
     with pytest.raises(UsageError, match="Too tight is resist: loosen it") as refused:
         generate(("building",), 1, sizes=sizes, resistance=Keeping(0))

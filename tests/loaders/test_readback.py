@@ -1,4 +1,4 @@
-"""Reading back what is not what the schema says."""
+"""Reading a database that differs from the schema."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TRIP = TableSchema(
 
 
 @pytest.mark.parametrize("missing", ["code", "price"])
-def test_a_column_that_is_not_there_is_an_error(missing: str, tmp_path: Path) -> None:
+def test_a_missing_column_is_an_error(missing: str, tmp_path: Path) -> None:
     """SQLite takes a quoted name that it does not know for a text; the reader must not."""
     file = tmp_path / "trips.db"
     there = {"code": "code", "price": "price"} | {missing: "other"}

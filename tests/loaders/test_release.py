@@ -76,7 +76,7 @@ def test_databases_of_equal_content_are_one_situation(tmp_path: Path) -> None:
 def test_defects_are_survived_and_reported_or_raised(
     tmp_path: Path, entries: list[int | dict[str, object]], sql: dict[str, str], problem: str
 ) -> None:
-    """The rest is read and one line says what was wrong; strict raises the same."""
+    """The rest is read, and one line names the problem; with strict it is an error."""
     listed = [locating_entry(e) if isinstance(e, int) else locating_entry(2, **e) for e in entries]
     folder = write_locating(tmp_path, listed, sql)
     question_set = read_release(folder)

@@ -90,7 +90,7 @@ def test_whole_numbers_of_64_bits_are_read_back_whole() -> None:
 
 
 def test_the_release_itself_can_be_written_again(release_dir: Path, tmp_path: Path) -> None:
-    """What was read from the release is read again from the copy, without its defects."""
+    """The copy gives the same questions, without the defects of the release."""
     question_set = read_release(release_dir)
     paths = write_release(question_set, tmp_path / "copy")
     assert list(paths) == sorted(paths)
@@ -100,14 +100,14 @@ def test_the_release_itself_can_be_written_again(release_dir: Path, tmp_path: Pa
 
 
 def test_a_folder_with_something_in_it_is_not_written_to(tmp_path: Path) -> None:
-    """Nobody's files are overwritten."""
+    """Files are not overwritten."""
     question_set = read_release(write_locating(tmp_path, [locating_entry()]))
     with pytest.raises(UsageError, match="is not empty"):
         write_release(question_set, tmp_path)
 
 
-def test_what_the_layout_has_no_room_for_is_refused(tmp_path: Path) -> None:
-    """Nothing is written before all is known to fit."""
+def test_questions_that_do_not_fit_the_layout_are_refused(tmp_path: Path) -> None:
+    """Nothing is written then."""
     question_set = read_release(write_locating(tmp_path / "in", [locating_entry()]))
     ((question, truth),) = question_set.labelled
     for asked, answers, message in (

@@ -1,4 +1,4 @@
-"""Named sets: what a folder has to hold, and what is said where it came out differently."""
+"""Named sets: they are drawn again, and each difference from the manifest is an error."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_set_is_drawn_again_as_it_was(folder: Path, tmp_path: Path) -> None:
-    """Its parts are numbered through, and its files come out to the byte."""
+    """Numbers continue through its parts, and its files are equal to the byte."""
     made = read_set("small")
     assert made.name == "two-small"
     assert made.rule_set == "paper"
@@ -88,7 +88,7 @@ def test_a_set_is_drawn_again_as_it_was(folder: Path, tmp_path: Path) -> None:
     assert again.truths == made.truths
 
 
-def test_what_is_not_wanted_is_not_drawn(folder: Path) -> None:
+def test_other_scenarios_and_worlds_are_not_drawn(folder: Path) -> None:
     """Neither other scenarios nor worlds beyond the limit."""
     assert {q.scenario for q in read_set("small", scenarios=("building",)).questions} == {
         "building"
@@ -122,7 +122,7 @@ CHANGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
 ]
 
 
-def test_what_differs_from_the_manifest_is_named(folder: Path, tmp_path: Path) -> None:
+def test_each_difference_from_the_manifest_is_named(folder: Path, tmp_path: Path) -> None:
     """A world, a question, the generator, a field or a file."""
     path = folder / "manifest.json"
     whole = path.read_text("utf-8")
@@ -139,7 +139,7 @@ def test_what_differs_from_the_manifest_is_named(folder: Path, tmp_path: Path) -
         write_set("small", tmp_path / "again")
 
 
-def test_an_unknown_set_lists_those_there_are() -> None:
+def test_the_error_of_an_unknown_set_lists_the_known_ones() -> None:
     """By the names of the entry points."""
     with pytest.raises(UnknownNameError, match=r"no question set 'hard-2'\. There are: hard-1"):
         dqa.read_set("hard-2")

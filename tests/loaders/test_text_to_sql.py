@@ -1,4 +1,4 @@
-"""BIRD's and Spider's folders as question sets, and what is wrong with them."""
+"""Text-to-SQL folders as question sets, and their defects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def bird(tmp_path: Path) -> Path:
 
 
 def test_birds_form_is_read_with_hints_difficulty_and_gold(bird: Path) -> None:
-    """A database is a place, `evidence` is what the decider is told besides, nothing is loaded."""
+    """Databases are queried in place, and `evidence` becomes the rules."""
     assert reader_of(bird).name == "BIRD's form"
     found = read_questions(bird)
     assert [q.key for q in found.questions] == [

@@ -1,4 +1,4 @@
-"""What can be chosen in the scenarios that list it in their questions."""
+"""Candidates of scenarios that list them in their questions."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tests.scenarios.worlds import questions
 @pytest.mark.parametrize(
     ("scenario", "key", "table"), [("agriculture", "crops", "crop"), ("stocks", "symbols", "stock")]
 )
-def test_candidates_are_those_listed_in_table_order(scenario: str, key: str, table: str) -> None:
-    """All there are where the target lists none; a name that is not there is an error."""
+def test_listed_candidates_are_in_table_order(scenario: str, key: str, table: str) -> None:
+    """Without a list, all are candidates; an unknown name is an error."""
     situation = questions().situation_of(questions().find(f"{scenario}/1"))
     there = [row[0] for row in situation[table].rows()]
     candidates = plugins.scenario(scenario).candidates
     assert candidates(situation, {key: f"{there[2]}, {there[0]}"}) == (there[0], there[2])
     assert candidates(situation, {}) == tuple(there)
-    with pytest.raises(DataError, match="'nobody' is listed"):
-        candidates(situation, {key: f"{there[0]}, nobody"})
+    with pytest.raises(DataError, match="'quince' is listed"):
+        candidates(situation, {key: f"{there[0]}, quince"})
 
 
 def test_a_recorded_question_needs_an_outcome_of_every_candidate() -> None:

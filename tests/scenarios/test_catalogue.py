@@ -1,4 +1,4 @@
-"""Which scenarios there are: ours, those of other packages, and folders that were named."""
+"""Known scenarios: of this project, of other packages, and of registered folders."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_broken_plug_in_is_one_line_and_hides_no_other(
         assert "building" in {found.name for found in scenarios()}
 
 
-def test_a_package_can_say_what_the_user_has_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_package_reaches_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own error is no fault of the package."""
 
     class Refusing:
@@ -77,7 +77,7 @@ def test_a_package_can_say_what_the_user_has_to_do(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_folder_can_be_registered_again_and_is_read_again(tmp_path: Path) -> None:
-    """So that who writes one sees its changes."""
+    """So its author sees changes."""
     folder = Path(shutil.copytree(SUPPLIERS, tmp_path / "mine"))
     assert register(folder).unit == "bill"
     text = (folder / "scenario.toml").read_text("utf-8")
@@ -87,7 +87,7 @@ def test_a_folder_can_be_registered_again_and_is_read_again(tmp_path: Path) -> N
 
 
 def test_two_scenarios_cannot_share_a_name(tmp_path: Path) -> None:
-    """Nobody's questions are asked by another one's rules."""
+    """A question always has the rules of its own scenario."""
     register(SUPPLIERS)
     folder = Path(shutil.copytree(SUPPLIERS, tmp_path / "mine"))
     with pytest.raises(UsageError, match="already used by"):
@@ -99,7 +99,7 @@ def test_two_scenarios_cannot_share_a_name(tmp_path: Path) -> None:
 
 
 def test_a_missing_simulator_or_generator_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message says which part of which scenario is wrong."""
+    """The message names the scenario and the part."""
     found = plugins.scenario("locating")
     for part, value, words in (
         ("simulator", "no_such_package:X", "simulator of scenario 'locating' is no_such_package:X"),
@@ -114,7 +114,7 @@ def test_a_missing_simulator_or_generator_is_named(monkeypatch: pytest.MonkeyPat
             getattr(plugins, part)("locating")
 
 
-def test_an_unknown_scenario_is_told_which_there_are() -> None:
+def test_the_error_of_an_unknown_scenario_lists_the_known_ones() -> None:
     """Also one without a simulator."""
     with pytest.raises(UnknownNameError, match="Did you mean 'stocks'"):
         plugins.scenario("stock")

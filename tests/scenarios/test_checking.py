@@ -1,4 +1,4 @@
-"""The doctor finds what is wrong in a scenario's folder: file, line, and the fault."""
+"""The doctor reports the problems of a scenario's folder with file and line."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def test_an_error_of_the_engine_is_not_reported_as_a_timeout(folder: Path, tmp_p
 
 
 def test_more_rows_than_the_limit_are_too_many_to_choose_from(folder: Path, firm: Path) -> None:
-    """The statement is ended at the limit, and its line told."""
+    """The statement ends at the limit, and its line is reported."""
     many = (
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100001)\n"
         "SELECT i FROM n WHERE $region = $region;\n"
@@ -224,8 +224,8 @@ def test_more_rows_than_the_limit_are_too_many_to_choose_from(folder: Path, firm
     assert "returns more than 100,000 rows: narrow it" in found.problem
 
 
-def test_the_command_tells_and_ends_as_documented(folder: Path, firm: Path) -> None:
-    """0 for a good folder, 1 where there is an error, 2 for what cannot be asked."""
+def test_the_command_prints_and_exits_as_documented(folder: Path, firm: Path) -> None:
+    """0 for a good folder, 1 for an error in it, 2 for a wrong command."""
 
     def run(*arguments: str) -> tuple[int, str]:
         done = CliRunner().invoke(app, ["doctor", *arguments])
@@ -253,8 +253,8 @@ def test_the_command_tells_and_ends_as_documented(folder: Path, firm: Path) -> N
         dqa.check_scenario(folder, firm, target={"regoin": "S"})
 
 
-def test_what_a_policy_hides_is_not_told(folder: Path, firm: Path) -> None:
-    """A hidden column is one that is not there."""
+def test_hidden_columns_do_not_exist(folder: Path, firm: Path) -> None:
+    """The doctor does not name them."""
     policy = dqa.Policy(denied_columns=frozenset({"staff"}))
     found = dqa.check_scenario(folder, firm, policy=policy).findings
     told = "\n".join(one.to_text() for one in found)

@@ -1,4 +1,4 @@
-"""What a scenario has deciders read about a question: on every database, and nothing beyond it."""
+"""The context of a question: equal rows on every database, and only about the question."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_every_database_gives_the_same_rows(scenario: str) -> None:
     assert all(rows and cut is None for _, rows, cut in found[0])
 
 
-def test_building_tells_who_makes_the_goods_and_what_they_lack() -> None:
+def test_the_context_of_building_has_makers_inputs_and_their_makers() -> None:
     """The goods, their makers by id, the makers' inputs, and the makers of those."""
     question = asked("building")
     situation = questions().situation_of(question)

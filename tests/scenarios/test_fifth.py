@@ -1,4 +1,4 @@
-"""A scenario of somebody else's: a folder without Python, read and used as ours are."""
+"""A user's scenario: a folder without Python, used like the shipped ones."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def database(request: pytest.FixtureRequest, questions: QuestionSet) -> Iterator
         yield opened
 
 
-def test_no_scenario_is_known_before_somebody_names_its_folder() -> None:
+def test_a_scenario_is_unknown_until_its_folder_is_named() -> None:
     """And its release is none."""
     assert "suppliers" not in plugins.names("scenario")
     with pytest.raises(UnknownNameError, match="no scenario 'suppliers'"):
@@ -52,7 +52,7 @@ def test_no_scenario_is_known_before_somebody_names_its_folder() -> None:
 
 
 def test_a_release_in_its_own_layout_is_read(questions: QuestionSet) -> None:
-    """Candidates come of a query: one has too few gears, so it cannot be chosen."""
+    """A query lists the candidates: one with too few gears is not among them."""
     assert reader_of(FIFTH / "release").rule_set == "released"
     assert {q.key: questions.truth_of(q).official for q in questions.questions} == ANSWERS
     first, second, third = questions.questions
@@ -62,7 +62,7 @@ def test_a_release_in_its_own_layout_is_read(questions: QuestionSet) -> None:
     assert first.target == {"part": "bolt", "pieces": "100", "days": "5", "warehouse": "north"}
 
 
-def test_what_is_written_reads_back(
+def test_written_questions_are_read_back(
     questions: QuestionSet, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """In both forms, though the stranger's release has one only."""
@@ -82,7 +82,7 @@ def test_outcomes_by_query_are_the_ground_truth(questions: QuestionSet) -> None:
     assert annotations[2].ties == ("Castle", "Dove")
 
 
-def test_decisions_are_scored_by_what_they_cost(questions: QuestionSet) -> None:
+def test_decisions_are_scored_by_their_cost(questions: QuestionSet) -> None:
     """Regret is the money that a worse supplier takes."""
     judge = Judge(questions, "stated")
     question = questions.questions[0]

@@ -1,4 +1,4 @@
-"""Scenarios that decide on a stranger's own database where it is: nothing is read back."""
+"""Scenarios on a user's own database: it is queried in place and not copied."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def nothing_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"{module}.read_situation", None)
 
 
-def test_scores_are_those_of_the_database(location: str) -> None:
+def test_scores_come_from_the_database(location: str) -> None:
     """Candidates, outcomes, shortcuts and regret are statements in its own language."""
     scores_are_those_of_the_database(location, LIVE)
 
@@ -68,10 +68,10 @@ def test_agents_decide_on_it(location: str) -> None:
         ("skip-audit", {"since": "2019-01-01", "least": "much"}, "has to be a number"),
     ],
 )
-def test_a_target_is_held_against_what_may_be(
+def test_a_wrong_target_is_an_error(
     location: str, scenario: str, target: dict[str, str], words: str
 ) -> None:
-    """By type and by value, each with what would be right."""
+    """By type and by value; the message suggests the right one."""
     known = register(LIVE / scenario)
     with (
         closing(dqa.open_database(location)) as database,
@@ -110,7 +110,7 @@ def test_an_outcome_that_is_none_is_an_error(tmp_path: Path, value: str, words: 
         dqa.read_questions(line, location, scenario=LIVE / "close-plant")
 
 
-def test_a_decision_page_escapes_what_it_shows(tmp_path: Path) -> None:
+def test_a_decision_page_escapes_its_content(tmp_path: Path) -> None:
     """It has the question, the statement, its rows and the alternatives, and loads nothing."""
     location = make_embedded("sqlite", tmp_path)
     asked = dqa.AskedQuestion(scenario=str(LIVE / "close-plant"), target=NORTH)

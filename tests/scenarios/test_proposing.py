@@ -1,4 +1,4 @@
-"""A proposed folder is a scenario that works, says what it guessed, and gives nothing away."""
+"""A proposed folder works, marks its guesses, and contains nothing hidden."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_proposal_and_the_examples_are_good(
 
 
 def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path) -> None:
-    """A plant that is to be closed is not the one that sells best: the user says which goal."""
+    """The plant to close is not the one that sells best: the user sets the goal."""
     file = _database(
         tmp_path / "plants.db",
         "CREATE TABLE plant (id INTEGER PRIMARY KEY, name TEXT, revenue REAL);",
@@ -149,14 +149,14 @@ def test_no_decision_is_made_by_guesses_until_they_are_confirmed(tmp_path: Path)
     assert dqa.ask(file, asked, decider="oracle").choice == "small"
 
 
-def test_keys_and_samples_are_told_and_guesses_marked(keyless: Path, tmp_path: Path) -> None:
-    """Where no key is declared, the values suggest one; three samples stand beside each."""
+def test_keys_and_samples_are_written_and_guesses_marked(keyless: Path, tmp_path: Path) -> None:
+    """Without a declared key, the values suggest one; each column has three samples."""
     made = dqa.propose_scenario(keyless, tmp_path / "s")
     confirm(tmp_path / "s")
     text = (tmp_path / "s" / "tables.toml").read_text("utf-8")
     assert 'key = ["id"]  # guess: the database declares no key' in text
     assert '{ name = "qty", type = "integer" },  # e.g. 0, ' in text
-    # A description is told to models as fact, so nothing guessed may stand in one.
+    # Models read a description as a fact, so it must not contain a guess.
     assert not any("description" in column for column in _columns(text))
     assert made.guesses == sum(
         len(re.findall(r"(?:#|--|<!--) guess\b", file.read_text("utf-8")))
@@ -164,12 +164,12 @@ def test_keys_and_samples_are_told_and_guesses_marked(keyless: Path, tmp_path: P
         if file.suffix != ".json"
     )
     rules = read_scenario(tmp_path / "s").rules
-    assert rules.startswith("1. ")  # what is to be done with the rules is no rule
+    assert rules.startswith("1. ")  # the comment about the rules is not a rule
     assert "guess" not in rules
     assert dqa.check_scenario(tmp_path / "s", keyless).is_good
 
 
-def test_names_that_need_quoting_are_quoted_and_no_text_acts(odd: Path, tmp_path: Path) -> None:
+def test_names_are_quoted_and_control_characters_escaped(odd: Path, tmp_path: Path) -> None:
     """Spaces, reserved words, accents, quotes and dollar signs; controls are spelt out."""
     made = dqa.propose_scenario(odd, tmp_path / "s")
     confirm(tmp_path / "s")
@@ -184,6 +184,10 @@ def test_names_that_need_quoting_are_quoted_and_no_text_acts(odd: Path, tmp_path
         assert text.count("[[tables]]") == (3 if file.name == "tables.toml" else 0)  # one in a text
     asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))
     assert dqa.ask(odd, asked, decider="oracle").choice == "Wérk '5'"
+    # The scripted analyst finds the scenario by its tables, as the schema quotes them.
+    trace = dqa.ask(odd, asked, decider="planrag", model="scripted:analyst")
+    assert trace.asked is not None
+    assert trace.choice in [one.candidate for one in trace.asked.alternatives if one.rank == 1]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +240,7 @@ def test_an_outage_ends_a_survey() -> None:
         Surveyor(cast("Database", away)).count("shop")
 
 
-def test_what_a_policy_hides_is_in_no_file(tmp_path: Path) -> None:
+def test_no_file_contains_hidden_data(tmp_path: Path) -> None:
     """Neither a table that is not named, nor a column, a masked value, or a hidden row."""
     file = _database(
         tmp_path / "shop.db",
@@ -267,7 +271,7 @@ def test_what_a_policy_hides_is_in_no_file(tmp_path: Path) -> None:
     assert dqa.check_scenario(tmp_path / "s", file, policy=policy).is_good
 
 
-def test_nothing_is_written_over(keyless: Path, tmp_path: Path) -> None:
+def test_nothing_is_overwritten(keyless: Path, tmp_path: Path) -> None:
     """A folder that holds anything stays as it is; an empty one is taken."""
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine", "utf-8")
@@ -281,29 +285,17 @@ def test_nothing_is_written_over(keyless: Path, tmp_path: Path) -> None:
         assert (tmp_path / "empty" / "tables.toml").stat().st_mode & 0o777 == 0o600
 
 
-def test_the_command_says_what_to_do_next(
+def test_the_command_prints_the_next_steps(
     keyless: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folder is called after what can be chosen."""
+    """The folder is named after the candidates."""
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["init", "--database", str(keyless), "--tables", "supplier"])
     assert "Next: dqa doctor --scenario choose-supplier --database URL" in done.stdout
     assert (tmp_path / "choose-supplier" / "scenario.toml").is_file()
 
 
-def test_the_scripted_analyst_decides_by_a_proposal_with_quoted_names(
-    odd: Path, tmp_path: Path
-) -> None:
-    """It finds the scenario by its tables, as the schema quotes them."""
-    dqa.propose_scenario(odd, tmp_path / "s", question="Which Werk to stop?")
-    confirm(tmp_path / "s")
-    asked = dqa.AskedQuestion(scenario=str(tmp_path / "s"))
-    trace = dqa.ask(odd, asked, decider="planrag", model="scripted:analyst")
-    assert trace.asked is not None
-    assert trace.choice in [one.candidate for one in trace.asked.alternatives if one.rank == 1]
-
-
-def test_what_a_folder_lacks_is_told_when_it_is_asked(odd: Path, tmp_path: Path) -> None:
+def test_a_folder_without_candidates_or_outcomes_is_an_error(odd: Path, tmp_path: Path) -> None:
     """No candidates, and outcomes that are no numbers, are one clear error and no bug of ours."""
     folder = tmp_path / "s"
     dqa.propose_scenario(odd, folder, question="Which Werk to stop?")

@@ -1,4 +1,4 @@
-"""A scenario's folder is read, or refused with file, line, field and how to mend it."""
+"""A scenario's folder is read, or refused with file, line, field and the fix."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def line_of(folder: Path, text: str, name: str = "scenario.toml") -> int:
 
 @pytest.mark.parametrize("name", plugins.names("scenario"))
 def test_a_shipped_scenario_is_read_like_any_folder(name: str) -> None:
-    """What is installed is what its folder says."""
+    """The installed scenario equals its folder."""
     root = Path(__file__).parents[2] / "schemas" / name
     one, other = read_scenario(root), plugins.scenario(name)
     assert one.schema == other.schema
@@ -65,7 +65,7 @@ def test_a_shipped_scenario_is_read_like_any_folder(name: str) -> None:
         ('name = "suppliers"', 'name = "Our Suppliers"', "name", "match pattern"),
     ],
 )
-def test_an_error_names_its_line_and_field_and_how_to_mend_it(
+def test_an_error_names_its_line_its_field_and_the_fix(
     folder: Path, before: str, after: str, field: str, words: str
 ) -> None:
     """One line, whatever is wrong."""
@@ -82,7 +82,7 @@ def test_an_error_names_its_line_and_field_and_how_to_mend_it(
     assert any(name in part for name in names), part
 
 
-def test_an_unknown_field_is_told_what_there_is(folder: Path) -> None:
+def test_the_error_of_an_unknown_field_suggests_a_known_one(folder: Path) -> None:
     """The closest name is proposed."""
     change(folder, "optional = true", "optionel = true")
     with pytest.raises(ParseError, match=r"no field 'optionel' \(did you mean 'optional'"):
@@ -118,7 +118,7 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
         ("outcomes.sql", "SELECT", "SELECT 1;\nSELECT", "it holds 2 statements; write exactly one"),
     ],
 )
-def test_a_name_that_nothing_fills_in_is_found_at_once(
+def test_an_unknown_parameter_is_found_at_once(
     folder: Path, name: str, before: str, after: str, words: str
 ) -> None:
     """Not only when the first question is asked."""
@@ -131,7 +131,7 @@ def test_a_name_that_nothing_fills_in_is_found_at_once(
         assert caught.value.line == line_of(folder, after, name)
 
 
-def test_a_heuristic_asks_about_what_a_question_tells(folder: Path) -> None:
+def test_a_heuristic_uses_the_parameters_of_the_question(folder: Path) -> None:
     """Its statement is one, over the scenario's parameters."""
     name = "heuristics/cheapest-piece.sql"
     change(folder, "$part", "$parts", name)

@@ -1,4 +1,4 @@
-"""A package of somebody else's: the documented scenario, with a generator of its own."""
+"""Another package: the documented scenario, with its own generator."""
 
 from __future__ import annotations
 

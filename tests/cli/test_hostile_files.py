@@ -15,7 +15,6 @@ READING = {
     "recorded.jsonl": "eval --generate 1 --deciders singlerag --record FILE",
     "policy.json": "query SHOP SELECT --policy FILE",
     "own.jsonl": "show own/1 --database SHOP --questions FILE",
-    "candidates.json": "ask --database SHOP --question ? --decider first --candidates-from FILE",
     "rules.md": "ask --database SHOP --question ? --decider first --candidate a --rules FILE",
     "statement.sql": "query SHOP --file FILE",
     "script.sql": "check --dialect sqlite FILE",

@@ -95,7 +95,7 @@ def write_generated(
     Parameters
     ----------
     question_set
-        From `generate` or `generate_like_release`.
+        From `generate`.
     folder
         Where to; created if missing.
     seed

@@ -268,34 +268,3 @@ def test_a_record_replaces_no_file(tmp_path: Path) -> None:
     ):
         dqa.ask(shop, "Which?", candidates=["north"], record=tmp_path / "record.json")
     assert (tmp_path / "record.json").read_text() == "precious"
-
-
-def test_what_commands_do_is_one_call(tmp_path: Path, release_dir: Path) -> None:
-    """Show, annotate, audit, load, list, unload, examine, check and measure."""
-    questions = dqa.read_release(release_dir, scenarios=("building",), limit=2)
-    key = questions.questions[0].key
-    assert dqa.show(questions, key).answer == questions.truth_of(questions.questions[0]).official
-    assert all(label.agrees for label in dqa.annotate(questions, "released"))
-    audited = dqa.audit(questions)
-    dqa.write_audit_page(audited, tmp_path / "audit.html")
-    with pytest.raises(dqa.UsageError, match="exists already"):
-        dqa.write_audit_page(audited, tmp_path / "audit.html")
-    file = tmp_path / "one.db"
-    (there,) = dqa.load(questions, file, question=key)
-    (held,) = dqa.loaded(file)
-    assert (there.done, held.content_hash) == ("loaded", there.content_hash)
-    states = {health.location: health.state for health in dqa.examine([file])}
-    assert states[str(file)] is dqa.HealthState.WORKS
-    assert [gone.name for gone in dqa.unload(file, [held.namespace])] == [there.name]
-    (tmp_path / "s.sql").write_text("SELECT 1;\nDROP TABLE t", "utf-8")
-    checked = dqa.check_files([tmp_path / "s.sql"], "sqlite")
-    assert [(one.line, one.allowed) for one in checked] == [(1, True), (2, False)]
-    assert [one.statement for one in dqa.check_script("SELECT 1; SELECT 2", "sqlite")] == [
-        "SELECT 1",
-        "SELECT 2",
-    ]
-    dqa.evaluate(questions, ["iterrag"], databases=["sqlite"], out=tmp_path / "run")
-    assert dqa.analyse(tmp_path / "run").reference == "iterrag"
-    assert {entry.name for entry in dqa.list_deciders()} >= {"first", "random", "oracle"}
-    kinds = {"scenarios", "deciders", "databases", "simulators", "sets", "worlds", "models"}
-    assert set(dqa.installed()) == kinds

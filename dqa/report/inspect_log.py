@@ -297,9 +297,7 @@ _ROLES: Mapping[str, str] = {"human": "user", "ai": "assistant", "system": "syst
 class _Conversation:
     """A decision as messages and as events of Inspect.
 
-    If several models talk, such as one that plans, each has its own conversation: `messages` are
-    those of the one that acts, and `events` has all. `prompt` is the first prompt of the one that
-    acts, and `traceback` that of a bug that ended the decision.
+    `prompt` is the first prompt, and `traceback` that of a bug that ended the decision.
     """
 
     def __init__(self, events: Iterable[Event], model: str, at: str) -> None:
@@ -308,13 +306,10 @@ class _Conversation:
         self.events: list[Json] = []
         self.traceback: str | None = None
         self._model, self._at = model, at
-        self._talks: dict[str, list[Json]] = {}
+        self._talk: list[Json] = []
         self._open: list[Json] = []
         self._calls = 0
-        listed = list(events)
-        roles = [e.role for e in listed if isinstance(e, PromptEvent | ReplyEvent)]
-        self._main = "agent" if "agent" in roles or not roles else roles[0]
-        for event in listed:
+        for event in events:
             self._add(event)
 
     def _add(self, event: Event) -> None:
@@ -327,7 +322,7 @@ class _Conversation:
                 self._return(event)
             case ParseFailureEvent():
                 problem = str(redacted(event.problem))
-                self._say(event.role, {"role": "user", "content": problem})
+                self._say({"role": "user", "content": problem})
                 self._note("info", source=event.kind, data=problem)
             case _:
                 if isinstance(event, EndingEvent) and event.traceback is not None:
@@ -338,10 +333,9 @@ class _Conversation:
         event = {"event": kind, "timestamp": self._at, "working_start": 0.0}
         self.events.append(event | fields)
 
-    def _say(self, role: str, message: Json) -> None:
-        self._talks.setdefault(role, []).append(message)
-        if role == self._main:
-            self.messages.append(message)
+    def _say(self, *messages: Json) -> None:
+        self._talk += messages
+        self.messages += messages
 
     def _begin(self, event: PromptEvent) -> None:
         """Begin a conversation; a decision may have several, one after the other."""
@@ -349,11 +343,9 @@ class _Conversation:
             {"role": _ROLES.get(role, "user"), "content": str(redacted(text))}
             for role, text in event.messages
         ]
-        self._talks[event.role], self._open = [], []
-        for message in prompt:
-            self._say(event.role, message)
-        if self.prompt is None and event.role == self._main:
-            self.prompt = prompt
+        self._talk, self._open = [], []
+        self._say(*prompt)
+        self.prompt = self.prompt or prompt
 
     def _reply(self, event: ReplyEvent) -> None:
         calls = [self._call(use) for use in event.calls]
@@ -364,14 +356,14 @@ class _Conversation:
         self._note(
             "model",
             model=self._model,
-            role=None if event.role == "agent" else event.role,
-            input=[*self._talks.get(event.role, ())],
+            role=None,
+            input=[*self._talk],
             tools=[],
             tool_choice="auto",
             config={},
             output={"model": self._model, "choices": [choice], "usage": _usage_of(event)},
         )
-        self._say(event.role, message)
+        self._say(message)
 
     def _call(self, use: ToolUse) -> Json:
         self._calls += 1
@@ -389,9 +381,9 @@ class _Conversation:
         result = str(redacted(event.observation))
         error = None if event.error is None else {"type": "unknown", "message": event.error}
         self._note("tool", **call, result=result, error=error, working_time=event.seconds)
-        if self._main in self._talks:
+        if self._talk:
             about = {"tool_call_id": call["id"], "function": call["function"], "error": error}
-            self._say(self._main, {"role": "tool", "content": result, **about})
+            self._say({"role": "tool", "content": result, **about})
 
 
 def _assistant_message(text: str, model: str, reasoning: str = "") -> Json:

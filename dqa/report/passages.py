@@ -26,8 +26,6 @@ class Passage:
         The title.
     step
         Number of the model's reply that it belongs to, from 1; None outside of replies.
-    role
-        The role of the model, where a decider has several.
     tone
         Whether it reports success, a failure or a warning.
     detail
@@ -49,7 +47,6 @@ class Passage:
     kind: str
     title: str = ""
     step: int | None = None
-    role: str = ""
     tone: Tone = ""
     detail: bool = False
     statement: str = ""

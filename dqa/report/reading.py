@@ -83,7 +83,6 @@ class _EventReader:
     """Reads events in order, and remembers what later events refer to."""
 
     def __init__(self) -> None:
-        self._role = ""
         self._task: list[tuple[str, str]] = []
         self._plans: list[tuple[PlanStep, ...]] = []
         self._pending: list[Mapping[str, Any]] = []
@@ -120,28 +119,26 @@ class _EventReader:
 
     def _prompt(self, _: int, data: Mapping[str, Any]) -> Iterator[Passage]:
         messages = [(str(kind), str(text)) for kind, text in data.get("messages", ())]
-        role = _text(data, "role")
         task = _sections(messages[-1][1]) if messages else []
         for kind, text in messages[:-1]:
-            yield Passage("prompt", f"Prompt, {kind}", role=role, text=text, detail=True)
+            yield Passage("prompt", f"Prompt, {kind}", text=text, detail=True)
         for section in task:
             if section not in self._task:
-                yield Passage("prompt", section[0] or "Task", role=role, text=section[1])
+                yield Passage("prompt", section[0] or "Task", text=section[1])
         self._task = task
 
     def _reply(self, step: int, data: Mapping[str, Any]) -> Iterator[Passage]:
-        self._role = _text(data, "role")
         calls = list(data.get("calls") or ())
         self._pending = [call for call in calls if call["tool"] in (QUERY, *SIMULATING)]
         if reasoning := _text(data, "reasoning").strip():
-            yield Passage("reasoning", "reasoning", step, self._role, text=reasoning)
+            yield Passage("reasoning", "reasoning", step, text=reasoning)
         thought = data.get("thought")
         if thought is None:
             calls_text = "\n".join(f"{call['tool']}: {_request(call['input'])}" for call in calls)
             text = _text(data, "text") or calls_text or "(empty)"
-            yield Passage("reply", "reply", step, self._role, text=text)
+            yield Passage("reply", "reply", step, text=text)
         elif str(thought).strip():
-            yield Passage("thought", "thought", step, self._role, text=str(thought))
+            yield Passage("thought", "thought", step, text=str(thought))
 
     def _plan(self, step: int, data: Mapping[str, Any]) -> Iterator[Passage]:
         plan = read_plan(_text(data, "text"))
@@ -150,15 +147,15 @@ class _EventReader:
         number = len(self._plans)
         title = "plan" if number == 1 else f"plan {number} (+ new, - gone)"
         items = tuple(_changes(old, plan.steps))
-        yield Passage("plan", title, step, self._role, items=items, notes=plan.beside)
+        yield Passage("plan", title, step, items=items, notes=plan.beside)
 
     def _retrieval(self, step: int, data: Mapping[str, Any]) -> Iterator[Passage]:
         self._pending = self._pending[1:]
         yield called_passage(step, data)
 
     def _failure(self, step: int, data: Mapping[str, Any]) -> Iterator[Passage]:
-        title, role = "this reply could not be used", _text(data, "role") or self._role
-        yield Passage("failure", title, step, role, "bad", text=_text(data, "problem"))
+        problem = _text(data, "problem")
+        yield Passage("failure", "this reply could not be used", step, tone="bad", text=problem)
 
     def _outage(self, step: int, _: Mapping[str, Any]) -> Iterator[Passage]:
         """Show the calls that a database failed on; faults describe a provider's failures."""

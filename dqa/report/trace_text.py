@@ -63,7 +63,6 @@ class _Writer:
 
     def __init__(self, passages: Sequence[Passage], *, full: bool) -> None:
         self._passages, self._full = passages, full
-        self._several_roles = len({passage.role for passage in passages} - {""}) > 1
 
     def blocks(self) -> Iterator[tuple[Passage, str, list[_Line]]]:
         """Yield each passage that is shown, with its title and its lines."""
@@ -72,11 +71,10 @@ class _Writer:
                 yield passage, self._title(passage), self._lines(passage)
 
     def _title(self, passage: Passage) -> str:
-        role = f" ({self._short(passage.role)})" if self._several_roles and passage.role else ""
         title = self._short(passage.title)
         if passage.step is not None:
-            return f"Step {passage.step}{role}: {title}"
-        return title if passage.kind == "heading" else f"{title[:1].upper()}{title[1:]}{role}"
+            return f"Step {passage.step}: {title}"
+        return title if passage.kind == "heading" else f"{title[:1].upper()}{title[1:]}"
 
     def _lines(self, passage: Passage) -> list[_Line]:
         lines = self._items(passage)

@@ -211,19 +211,6 @@ def test_the_columns_of_a_table_and_their_types_are_these(run: api.Run, tmp_path
     assert list(COLUMNS) == list(ExportedDecision.model_fields)
 
 
-@pytest.mark.parametrize("as_format", ["jsonl", "inspect"])
-def test_a_run_in_a_store_is_exported_as_one_in_a_folder(
-    dqa: Command, kept: Path, tmp_path: Path, as_format: str
-) -> None:
-    """With the seconds of its traces, by a store's name as by its URL."""
-    store = tmp_path / "runs.db"
-    api.copy_run(kept, f"{store}#run")
-    for name, run in {"folder": str(kept), "store": f"sqlite:///{store}#run"}.items():
-        assert dqa("export", run, "--format", as_format, "--out", tmp_path / name).code == 0
-    one, other = (_files(tmp_path / name) for name in ("folder", "store"))
-    assert one == other
-
-
 def _files(place: Path) -> dict[str, bytes]:
     found = place.iterdir() if place.is_dir() else (place,)
     return {path.name if place.is_dir() else "": path.read_bytes() for path in found}

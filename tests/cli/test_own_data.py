@@ -12,7 +12,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import ladybug
 import pytest
 
 import dqa as api
@@ -96,30 +95,6 @@ def test_named_tables_are_a_policy_within_the_policy(shop: Path) -> None:
         api.open_database(shop, policy=policy, tables=["salary"])
     with closing(api.open_database(shop, policy=policy, tables=["supplier"])) as database:
         assert database.schema().to_text() == "supplier(id: INTEGER, name: TEXT) key (id)"
-
-
-def test_relationships_of_other_labels_are_not_followed(tmp_path: Path) -> None:
-    """A path between named labels does not go through what is not named."""
-    path = tmp_path / "graph.lbug"
-    with ladybug.Database(str(path)) as made, ladybug.Connection(made) as connection:
-        for statement in (
-            "CREATE NODE TABLE Person(name STRING PRIMARY KEY)",
-            "CREATE NODE TABLE City(name STRING PRIMARY KEY)",
-            "CREATE NODE TABLE Card(no STRING PRIMARY KEY)",
-            "CREATE REL TABLE LIVES(FROM Person TO City)",
-            "CREATE REL TABLE OWNS(FROM Person TO Card)",
-            "CREATE REL TABLE SENT(FROM Card TO City)",
-            "CREATE (:Person {name: 'A'})-[:OWNS]->(:Card {no: '1'})-[:SENT]->(:City {name: 'R'})",
-        ):
-            connection.execute(statement)
-    with closing(api.open_database(path, tables=["person", "City"])) as database:
-        assert [edge.label for edge in database.schema().edges] == ["LIVES"]
-        assert database.query("MATCH (:Person)-[:LIVES]->(c:City) RETURN c.name").rows == ()
-        for between in ("[*]", "[:OWNS|SENT*1..2]"):
-            with pytest.raises(api.QueryError):
-                database.query(f"MATCH (:Person)-{between}->(:City) RETURN count(*)")
-    with pytest.raises(api.UsageError, match="'OWNS' joins no labels that are named"):
-        api.open_database(path, tables=["Person", "OWNS"])
 
 
 def test_candidates_and_rules_are_options_and_reach_the_model(

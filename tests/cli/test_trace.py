@@ -82,9 +82,9 @@ def test_hostile_text_is_spelt_out_wherever_it_stands(
     text = shown(
         capsys,
         Passage("heading", h, text=h),
-        Passage("prompt", h, role=h, text=h, detail=True),
-        Passage("plan", h, 1, h, items=(("kept", h), ("new", h)), notes=(h,)),
-        Passage("reply", h, 1, "other", text=h),
+        Passage("prompt", h, text=h, detail=True),
+        Passage("plan", h, 1, items=(("kept", h), ("new", h)), notes=(h,)),
+        Passage("reply", h, 1, text=h),
         Passage("called", h, 1, statement=h, translated=h, status=h, columns=(h,), rows=((h,),)),
         Passage("called", h, 1, tone="bad", statement=h, status=h, text=h),
         Passage("called", h, columns=(h,), rows=(([h],),)),

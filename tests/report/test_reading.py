@@ -66,13 +66,13 @@ def event(kind: str, step: int, data: Mapping[str, Any]) -> Event:
     return event_from_json({"kind": kind, "step": step, **data})
 
 
-def replied(step: int, thought: str | None, role: str = "agent", **data: Any) -> Event:
+def replied(step: int, thought: str | None, **data: Any) -> Event:
     """Return the event of a reply."""
     spoken: dict[str, Any] = {
         "text": f"the reply {step}",
         "thought": thought,
         "calls": [],
-        "role": role,
+        "role": "agent",
     }
     return event("reply", step, spoken | data)
 
@@ -115,7 +115,7 @@ def test_passages_follow_the_events() -> None:
         event("answer", 3, {"text": "a1"}),
     )
     thought, plan, statement, simulation, last = between(told(*events))
-    assert thought == Passage("thought", "thought", 1, "agent", text="first this")
+    assert thought == Passage("thought", "thought", 1, text="first this")
     assert plan.items == (("kept", "Look"), ("kept", "Decide"))
     assert statement == Passage(
         "called",
@@ -180,24 +180,20 @@ def test_the_statement_that_a_database_failed_on_is_shown() -> None:
     assert worth.text == "A failure of the database ended the run, which says nothing. gone"
 
 
-def test_two_models_are_told_apart_and_their_task_is_shown_once() -> None:
-    """A plan is the planner's, a thought the agent's."""
+def test_the_same_task_of_a_later_prompt_is_shown_once() -> None:
+    """Only what is new in it, and the messages before it in a full view."""
     task = ["human", "# Question\nWhere?\n\n# Rules\nNone."]
-    events = (
-        event("prompt", 0, {"messages": [["system", "plan"], task], "role": "planner"}),
-        replied(1, "hm", "planner"),
-        event("plan", 1, {"text": "Look"}),
-        event("prompt", 1, {"messages": [["system", "act"], task], "role": "agent"}),
-        replied(2, "so"),
-    )
-    system, question, rules, _, plan, second, thought = between(told(*events))
-    assert (system.title, system.text, system.detail) == ("Prompt, system", "plan", True)
+    events = [
+        event("prompt", step, {"messages": [["system", text], task], "role": "agent"})
+        for step, text in enumerate(("plan", "act"))
+    ]
+    first, question, rules, second = between(told(*events))
+    assert (first.title, first.text, first.detail) == ("Prompt, system", "plan", True)
     assert [(one.title, one.text) for one in (question, rules)] == [
         ("Question", "Where?"),
         ("Rules", "None."),
     ]
-    assert (second.text, second.role) == ("act", "agent")
-    assert (plan.role, thought.role) == ("planner", "agent")
+    assert second.text == "act"
 
 
 def test_a_decider_without_events_shows_its_evidence() -> None:

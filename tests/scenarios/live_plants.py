@@ -124,7 +124,7 @@ GRAPH_SUM = "MATCH (n:LivePlant) RETURN n.region AS region, SUM(n.cost) AS cost 
 
 
 def scores_are_those_of_the_database(location: str, folder: Path) -> None:
-    """Require that questions are judged by outcomes from the database, with regret and shortcuts."""
+    """Require that outcomes of the database judge questions, with regret and shortcuts."""
     close, skip = folder / "close-plant", folder / "skip-audit"
     found = dqa.read_questions([{"target": NORTH}], location, scenario=close)
     (question,) = found.questions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -68,11 +68,41 @@ class ScriptStatement:
     problem: str | None = None
 
     @classmethod
-    def of(cls, script: str, start: int, end: int, problem: str = "", position: int = 0) -> Self:
-        """Return a part of a script; `problem` is at a position."""
-        line, wrong = (script.count("\n", 0, place) + 1 for place in (start, position))
-        found = f"line {wrong}: {problem}" if problem else None
-        return cls(script[start:end].rstrip(), line, found)
+    def split(
+        cls,
+        script: str,
+        tokens: Iterable[tuple[int, int, bool]],
+        problem: str = "",
+        position: int = 0,
+    ) -> Iterator[Self]:
+        """Yield the statements of a script.
+
+        Parameters
+        ----------
+        script
+            The script.
+        tokens
+            Where each token begins and ends, and whether it is a semicolon.
+        problem, position
+            Why the rest of the script cannot be read with certainty, and from where on.
+        """
+        first, last = None, 0
+        for start, end, is_semicolon in tokens:
+            if not is_semicolon:
+                first = start if first is None else first
+            elif first is not None:
+                yield cls(script[first:last].rstrip(), _line_of(script, first))
+                first = None
+            last = end
+        if problem:
+            first = len(script) - len(script[last:].lstrip()) if first is None else first
+            last, problem = len(script), f"line {_line_of(script, position)}: {problem}"
+        if first is not None:
+            yield cls(script[first:last].rstrip(), _line_of(script, first), problem or None)
+
+
+def _line_of(script: str, position: int) -> int:
+    return script.count("\n", 0, position) + 1
 
 
 def require_dialect(dialect: str) -> None:

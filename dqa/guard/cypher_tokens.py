@@ -136,22 +136,16 @@ def _match_bracket(text: str, opened: list[int], found: Tokens) -> None:
 
 
 def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
-    """Yield the statements of a script, which semicolons end."""
-    start: int | None = None
-    end = 0
+    """Return the statements of a script, which semicolons end."""
+    found: list[tuple[int, int, bool]] = []
     for match in _pattern(dialect).finditer(script):
         kind = match.lastgroup or ""
         begins = match.start(kind)
         if kind == "other":
-            rest = begins if start is None else start
-            yield ScriptStatement.of(script, rest, len(script), _why(script, begins), begins)
-            return
-        if kind == "end" or match[kind] == ";":
-            if start is not None:
-                yield ScriptStatement.of(script, start, end)
-            start = None
-        elif kind != "comment":
-            start, end = begins if start is None else start, match.end()
+            return ScriptStatement.split(script, found, _why(script, begins), begins)
+        if kind not in {"comment", "end"}:
+            found.append((begins, match.end(), match[kind] == ";"))
+    return ScriptStatement.split(script, found)
 
 
 def gap(statement: str, found: Tokens, i: int) -> str:

@@ -98,7 +98,7 @@ def read_text(statement: str, dialect: str) -> StatementText:
 
 
 def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
-    """Yield the statements of a script.
+    """Return the statements of a script.
 
     Other programs may run the script as it was written. From the first position on that servers
     could read differently, the rest is one statement with a problem.
@@ -115,22 +115,8 @@ def statements(script: str, dialect: str) -> Iterator[ScriptStatement]:
         except Refusal as refusal:
             problem = problem or str(refusal)
             end = script.rfind("\n", 0, end - 1) + 1
-    first: Token | None = None
-    last = 0
-    for token in tokens:
-        if token.token_type is not TokenType.SEMICOLON:
-            first = first or token
-        elif first is not None:
-            yield ScriptStatement.of(script, first.start, last)
-            first = None
-        last = token.end + 1
-    if problem:
-        rest = last + len(script[last:]) - len(script[last:].lstrip())
-        yield ScriptStatement.of(
-            script, rest if first is None else first.start, len(script), problem, end
-        )
-    elif first is not None:
-        yield ScriptStatement.of(script, first.start, last)
+    pieces = ((t.start, t.end + 1, t.token_type is TokenType.SEMICOLON) for t in tokens)
+    return ScriptStatement.split(script, pieces, problem, end)
 
 
 def _tokens(statement: str, dialect: str) -> list[Token]:

@@ -7,15 +7,15 @@ they return rows, the twin must return the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextlib import ExitStack
 
 import dqa
 from dqa.core.database import Database, Limits
 from dqa.core.errors import QueryError
 from dqa.guard import Audit, AuditEntry, Policy
 from tests.guard.case_files import FOLDER
+from tests.guard.hiding_sql import SHADOWS, SqlAttacks
 
 COUNT = 100
 DEEP_COUNT = 500
@@ -82,84 +82,61 @@ KINDS: Mapping[str, tuple[Policy, tuple[str, str, str]]] = {
 which has nothing but what may be read."""
 
 
-@dataclass
-class Outcome:
-    """How many statements were answered, and what they reveal."""
+def attack(
+    backend: str, kind: str, count: int, url: str | None = None, policy: Policy | None = None
+) -> tuple[int, list[str]]:
+    """Run generated statements under a kind of policy, or under another one.
 
-    answered: int = 0
-    leaks: list[str] = field(default_factory=list)
-
-
-@contextmanager
-def opened(
-    backend: str,
-    contents: tuple[str, ...],
-    policy: Policy,
-    url: str | None = None,
-) -> Iterator[tuple[Database, Database, Database, list[AuditEntry]]]:
-    """Open the two databases with a policy, their twin, and the list of audit entries."""
+    Returns
+    -------
+    tuple[int, list[str]]
+        How many statements were answered, and what they reveal.
+    """
+    own, contents = KINDS[kind]
+    secrets = SECRETS[:1] if kind == "denied columns" else SECRETS
     entries: list[AuditEntry] = []
     audit = Audit(sink=entries.append)
     with ExitStack() as stack:
-        one, two = (
-            stack.enter_context(
-                dqa.temporary_database(
-                    content, backend, url, policy=policy, audit=audit, isolation="none"
-                )
+
+        def opened(content: str, policy: Policy | None, audit: Audit | None) -> Database:
+            temporary = dqa.temporary_database(
+                content, backend, url, policy=policy, audit=audit, isolation="none"
             )
-            for content in contents[:2]
-        )
-        twin = stack.enter_context(
-            dqa.temporary_database(contents[2], backend, url, isolation="none")
-        )
-        yield one, two, twin, entries
+            return stack.enter_context(temporary)
+
+        one, two = (opened(content, policy or own, audit) for content in contents[:2])
+        twin = opened(contents[2], None, None)
+        assert policy or [table.name for table in one.schema().tables][-2:] == ["orders", "totals"]
+        answered, leaks = 0, list[str]()
+        for statement in (*SqlAttacks(one.dialect, 15).statements(count), *SHADOWS):
+            entries.clear()
+            found, other = _answer(one, statement), _answer(two, statement)
+            if found != other:
+                leaks.append(f"{statement}\n  differs: {found}\n  from: {other}")
+            shown = repr(found) + "".join(
+                f"{entry.reason}{entry.error}{entry.translated}" for entry in entries
+            )
+            for secret in (*secrets, *INSERTED):
+                if secret in shown and secret not in statement:
+                    leaks.append(f"{statement}\n  shows {secret}: {shown}")
+            if found[0] == "rows":
+                answered += 1
+                plain = _answer(twin, statement)
+                if plain[0] == "rows" and _flat(plain[2]) != _flat(found[2]):
+                    leaks.append(f"{statement}\n  returns {found}\n  and not {plain}")
+    return answered, leaks
 
 
-def hidden_by(kind: str) -> tuple[str, ...]:
-    """Return the parts of values that a kind of policy hides."""
-    return SECRETS[:1] if kind == "denied columns" else SECRETS
-
-
-def attack(
-    one: Database,
-    two: Database,
-    twin: Database,
-    entries: list[AuditEntry],
-    statements: list[str],
-    *,
-    secrets: tuple[str, ...] = SECRETS,
-) -> Outcome:
-    """Run each statement, and return what it reveals."""
-    outcome = Outcome()
-    for statement in statements:
-        entries.clear()
-        told, other = _told(one, statement), _told(two, statement)
-        if told != other:
-            outcome.leaks.append(f"{statement}\n  differs: {told}\n  from: {other}")
-        shown = repr(told) + "".join(
-            f"{entry.reason}{entry.error}{entry.translated}" for entry in entries
-        )
-        for secret in (*secrets, *INSERTED):
-            if secret in shown and secret not in statement:
-                outcome.leaks.append(f"{statement}\n  shows {secret}: {shown}")
-        if told[0] == "rows":
-            outcome.answered += 1
-            plain = _told(twin, statement)
-            if plain[0] == "rows" and _flat(plain[2]) != _flat(told[2]):
-                outcome.leaks.append(f"{statement}\n  gives {told}\n  and not {plain}")
-    return outcome
-
-
-def _told(database: Database, statement: str) -> tuple[object, ...]:
+def _answer(database: Database, statement: str) -> tuple[object, ...]:
     """Return the whole answer; of an error also its causes."""
     try:
         rows = database.query(statement, ALL)
     except QueryError as error:
-        said, cause = [], error.__cause__
+        messages, cause = [], error.__cause__
         while cause is not None:
-            said.append(str(cause))
+            messages.append(str(cause))
             cause = cause.__cause__
-        return type(error).__name__, str(error), tuple(said)
+        return type(error).__name__, str(error), tuple(messages)
     return "rows", rows.columns, sorted(rows.rows, key=repr), rows.translated
 
 

@@ -118,22 +118,9 @@ def built(path: Path, policy: Policy, other: str) -> Database:
     secrets = {"Person": f"'{other}'", "City": "'s2'" if seen else f"'{other}'"}
     if policy is POLICIES["labels"]:
         secrets["Person"] = "'s1'"
-    for statement in (
-        "CREATE NODE TABLE Person(name STRING PRIMARY KEY, secret STRING)",
-        "CREATE NODE TABLE City(name STRING PRIMARY KEY, secret STRING)",
-        "CREATE NODE TABLE Secret(name STRING PRIMARY KEY)",
-        "CREATE REL TABLE KNOWS(FROM Person TO Person, since INT64)",
-        "CREATE REL TABLE LIVES(FROM Person TO City)",
-        "CREATE REL TABLE HATES(FROM Person TO Secret)",
-        f"CREATE (:Person {{name: 'Ann', secret: {secrets['Person']}}})",
-        "CREATE (:Person {name: 'Bob', secret: 's1'})"
-        if other == "s1" or policy is POLICIES["labels"]
-        else "CREATE (:Person {name: 'Bob'})",
-        f"CREATE (:City {{name: 'Oslo', secret: {secrets['City']}}})",
-        "MATCH (a:Person), (b:Person) WHERE a.name < b.name CREATE (a)-[:KNOWS {since: 1}]->(b)",
-        "MATCH (a:Person), (b:City) CREATE (a)-[:LIVES]->(b)",
-    ):
-        connection.execute(statement)
+    bob = "" if other != "s1" and policy is not POLICIES["labels"] else ", secret: 's1'"
+    for statement in CASES["graph"]:
+        connection.execute(statement.format(**secrets, bob=bob))
     if policy.labels is not None and other == "s1":
         connection.execute("CREATE (:Secret {name: 'x'})")
         connection.execute("MATCH (a:Person), (b:Secret) CREATE (a)-[:HATES]->(b)")

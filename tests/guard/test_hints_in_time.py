@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Event
-from time import sleep
 
 import pytest
 
-from dqa.core.database import Kind, Limits, Rows, timed_out
+from dqa.core.database import Kind, Limits, Rows
 from dqa.core.errors import StatementError, StatementTimeoutError, UnknownReferenceError
 from dqa.core.schema import DatabaseSchema, EdgeInfo, Field, NodeInfo, TableInfo
 from dqa.core.session import Session
@@ -77,19 +76,6 @@ def test_an_error_that_is_not_about_names_reads_no_schema() -> None:
     with pytest.raises(StatementError, match="crashed"):
         GuardedDatabase(session).query("SELECT name FROM shop", SHORT)
     assert session.reads == 0
-
-
-def test_a_timeout_names_the_whole_limit() -> None:
-    """Otherwise the message differs each time, and a recording has no reply to it."""
-
-    class Slow(GuardedDatabase):
-        def _ran(self, statement: str, text: str, limits: Limits, until: float) -> Rows:
-            sleep(0.15)  # a backend may look into a statement before it runs
-            return super()._ran(statement, text, limits, until)
-
-    session = FailingSession(lambda limits: timed_out(limits, "relational"))
-    with pytest.raises(StatementTimeoutError, match=r"stopped after 2 seconds\. Write"):
-        Slow(session).query("SELECT name FROM shop", Limits(seconds=2.0))
 
 
 class GraphSession(FailingSession):

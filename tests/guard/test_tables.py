@@ -77,7 +77,7 @@ def test_a_database_answers_as_its_twin_without_the_hidden_part(
     """What runs has the same rows; what does not run says nothing of the hidden part."""
     databases, twin = opened
     database = databases[policy]
-    wrong = []
+    wrong, ran = [], 0
     for statement in (
         *CASES["statements"],
         *CASES[database.dialect],
@@ -85,6 +85,7 @@ def test_a_database_answers_as_its_twin_without_the_hidden_part(
     ):
         found, expected = _rows(database, statement), _rows(twin, statement)
         if isinstance(found, Rows) and isinstance(expected, Rows):
+            ran += 1
             if _values(found) != _values(expected):
                 wrong.append(f"{statement}: {found} and not {expected}")
         elif isinstance(found, Rows):
@@ -93,16 +94,7 @@ def test_a_database_answers_as_its_twin_without_the_hidden_part(
         if "99000" in str(shown):
             wrong.append(f"{statement} reveals {found}")
     assert wrong == []
-
-
-def test_whole_rows_stars_and_joins_are_read(
-    opened: tuple[dict[str, Database], Database],
-) -> None:
-    """A policy needs no rules for them."""
-    database = opened[0]["denied"]
-    assert database.query("SELECT * FROM emp").columns == ("id", "name", "dept_id")
-    for statement in CASES["statements"][:9]:
-        assert isinstance(_rows(database, statement), Rows), statement
+    assert ran >= 18
 
 
 def test_descriptions_come_from_the_visible_schema(
@@ -152,13 +144,6 @@ def test_a_denied_column_needs_the_columns_of_its_table() -> None:
     with pytest.raises(RefusedStatementError, match="with its database"):
         dqa.guard.require("SELECT id FROM emp", "sqlite", policy)
     assert check("SELECT id FROM dept", "sqlite", policy).allowed
-
-
-def test_no_pragma_of_duckdb_names_a_file_or_the_machine() -> None:
-    """Those that describe a table are read-only descriptions, and allowed."""
-    for source in ("pragma_database_list", "pragma_version()", "pragma_platform()"):
-        assert not check(f"SELECT * FROM {source}", "duckdb").allowed
-    assert check("SELECT * FROM pragma_table_info('emp')", "duckdb").allowed
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])

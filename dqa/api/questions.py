@@ -310,7 +310,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
     if scenarios is not None:
         scenarios = [plugins.scenario(scenario_name(name)).name for name in scenarios]
     resistance = resistance_of(resist, deciding or Deciding(seed=seed), calls, options)
-    with open_mapper(options) as mapper:
+    with open_mapper(options) as map_jobs:
         return generate_questions(
             *(scenarios, count, seed),
             sizes=sizes,
@@ -318,7 +318,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the caller)
             per_database=per_database,
             like_release=like_release,
             resistance=resistance,
-            mapper=mapper,
+            map_jobs=map_jobs,
         )
 
 

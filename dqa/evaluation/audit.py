@@ -333,8 +333,8 @@ def simulate_all(
     for question in question_set.questions:
         if question.key not in simulated:
             found[question.key] = _recorded(question_set, question)
-    with open_mapper(options) as mapper:
-        for outcomes in mapper.map(SimulationGroup.outcomes, groups):
+    with open_mapper(options) as map_jobs:
+        for outcomes in map_jobs(SimulationGroup.outcomes, groups):
             found |= outcomes
     return [found[question.key] for question in question_set.questions]
 

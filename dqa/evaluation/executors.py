@@ -6,19 +6,18 @@ import os
 import pickle
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import copy_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from dqa.core.decision import Usage
 from dqa.core.distribution import install_command
 from dqa.core.errors import MissingKeyError, UsageError
 from dqa.core.interpreters import describe_exit, start_process
-from dqa.core.jobs import IN_ORDER, Mapper
 from dqa.evaluation.build import BuiltRun
 from dqa.evaluation.connecting import GivenObjects
 from dqa.evaluation.options import DEFAULT_ENGINE, CallOptions, EngineOptions, RunOptions
@@ -224,13 +223,13 @@ def open_executor(
 
 
 @contextmanager
-def open_mapper(options: EngineOptions = DEFAULT_ENGINE) -> Iterator[Mapper]:
-    """Give what runs independent jobs: this process, or a cluster; errors as `open_executor`."""
+def open_mapper(options: EngineOptions = DEFAULT_ENGINE) -> Iterator[Callable[..., Iterator[Any]]]:
+    """Give `map` of this process or of a cluster; errors as `open_executor`."""
     if options.engine == "ray":
         with open_ray(options) as cluster:
-            yield cluster
+            yield cluster.map
     else:
-        yield IN_ORDER
+        yield map
 
 
 def open_ray(options: EngineOptions) -> AbstractContextManager[RayCluster]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -44,7 +45,7 @@ def test_a_cluster_that_nobody_names_is_not_joined(monkeypatch: pytest.MonkeyPat
     asked: list[str] = []
     monkeypatch.setattr(ray, "init", lambda address, **_: asked.append(address))
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    monkeypatch.setattr("dqa.evaluation.ray_cluster.RayCluster", lambda: None)
+    monkeypatch.setattr("dqa.evaluation.ray_cluster.RayCluster", lambda: SimpleNamespace(map=map))
     for address, variable, joined in (
         (None, None, "local"),
         (None, "", "local"),

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import count as count_from
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 from dqa import plugins
 from dqa.core.errors import UnknownNameError, UsageError
-from dqa.core.jobs import IN_ORDER, Mapper
 from dqa.core.question_set import QuestionSet
 from dqa.core.situation import Situation
 from dqa.core.truth import LabelledQuestion
 from dqa.scenarios import registered, scenario_name
 from dqa.scenarios.catalogue import scenarios as known_scenarios
 from dqa.scenarios.generation import Difficulty, Drawn, Request, Resistance, Size, require
+
+MapJobs: TypeAlias = Callable[..., Iterator[Any]]
+"""Calls a function of a module with each job, as `map` does, here or on other machines."""
 
 
 def judged_scenarios() -> tuple[str, ...]:
@@ -46,7 +48,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
     per_database: int | None = None,
     like_release: bool = False,
     resistance: Resistance | None = None,
-    mapper: Mapper = IN_ORDER,
+    map_jobs: MapJobs = map,
 ) -> QuestionSet:
     """Generate `count` questions of each scenario, with their worlds.
 
@@ -76,8 +78,8 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         databases, and its mean sizes over questions; that fixes everything else but the seed.
     resistance
         Tells which questions to keep; None for all.
-    mapper
-        Where worlds are drawn.
+    map_jobs
+        Draws the worlds: as `map`, or on other machines.
 
     Returns
     -------
@@ -108,7 +110,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         known = (found.name for found in known_scenarios() if found.generator is not None)
         released = [name for name in known if plugins.generator(name).release is not None]
         seeds = [(location, seed) for location in _locations(released)]
-        return gather(named, mapper.map(_draw_like_release, seeds))
+        return gather(named, map_jobs(_draw_like_release, seeds))
     if isinstance(sizes, Mapping):
         sizes = tuple(size_of(scenario, numbers) for scenario, numbers in sizes.items())
     count = 10 if count is None else count
@@ -125,7 +127,7 @@ def generate(  # noqa: PLR0913  (each is a question of its own to the user)
         for name in wanted
     ]
     # Deciders to resist stay in this process.
-    run = (IN_ORDER if resistance is not None else mapper).map
+    run = map if resistance is not None else map_jobs
     jobs = list(zip(_locations(wanted), requests, strict=True))
     return gather(f"generated-{seed}", run(_draw, jobs))
 

@@ -41,7 +41,7 @@ def test_a_fraction_has_six_digits_and_nothing_else_changes(number: Value, shown
 
 
 def test_different_values_of_a_column_are_told_apart() -> None:
-    """A ranking stays one; what differs by rounding alone looks the same, and shortly."""
+    """A ranking stays; values that differ only by rounding look the same."""
     cells = (43.24280297123, 43.24280302456, 0.1 + 0.2, 0.3, 7 / 3)
     shown = [row[0] for row in round_rows([(cell,) for cell in cells], 6)]
     assert shown == [43.24280297, 43.24280302, 0.3, 0.3, 2.33333]

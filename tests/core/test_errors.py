@@ -6,7 +6,7 @@ from dqa.core.errors import ParseError, UnknownNameError
 
 
 def test_an_unknown_name_lists_what_there_is_and_what_was_meant() -> None:
-    """The message mends the mistake."""
+    """The message has the correction."""
     error = UnknownNameError("decider", "plenrag", ["planrag", "iterrag"])
     assert str(error) == (
         "There is no decider 'plenrag'. There are: iterrag, planrag. Did you mean 'planrag'?"

@@ -1,4 +1,4 @@
-"""Files that others made are read within bounds, and ours are their owner's alone."""
+"""Foreign files are read within bounds, and only their owner can read ours."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from dqa.core.files import (
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe of POSIX")
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    """Nobody may ever write to it."""
+    """A reader would wait for ever."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     link = tmp_path / "link"
@@ -117,7 +117,7 @@ def _mode(path: Path) -> int:
 
 
 def test_what_we_write_is_its_owners_alone(tmp_path: Path) -> None:
-    """Whatever the process lets others do by default; what is there keeps its mode."""
+    """Independent of the umask; existing files and folders keep their modes."""
     before = os.umask(0o000)
     try:
         folder = tmp_path / "a" / "b" / "c"
@@ -144,7 +144,7 @@ def test_what_we_write_is_its_owners_alone(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_no_half_file_behind() -> None:
-    """What was there before stays there."""
+    """An existing file stays."""
     with pytest.raises(OSError, match="No space"):
         write_private(Path("/dev/full"), "x" * 100_000)
     assert Path("/dev/full").exists()

@@ -1,4 +1,4 @@
-"""Plans become steps however they are written."""
+"""Plans of every form become steps."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_prose_lists_with_then() -> None:
 
 
 def test_what_stands_beside_the_steps_is_kept() -> None:
-    """Whoever shows a plan shows all of it."""
+    """The other lines are shown as well."""
     found = read_plan("Here is my plan:\n\n1. Find A\n2. Add B\n\nLet me begin.")
     assert found.beside == ("Here is my plan:", "Let me begin.")
     assert read_plan("Find A\nAdd B").beside == ()
@@ -99,7 +99,7 @@ def test_what_stands_beside_the_steps_is_kept() -> None:
 
 @given(st.lists(st.text(">*_#- \tstep12.):x", max_size=12), min_size=2, max_size=4))
 def test_what_tells_an_agent_of_a_plan_begins_a_step(lines: list[str]) -> None:
-    """The narrow reading is a part of the wide one: what reads on has no fewer steps."""
+    """A plan has at least as many steps as lines with an unambiguous number."""
     listed = [line for line in lines if STEP_NUMBER.match(line)]
     if len(listed) > 1:
         found = [step.text for step in steps_of("\n".join(lines))]

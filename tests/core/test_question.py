@@ -27,7 +27,7 @@ def test_every_candidate_has_one_finite_outcome(
 
 
 def test_the_hash_of_a_set_knows_outcomes_and_own_queries() -> None:
-    """A run cannot go on with questions whose truth or context is another."""
+    """A run cannot resume with questions whose truth or context differs."""
     made = generate(["agriculture"], 1, 2)
     (question,) = made.questions
     truth = made.truth_of(question)

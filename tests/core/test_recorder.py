@@ -80,7 +80,7 @@ def test_a_decision_is_made_of_the_record() -> None:
 
 
 def test_a_branch_is_taken_in_as_if_it_happened_now() -> None:
-    """Its steps are numbered on, its usage and events come after those there are."""
+    """Its steps continue the numbers; its usage and events are added."""
     recorder = Recorder()
     recorder.steps = 3
     recorder.note(WarningEvent(step=3, about="calls", text="before", considered=1, total=2))

@@ -1,4 +1,4 @@
-"""What is asked of a person and answered, and what is kept of it while nobody waits."""
+"""Reviews by a person, and the journal that replays them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from dqa.core.review import MOST_TRIES, Reviewing, reviewed_by, reviewing_by
     ],
 )
 def test_what_is_no_answer_says_what_would_be(given: object, words: str) -> None:
-    """Whoever wrote the reviewer reads it."""
+    """The author of the reviewer reads it."""
     with pytest.raises(UsageError, match=words):
         dqa.ReviewAnswer.of(given)
 
 
 def test_a_reviewer_and_what_is_reviewed_belong_together() -> None:
-    """One without the other is a mistake that nobody would see."""
+    """One without the other is a mistake."""
 
     def approve(review: dqa.Review) -> dqa.ReviewAnswer:
         raise AssertionError(review)
@@ -58,7 +58,7 @@ ASKED = dqa.Review(kind="statement", text="SELECT 1")
 
 
 def test_corrections_that_cannot_be_used_are_asked_for_again_a_few_times() -> None:
-    """A program that corrects is told why, and does not correct for ever."""
+    """The reviewer receives the reason, and has a limited number of attempts."""
     told: list[str] = []
 
     def correct(review: dqa.Review) -> dqa.ReviewAnswer:
@@ -89,7 +89,7 @@ def test_waiting_is_no_time_of_the_decision() -> None:
 
 
 def test_ending_says_who_and_why() -> None:
-    """It goes through a decider, and keeps what was asked."""
+    """The event has the review."""
     reviewing = settling(lambda _: dqa.ReviewAnswer(action="end", reason="Lunch.", by="ada"))
     with pytest.raises(StoppedError, match=r"\(ada\) ended .* about the statement: Lunch\.$"):
         reviewing.settle(ASKED)
@@ -99,7 +99,7 @@ def test_ending_says_who_and_why() -> None:
 
 
 def test_a_journal_gives_again_what_came_and_asks_for_what_did_not() -> None:
-    """In its order, by what was asked; what failed is asked again."""
+    """In order, by request; failed requests run again."""
     came = iter(range(10))
     first = Journal()
     with use_journal(first):

@@ -51,7 +51,7 @@ def test_no_text_keeps_it_busy(text: str) -> None:
 
 
 def test_the_value_of_a_secret_variable_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even a key of a shape that nobody knows."""
+    """Also a key of an unknown form."""
     monkeypatch.setenv("SOME_API_KEY", "xyzzy-plugh-42")
     assert redact("rejected xyzzy-plugh-42") == "rejected ***"
 

@@ -43,7 +43,7 @@ def situation(size: float = 1.5, name: str = "here") -> Situation:
 
 
 def test_columns_cannot_be_written() -> None:
-    """A situation is shared by threads and caches, so nobody may change it."""
+    """Threads and caches share a situation."""
     with pytest.raises(ValueError, match="read-only"):
         situation()["place"]["size"][0] = 9.0
     with pytest.raises(TypeError):
@@ -51,7 +51,7 @@ def test_columns_cannot_be_written() -> None:
 
 
 def test_equality_and_hash_look_at_every_value_but_not_at_the_name() -> None:
-    """Two databases with the same content are one situation, whatever they are called."""
+    """Two databases with the same content are one situation."""
     assert situation(name="x") == situation(name="y")
     assert hash(situation(name="x")) == hash(situation(name="y"))
     assert situation(1.5) != situation(math.nextafter(1.5, 2))
@@ -76,7 +76,7 @@ def test_row_order_is_content() -> None:
     ],
 )
 def test_rows_that_do_not_fit_are_refused(rows: list[tuple[object, ...]], told: str) -> None:
-    """The message names the table and what is wrong with the value."""
+    """The message names the table and the problem."""
     with pytest.raises(DataError, match=told):
         Table.from_rows(PLACES, rows)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""A policy's labels, relationship types and properties hold however a statement goes about it."""
+"""A policy's labels, relationship types and properties hold for every form of a statement."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ POLICIES = {
 }
 
 CASES = read_cases("graph_policies")
-"""What reads a ``whole`` element or a property ``by_name``, is ``kept``, names what is ``hidden``,
-or is of ``ladybug``; and ``twins``, which two graphs have to answer alike."""
+"""Statements that read a ``whole`` element or a property ``by_name``, name ``hidden`` parts, are
+allowed (``kept``) or are of ``ladybug``; and ``twins``, which two graphs have to answer alike."""
 TWINS = [s for kind in ("twins", "whole", "by_name", "ladybug") for s in CASES[kind]]
 
 
@@ -91,7 +91,7 @@ def test_a_pattern_asks_for_what_may_be_read(statement: str, runs: str | None) -
 
 
 def test_a_denied_property_is_null_where_another_label_has_it() -> None:
-    """A node may have several labels, so that is told by the server, for each node."""
+    """A node may have several labels, so the server decides it for each node."""
     runs = judge("MATCH (n) RETURN n.secret", "neo4j", DENIED)
     assert runs == (
         "MATCH (n) RETURN (CASE WHEN n:`Person` THEN null ELSE n.secret END) AS `n.secret`"
@@ -130,7 +130,7 @@ def built(path: Path, policy: Policy, other: str) -> Database:
 
 
 def outcome(database: Database, statement: str) -> object:
-    """Return what whoever asks a statement is given."""
+    """Return the answer to a statement: rows or an error."""
     try:
         rows = database.query(statement)
     except QueryError as error:

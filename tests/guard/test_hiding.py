@@ -1,4 +1,4 @@
-"""What a policy hides is told in no way: not in rows, errors, audits, samples or a schema."""
+"""No answer reveals what a policy hides: rows, errors, audits, samples and schemas."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_a_view_whose_definition_is_not_shown_could_read_anything() -> None:
 
 
 def test_another_reader_of_the_same_tables_is_looked_at() -> None:
-    """Row filters for other tables, and what is no condition, are refused; others hold."""
+    """Row filters for other tables and invalid conditions are refused; others hold."""
     with dqa.temporary_database(attacks.FIRST, "sqlite", policy=SQL, isolation="none") as one:
         assert isinstance(one, GuardedDatabase)
         table = next(iter(attacks.FILTERS))

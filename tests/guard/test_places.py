@@ -1,8 +1,7 @@
-"""Whatever place of a query it is put in, what may not be called or read is refused.
+"""A forbidden call or query is refused at every position of a statement.
 
-A parser keeps some places of a statement and loses others: arguments that it does not know, what
-it takes for an alias, options that it reads past. So each place of each harmless statement gets
-a call or a query that is not allowed, in its stead or behind it.
+A parser may drop parts of a statement: surplus arguments, a supposed alias, an unknown option. So
+a forbidden call or query replaces or follows each token of each harmless statement.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _HIDING = re.compile(r"[#$\[\\]|--|/\*")
 
 
 def harmless(dialect: str) -> list[str]:
-    """Return the harmless statements of a dialect in which every place is code."""
+    """Return the harmless statements of a dialect without comments and unusual quotes."""
     cases = dialect_cases(OF_ANOTHER.get(dialect, dialect))
     found = [case["statement"] for case in cases if case["allowed"]]
     return [statement for statement in found if not _HIDING.search(statement)]
@@ -62,7 +61,7 @@ def allowed(statements: Iterator[str], dialect: str) -> tuple[list[str], int]:
 @pytest.mark.parametrize("dialect", FORBIDDEN)
 @pytest.mark.parametrize("step", [SAMPLE, pytest.param(7, marks=pytest.mark.deep)])
 def test_nothing_forbidden_is_overlooked_in_a_place(dialect: str, step: int) -> None:
-    """A step that is a prime takes every place, lead and forbidden part in turn."""
+    """A step that is a prime reaches every position, lead and forbidden part."""
     passed, count = allowed(islice(places(dialect), 0, None, step), dialect)
     assert passed == []
     assert count > 30_000 // step

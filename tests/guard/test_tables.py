@@ -74,7 +74,7 @@ def _values(rows: Rows) -> tuple[object, ...]:
 def test_a_database_answers_as_its_twin_without_the_hidden_part(
     opened: tuple[dict[str, Database], Database], policy: str
 ) -> None:
-    """What runs has the same rows; what does not run says nothing of the hidden part."""
+    """The rows are the same, and no error reveals the hidden part."""
     databases, twin = opened
     database = databases[policy]
     wrong, ran = [], 0

@@ -1,4 +1,4 @@
-"""Walls: what lies outside of a database's own schemas is named in no way."""
+"""The schema scope: no statement reads or names anything outside of a database's own schemas."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_nothing_outside_is_named_and_everything_inside_is_read(dialect: str) ->
 
 @pytest.mark.parametrize("dialect", POLICIES)
 def test_a_policy_opens_schemas_and_single_tables(dialect: str) -> None:
-    """What it names may be read beside the own schema, and nothing else."""
+    """Its schemas and tables may be read in addition to the own schema, and nothing else."""
     scope = POLICIES[dialect].schema_scope
     schema = POLICIES[dialect].schema
     sales = Policy(schemas=frozenset({"sales"}), schema_scope=scope, schema=schema)
@@ -101,7 +101,7 @@ def test_a_policy_opens_schemas_and_single_tables(dialect: str) -> None:
 def test_names_are_compared_as_the_server_would_fold_them(
     dialect: str, own: str, inside: list[str], outside: list[str]
 ) -> None:
-    """What could be another schema's name is one."""
+    """A name that could be another schema's is refused."""
     policy = Policy(schema_scope=SchemaScope.of([own]))
     for table in inside:
         assert allowed(f"SELECT * FROM {table}", dialect, policy), table

@@ -1,4 +1,4 @@
-"""Real databases without a second line, which say what a statement did to them."""
+"""Real databases without a read-only session, which report the effects of a statement."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class World(Protocol):
     """A small database that anything can be run on."""
 
     def run(self, statement: str) -> str | None:
-        """Run a statement and return what it did that reading does not, if that shows at once."""
+        """Run a statement and return an effect that reading does not have; None for none."""
         ...
 
     def content(self) -> str:
@@ -51,7 +51,7 @@ def _hash(*parts: object) -> str:
 
 
 class SqliteWorld:
-    """SQLite, whose authorizer tells what a statement is compiled to do."""
+    """SQLite, whose authorizer reports the actions of a statement."""
 
     def __init__(self) -> None:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -105,7 +105,7 @@ class SqliteWorld:
 
 
 class DuckdbWorld:
-    """DuckDB, which says of what kind a statement is."""
+    """DuckDB, which reports the kind of a statement."""
 
     _KINDS = frozenset({"SELECT", "EXPLAIN", "PRAGMA", "MULTI", "RELATION"})
 

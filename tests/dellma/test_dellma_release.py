@@ -1,4 +1,4 @@
-"""The reader of the DeLLMa release: its tables, beliefs and recorded answers."""
+"""The reader of the DeLLMa release: its tables and recorded answers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reproductions.dellma.beliefs import read_beliefs
 from benchmarks.reproductions.dellma.recordings import find_runs
 from dqa.core.errors import DataError, ParseError
-from dqa.core.question_set import Defect
 from dqa_dellma.release.quantities import Quantity, Statistic, parse_quantity
 from dqa_dellma.release.tables import read_agriculture, read_stocks
 from tests.dellma.dellma_scripts import (
@@ -86,13 +84,11 @@ def test_runs_are_found_by_the_names_of_their_folders(tmp_path: Path) -> None:
     """Settings come from the name, actions from the question's folder, whatever its case."""
     write_rankings(tmp_path, [(["fig"], {"rank": [1]})])
     write_decision(tmp_path, "Zero-Shot", '{"decision": "fig"}')
-    defects: list[Defect] = []
-    ranking_run, direct_run = find_runs(tmp_path, defects)
+    ranking_run, direct_run = find_runs(tmp_path)
     assert direct_run.mode == "zero-shot"
     settings = (ranking_run.year, ranking_run.samples, ranking_run.batch, ranking_run.overlap)
     assert settings == (2021, 4, 4, 50)
-    assert [each.actions for each in ranking_run.instances(defects)] == [("fig", "kiwi")]
-    assert defects == []
+    assert [each.actions for each in ranking_run.instances] == [("fig", "kiwi")]
 
 
 def test_the_release_is_read_whole(dellma_release_dir: Path) -> None:
@@ -101,7 +97,6 @@ def test_the_release_is_read_whole(dellma_release_dir: Path) -> None:
     assert (agriculture.defects, stocks.defects) == ((), ())
     assert agriculture.statistics[2022]["apple"].revenue == pytest.approx(5400.0)
     assert {"AMD", "DIS", "GME", "GOOGL", "META", "NVDA", "SPY"} <= stocks.days.keys()
-    assert len(read_beliefs(dellma_release_dir, "stocks")) == 40
     for crop, report in agriculture.reports.items():
         known = agriculture.statistics[2021][crop]
         assert (report.crop_yield, report.price) == (known.crop_yield, known.price)
@@ -128,49 +123,3 @@ def test_a_missing_report_is_an_error(tmp_path: Path) -> None:
     """The file that was looked for is named."""
     with pytest.raises(ParseError, match=r"fruit-sept-2021\.json"):
         read_agriculture(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("folder", "problem"),
-    [
-        ("results/farming/2021/cot/fig-kiwi/response", "no data set"),
-        ("results/agriculture/2021/cot_copy/fig-kiwi/response", "1 questions are in no folder of"),
-        ("results/agriculture/copy/COT/fig-kiwi/response", "the same data set, method and setting"),
-        ("{rank}/sample_size=4_minibatch_size=4_overlap_pct=0.25", "the name is not sample_size"),
-        ("{rank}/sample_size=4_minibatch_size=4_overlap_pct=50_copy", "the name is not sample_siz"),
-        ("{rank}/sample_size=99999_minibatch_size=4_overlap_pct=50", "the name is not sample_size"),
-        ("{rank}/sample_size=4_minibatch_size=0_overlap_pct=50", "minibatches of 0 .* cannot be"),
-        ("{rank}/sample_size=0_minibatch_size=4_overlap_pct=50", "0 samples .* cannot be"),
-        ("{rank}/sample_size=4_minibatch_size=4_overlap_pct=100", "share 100 % cannot be"),
-    ],
-)
-def test_a_folder_that_can_be_no_run_is_reported(tmp_path: Path, folder: str, problem: str) -> None:
-    """It is named with what is wrong; the runs beside it are found."""
-    write_decision(tmp_path, "cot", '{"decision": "fig"}')
-    (tmp_path / folder.format(rank="results/agriculture/2021/dellma/rank-minibatch")).mkdir(
-        parents=True
-    )
-    defects: list[Defect] = []
-    [run] = find_runs(tmp_path, defects)
-    assert run.folder == tmp_path / "results/agriculture/2021/cot"
-    [defect] = defects
-    assert re.search(problem, defect.problem)
-    assert defect.file.is_relative_to(tmp_path / "results")
-
-
-def test_questions_and_files_without_a_proper_name_are_reported(tmp_path: Path) -> None:
-    """No choice, the same choice again, and files whose number is missing or there twice."""
-    file = write_decision(tmp_path, "cot", '{"decision": "fig"}')
-    for name in ("notes", "fig-fig", "Kiwi-fig"):
-        (file.parents[2] / name).mkdir()
-    for name in ("response_00.json", "response_0-copy.json"):
-        write(file.with_name(name), "{}")
-    defects: list[Defect] = []
-    [run] = find_runs(tmp_path, defects)
-    [instance] = run.instances(defects)
-    [recording] = instance.recordings(defects)
-    assert recording.response.name in {"response_0.json", "response_00.json"}
-    names = [defect.file.name for defect in defects]
-    assert names[:3] == ["fig-fig", "Kiwi-fig", "notes"]
-    assert len(names) == 5
-    assert "the same choice as fig-kiwi" in defects[1].problem

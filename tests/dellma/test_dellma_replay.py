@@ -147,7 +147,7 @@ def test_answers_that_are_not_what_was_asked_for_are_reported(tmp_path: Path) ->
     problems = [str(defect) for defect in replayed.defects]
     assert len(problems) == 4
     assert "3 are not ranked, 1 are ranked again, and 1 ranks name no pair" in problems[0]
-    assert "no JSON" in problems[1]
+    assert "not JSON" in problems[1]
     assert "response_2.json" in problems[2]
     assert "ranks nothing" in problems[3]
 

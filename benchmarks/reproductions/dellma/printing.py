@@ -1,10 +1,9 @@
-"""What the replay prints."""
+"""Print the replay."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import typer
 
@@ -20,7 +19,6 @@ from .rules import BY_ACTION
 
 __all__ = ["show"]
 
-_Item = TypeVar("_Item")
 _LEGEND = (
     "accuracy %: with the 95 % Wilson interval, as if questions were independent; by cluster: the "
     "interval where questions with the same best action stand and fall together. ties: questions "
@@ -31,7 +29,7 @@ _LEGEND = (
 
 
 def show(release: Path, rules: str, *, verbose: bool, as_json: bool) -> None:
-    """Score the recorded answers of a release, and print them beside what the released scripts say.
+    """Score the recorded answers of a release, and print them with the released scripts' figures.
 
     Parameters
     ----------
@@ -43,7 +41,7 @@ def show(release: Path, rules: str, *, verbose: bool, as_json: bool) -> None:
         Whether to print JSON instead of tables.
     """
     require_folder(release, "Name the folder of the DeLLMa release.")
-    replayed = replay(release, rules, watch=_watched)
+    replayed = replay(release, rules, watch=lambda runs: track(runs, "Replaying"))
     report_defects(replayed.defects, verbose)
     record = replayed.record
     if as_json:
@@ -57,10 +55,6 @@ def show(release: Path, rules: str, *, verbose: bool, as_json: bool) -> None:
                 typer.echo(note)
         echo_table(_by_actions(scores))
     typer.echo(_LEGEND)
-
-
-def _watched(items: Sequence[_Item]) -> Iterator[_Item]:
-    return track(items, "Replaying")
 
 
 def _overall(scores: Sequence[Score], yardstick: Yardstick) -> Table:

@@ -1,27 +1,25 @@
 """The recorded answers of the DeLLMa release, scored anew (sections 4.1, 4.2, appendix B).
 
-What GPT-4 said goes through our parsers and our elicitation; what the release does with an answer
-that is not what was asked for is repeated, so that its figures come out: a ranking that is no
-permutation of 1 to its length gets its missing numbers appended in order, numbers past the
-minibatch are skipped, every item is preferred to each one behind it, also where an item is named
-again, and an answer that cannot be read ranks nothing. Every such answer is reported. A question or
-run whose truth is not told, that nobody answered, or whose folder is not what it should be, is
-reported and left out.
+GPT-4's answers pass through our parsers and our elicitation. For an answer of another form, this
+module repeats the release, so that its figures come out: a ranking that is not a permutation of 1
+to its length gets the missing numbers appended in order, numbers past the minibatch are skipped,
+every item is preferred to each one behind it (also where an item is repeated), and an unreadable
+answer ranks nothing. Every such answer is reported. A question without a known truth or without an
+answer is reported and left out.
 
 By the release's rule for stocks all actions tie (`rules` says why). Such questions are counted, and
-decided with the release's own operations (`rounding`); beside them stands what the same rankings
-say by one softmax over all items. Where other rules leave the best actions level, the first of them
-is taken, and the score says between which accuracies the choice among them decides.
+decided with the release's own operations (`rounding`); next to them are the scores of the same
+rankings by one softmax over all items. Where other rules tie the best actions, the first of them is
+taken, and the score contains the range of accuracies over all such choices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import mode
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,36 +29,30 @@ from dqa.core.errors import DataError, InvalidAnswerError, ParseError, UnknownNa
 from dqa.core.question_set import Defect
 from dqa.deciders.replies import read_action, read_decision
 from dqa.evaluation.statistics import normalised_utility
-from dqa_dellma.release.questions import KNOWN_YEAR
+from dqa_dellma.release.questions import BOUGHT, KNOWN_YEAR, SOLD
+from dqa_dellma.release.tables import read_statistics, read_stocks
 from dqa_dellma.utilities.bradley_terry import fit_pairs, fit_top1
 from dqa_dellma.utilities.rankings import order_strictly, rank_places, read_places
 
-from .notes import notes_on
-from .realised import read_utilities
-from .recordings import Instance, RecordedRun, Recording, find_runs, read_pairs
+from .recordings import DIRECT, Instance, RecordedRun, Recording, find_runs, read_pairs
 from .records import Replay, Score
 from .rounding import one_vs_all, rank_to_pairs, rounded_scores
 from .rules import RULES, ScoringRule
-from .scores import ReplayedDecision, score_of, yardstick_of
+from .scores import ReplayedDecision, note_on_rounding, score_of, yardstick_of
 
-__all__ = ["ReplayScores", "on_one_thread", "padded", "replay"]
+__all__ = ["ReplayScores", "replay"]
 
 _TIED = 1e-9
 """Expected utilities that differ by less, relatively, are equal: scores are found to 1e-12."""
 _QUOTED = 200
 """Characters of an answer that a message repeats."""
-_DIRECT: Mapping[str, str] = MappingProxyType(
-    {
-        "zero-shot": "zero-shot",
-        "cot": "chain-of-thought",
-        "self-consistency": "self-consistency",
-    }
-)
+
+_Utilities = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayScores:
-    """The scores of a release's recorded answers, and what was wrong in its files."""
+    """The scores of a release's recorded answers, and the defects of its files."""
 
     record: Replay
     defects: tuple[Defect, ...]
@@ -78,18 +70,13 @@ class _Elicited:
     Attributes
     ----------
     action_of
-        Shape (n,): which action each item pairs; -1 for an item that no prompt showed.
+        Shape (n,): the action of each item; -1 for an item without a prompt.
     rankings
-        Items, best first; with those that were named again.
+        Items, best first; repeated items are repeated here.
     """
 
     action_of: NDArray[np.int64]
     rankings: list[list[int]]
-
-    @property
-    def first_places(self) -> list[list[int]]:
-        """The rankings with each item at its first place only."""
-        return [list(dict.fromkeys(ranking)) for ranking in self.rankings]
 
 
 def replay(
@@ -99,108 +86,89 @@ def replay(
 ) -> ReplayScores:
     """Score every recorded answer of a release.
 
+    Linear algebra runs on one thread: small matrices are slower on several, and several round
+    differently, so that scores of stocks would depend on the number of processors.
+
     Parameters
     ----------
     folder
-        The release: the folder that holds ``data`` and ``results``.
+        The release: the folder that contains ``data`` and ``results``.
     rules
         Rule set by which rankings are scored, a key of `RULES`.
     watch
-        Passes the runs on one by one, to show how far it is.
+        Passes the runs through one by one, to show progress.
 
     Returns
     -------
     ReplayScores
-        A score for each run and method, in the order of the runs' folders, and what was wrong.
+        A score for each run and method, in the order of the runs' folders, and the defects.
 
     Raises
     ------
     ParseError
-        There are no recorded answers.
+        There are no recorded answers, or a table of the truth cannot be read.
     DataError
-        Not one of them can be scored.
+        Not one answer can be scored.
     UnknownNameError
         There is no such rule set.
     """
     if rules not in RULES:
         raise UnknownNameError("rule set", rules, RULES)
     defects: list[Defect] = []
-    runs = find_runs(folder, defects)
-    truth = _Truth(folder)
+    truths: dict[tuple[str, int | None], _Utilities] = {}
     scores: list[Score] = []
-    asked: dict[str, dict[tuple[str, ...], ReplayedDecision]] = {}
-    with on_one_thread():
-        for run in watch(runs):
-            for score, decisions in _scores(run, truth, RULES[rules], defects):
+    questions: dict[str, dict[tuple[str, ...], ReplayedDecision]] = {}
+    with threadpool_limits(1, user_api="blas"):
+        for run in watch(find_runs(folder)):
+            key = run.dataset, run.year
+            if key not in truths:
+                truths[key] = _read_utilities(folder, run, defects)
+            for score, decisions in _scores(run, truths[key], rules, defects):
                 scores.append(score)
-                listed = asked.setdefault(run.dataset, {})
-                # A choice is one question, in whichever run and order it was asked.
+                # A choice is one question, in every run and order.
+                listed = questions.setdefault(run.dataset, {})
                 listed |= {tuple(sorted(each.actions)): each for each in decisions}
     if not scores:
-        first = f" The first problem: {defects[0]}." if defects else ""
-        raise DataError(f"{folder}: not one recorded answer can be scored.{first}")
-    yardsticks = tuple(
-        yardstick_of(dataset, list(listed.values())) for dataset, listed in asked.items()
+        raise DataError(f"{folder}: not one recorded answer can be scored: {defects[0]}.")
+    yardsticks = tuple(yardstick_of(name, [*each.values()]) for name, each in questions.items())
+    notes = [note_on_rounding(scores, yardstick) for yardstick in yardsticks]
+    record = Replay(
+        rule_set=rules,
+        scores=tuple(scores),
+        yardsticks=yardsticks,
+        notes=tuple(note for note in notes if note),
     )
-    notes = tuple(notes_on(scores, yardsticks))
-    record = Replay(rule_set=rules, scores=tuple(scores), yardsticks=yardsticks, notes=notes)
     return ReplayScores(record, tuple(defects))
 
 
-def on_one_thread() -> AbstractContextManager[object]:
-    """Return what keeps linear algebra on one thread.
-
-    Several would share matrices of less than half a millisecond, and wait for one another far
-    longer than that where other work takes the processors. They round differently, too: rounding
-    decides stocks, and should not hang on how many processors there are.
-    """
-    limited: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
-    return limited
-
-
-class _Truth:
-    """What came true, read once for each data set and year."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._read: dict[tuple[str, int], Mapping[str, float] | ParseError] = {}
-
-    def utilities(self, run: RecordedRun, defects: list[Defect]) -> Mapping[str, float] | None:
-        """Return each action's utility (`read_utilities`), or None and a report why not."""
-        key = (run.dataset, run.year or KNOWN_YEAR)
-        if key not in self._read:
-            try:
-                self._read[key], found = read_utilities(self._folder, *key)
-                defects += found
-            except ParseError as error:
-                self._read[key] = error
-        told = self._read[key]
-        if isinstance(told, ParseError):
-            problem = f"nothing tells what came true: {told}"
-            defects.append(Defect(run.folder, None, problem, "the run is left out"))
-            return None
-        return told
+def _read_utilities(folder: Path, run: RecordedRun, defects: list[Defect]) -> _Utilities:
+    """Read each action's true utility: dollars an acre, or the gain of a dollar."""
+    if run.dataset == "agriculture":
+        statistics, found = read_statistics(folder, (run.year or KNOWN_YEAR) + 1)
+        gains = {crop: row.revenue for crop, row in statistics.items() if row.comparable}
+    else:
+        stocks = read_stocks(folder)
+        gains, found = stocks.gains(BOUGHT, SOLD), stocks.defects
+    defects += found
+    return {action.lower(): gain for action, gain in gains.items()}
 
 
 def _scores(
-    run: RecordedRun,
-    truth: _Truth,
-    rules: Mapping[str, Mapping[str, ScoringRule]],
-    defects: list[Defect],
+    run: RecordedRun, utilities: _Utilities, rules: str, defects: list[Defect]
 ) -> Iterator[tuple[Score, Sequence[ReplayedDecision]]]:
-    """Yield a run's scores, of each method that it can be scored by, and what they count."""
-    instances = run.instances(defects)
-    if not instances:
-        defects.append(Defect(run.folder, None, "there is no question in it", "not scored"))
-        return
-    utilities = truth.utilities(run, defects)
-    if utilities is None:
-        return
-    instances = _told(instances, utilities, defects)
-    if run.mode in _DIRECT:
-        direct = [_direct(instance, utilities, defects) for instance in instances]
-        if decisions := [decision for decision in direct if decision is not None]:
-            yield score_of(run, _DIRECT[run.mode], None, None, decisions), decisions
+    """Yield a score for each method that fits the run, and the decisions that it counts."""
+    instances = []
+    for one in run.instances:
+        if unknown := [action for action in one.actions if action not in utilities]:
+            problem = f"no table has the truth about {', '.join(unknown)}"
+            defects.append(Defect(one.folder, None, problem, "the question is left out"))
+        else:
+            instances.append(one)
+    decide: Callable[[Instance], ReplayedDecision | None]
+    if run.mode in DIRECT:
+        decide = partial(_decide_directly, utilities=utilities, defects=defects)
+        if decisions := [one for one in map(decide, instances) if one is not None]:
+            yield score_of(run, DIRECT[run.mode], None, None, decisions), decisions
         return
     read = [(instance, _elicited(instance, run, defects)) for instance in instances]
     known = [(instance, elicited) for instance, elicited in read if elicited is not None]
@@ -208,36 +176,18 @@ def _scores(
         return
     samples = run.samples or mode(len(elicited.action_of) for _, elicited in known)
     for method in ("naive",) if run.mode == "rank" else ("pairs", "top1"):
-        rule = rules[run.dataset][method]
-        # What a softmax within each action leaves to rounding, one over all items decides.
+        rule = RULES[rules][run.dataset][method]
+        # One softmax over all items decides questions that one within each action does not.
         also = (RULES["paper"][run.dataset][method],) if rule.within else ()
         for each_rule in (rule, *also):
             decisions = [_chosen(instance, each, each_rule, utilities) for instance, each in known]
             yield score_of(run, method, each_rule, samples, decisions), decisions
 
 
-def _told(
-    instances: Sequence[Instance], utilities: Mapping[str, float], defects: list[Defect]
-) -> list[Instance]:
-    """Return the questions about actions whose truth is known; others are reported."""
-    told = []
-    for instance in instances:
-        unknown = [action for action in instance.actions if action not in utilities]
-        if unknown:
-            problem = f"no table tells what came true of {', '.join(unknown)}"
-            defects.append(Defect(instance.folder, None, problem, "the question is left out"))
-        else:
-            told.append(instance)
-    return told
-
-
 def _decision(
-    instance: Instance,
-    chosen: str | None,
-    utilities: Mapping[str, float],
-    tied: Sequence[str] = (),
+    instance: Instance, chosen: str | None, utilities: _Utilities, tied: Sequence[str] = ()
 ) -> ReplayedDecision:
-    """Return what came of a choice; `tied` are the actions that stood level, where any did."""
+    """Return the result of a choice among `tied` actions, if any tied."""
     best = max(instance.actions, key=lambda action: utilities[action])
     got = None if chosen is None else utilities[chosen]
     correct = got == utilities[best]
@@ -254,14 +204,13 @@ def _decision(
     )
 
 
-def _direct(
-    instance: Instance, utilities: Mapping[str, float], defects: list[Defect]
+def _decide_directly(
+    instance: Instance, utilities: _Utilities, defects: list[Defect]
 ) -> ReplayedDecision | None:
-    """Return what came of a decision in words; None where none was recorded."""
-    recording = next((each for each in instance.recordings(defects) if each.answered), None)
-    if recording is None:
-        problem = "no answer was recorded"
-        defects.append(Defect(instance.folder, None, problem, "the question is left out"))
+    """Return the result of a decision in words; None without an answer."""
+    recording = next(instance.recordings(defects), None)
+    if recording is None or not recording.response.is_file():
+        _report_unanswered(instance, defects)
         return None
     said = read_decision(recording.reply or {})
     try:
@@ -274,75 +223,43 @@ def _direct(
     return _decision(instance, chosen, utilities)
 
 
-def padded(places: Sequence[int]) -> list[int]:
-    """Return a ranking's 1-based places as the release mends them.
-
-    What is no permutation of 1 to its length gets the numbers that are missing of these appended in
-    order. It is not the minibatch's length that counts: 30 of 32 places stay 30.
-    """
-    missing = sorted(set(range(1, len(places) + 1)).difference(places))
-    return [*places, *missing]
+def _report_unanswered(instance: Instance, defects: list[Defect]) -> None:
+    problem, action = "no answer was recorded", "the question is left out"
+    defects.append(Defect(instance.folder, None, problem, action))
 
 
 def _elicited(instance: Instance, run: RecordedRun, defects: list[Defect]) -> _Elicited | None:
-    """Read a question's rankings; None where most pairs or all answers are missing."""
-    due = (run.samples or 0) * len(instance.actions)
-    action_of = np.full(due, -1, dtype=np.int64)
+    """Read a question's rankings; None without an answer."""
+    action_of = np.full((run.samples or 0) * len(instance.actions), -1, dtype=np.int64)
     rankings: list[list[int]] = []
     answered = False
     for recording in instance.recordings(defects):
+        try:
+            shown = [instance.actions.index(action) for action in read_pairs(recording.prompt)]
+        except (ParseError, ValueError) as error:
+            defects.append(Defect(recording.prompt, None, str(error), "its ranking is left out"))
+            continue
         start = recording.number * run.step
-        shown = _shown(instance, recording, defects)
-        if shown is None:
-            continue
-        if recording.number and start >= due:
-            problem = f"minibatch {recording.number} begins past the question's pairs"
-            defects.append(Defect(recording.prompt, None, problem, "its ranking is left out"))
-            continue
         items = range(start, start + len(shown))
         if items.stop > len(action_of):
             action_of = np.pad(action_of, (0, items.stop - len(action_of)), constant_values=-1)
         action_of[start : items.stop] = shown
-        answered = answered or recording.answered
-        places = padded(_places(recording, items, defects))
+        answered = answered or recording.response.is_file()
+        places = _places(recording, items, defects)
+        # The release appends the places that are missing of the ranking's own length.
+        places += sorted(set(range(1, len(places) + 1)).difference(places))
         rankings.append([items[place - 1] for place in places if 1 <= place <= len(items)])
-    if not _scorable(instance, action_of, answered, defects):
+    if not answered:
+        _report_unanswered(instance, defects)
         return None
+    if missing := int((action_of < 0).sum()):
+        problem = f"{missing} of {len(action_of)} pairs are in no prompt that can be read"
+        defects.append(Defect(instance.folder, None, problem, "scored without them"))
     return _Elicited(action_of, rankings)
 
 
-def _shown(instance: Instance, recording: Recording, defects: list[Defect]) -> list[int] | None:
-    """Return the places of the actions that a prompt pairs, or None and a report why not."""
-    try:
-        return [instance.actions.index(pair.action) for pair in read_pairs(recording.prompt)]
-    except ParseError as error:
-        problem = error.problem
-    except ValueError:
-        problem = f"a pair's action is none of {', '.join(instance.actions)}"
-    defects.append(Defect(recording.prompt, None, problem, "its ranking is left out"))
-    return None
-
-
-def _scorable(
-    instance: Instance, action_of: NDArray[np.int64], answered: bool, defects: list[Defect]
-) -> bool:
-    """Whether a question's rankings can be scored; pairs that are in no prompt are reported."""
-    missing = int((action_of < 0).sum())
-    if not answered:
-        problem = "no answer was recorded"
-    elif missing:
-        problem = f"{missing} of {len(action_of)} pairs are in no prompt that can be read"
-    else:
-        return True
-    # What is scored stays in proportion to what is there, whatever the folder's name promises.
-    few = not answered or 2 * missing > len(action_of)
-    action = "the question is left out" if few else "scored without them"
-    defects.append(Defect(instance.folder, None, problem, action))
-    return not few
-
-
 def _places(recording: Recording, items: range, defects: list[Defect]) -> list[int]:
-    """Return the places that an answer ranks, and report what is wrong with them."""
+    """Return the places that an answer ranks, and report their faults."""
     entries = order_strictly(read_places(recording.ranking))
     ranking = rank_places(entries, items)
     places = [place for entry in entries for place in entry]
@@ -351,23 +268,24 @@ def _places(recording: Recording, items: range, defects: list[Defect]) -> list[i
             f"of {len(items)} pairs {ranking.omitted} are not ranked, {ranking.repeated} are "
             f"ranked again, and {ranking.invented} ranks name no pair"
         )
-        action = "mended as the release does" if places else "it ranks nothing"
+        action = "completed as the release does" if places else "it ranks nothing"
         defects.append(Defect(recording.response, None, problem, action))
     return places
 
 
 def _chosen(
-    instance: Instance, elicited: _Elicited, rule: ScoringRule, utilities: Mapping[str, float]
+    instance: Instance, elicited: _Elicited, rule: ScoringRule, utilities: _Utilities
 ) -> ReplayedDecision:
-    """Return what comes of a question's rankings by a rule."""
+    """Return the result of a question's rankings by a rule."""
     pairwise = rule.elicitation == "pairs"
-    count = len(elicited.action_of)
+    count, rankings = len(elicited.action_of), elicited.rankings
     if rule.within:
         choices = rank_to_pairs if pairwise else one_vs_all
-        scores = rounded_scores(choices(elicited.rankings), count, rule.alpha)
+        scores = rounded_scores(choices(rankings), count, rule.alpha)
     else:
         fit = fit_pairs if pairwise else fit_top1
-        rankings = elicited.rankings if rule.released else elicited.first_places
+        if not rule.released:  # only the first place of a repeated item counts
+            rankings = [list(dict.fromkeys(ranking)) for ranking in rankings]
         scores = fit(rankings, count, rule.alpha, repeats=rule.released)
     expected = _expected(scores, elicited.action_of, rule)
     shown = np.unique(elicited.action_of[elicited.action_of >= 0])

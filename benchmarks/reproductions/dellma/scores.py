@@ -1,4 +1,4 @@
-"""What a replay of the DeLLMa release counts: the score of each run, and by number of actions."""
+"""The scores of a replay of the DeLLMa release: of each run, and by number of actions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .recordings import RecordedRun
 from .records import Score, SizeScore, Yardstick
 from .rules import SCRIPTS, SCRIPTS_BATCH, ScoringRule
 
-__all__ = ["ReplayedDecision", "cluster_interval", "score_of", "yardstick_of"]
+__all__ = ["ReplayedDecision", "cluster_interval", "note_on_rounding", "score_of", "yardstick_of"]
 
 _RESAMPLES = 20_000
 _TAILS = (0.025, 0.975)
@@ -131,6 +131,30 @@ def yardstick_of(dataset: str, decisions: Sequence[ReplayedDecision]) -> Yardsti
         questions=count,
         first_listed=100.0 * first / count,
         chance=100.0 * chance / count,
+    )
+
+
+def note_on_rounding(scores: Sequence[Score], yardstick: Yardstick) -> str:
+    """Return the note on scores of a data set that rounding decides; empty if there are none."""
+    own = [
+        score
+        for score in scores
+        if score.dataset == yardstick.dataset and score.scored_by == "action" and score.overlap
+    ]
+    if not own:
+        return ""
+    samples = " or 1/".join(sorted({str(score.sample_size) for score in own}))
+    accuracies = " and ".join(f"{score.accuracy:.1f}" for score in own)
+    return (
+        f"{yardstick.dataset.capitalize()}: the released rule takes a softmax within each action "
+        f"and then the mean, which for every action is 1/{samples} up to rounding, whatever was "
+        f"ranked. Rounding decides {sum(score.all_tied for score in own)} of "
+        f"{sum(score.questions for score in own)} decisions of "
+        f"{' and '.join(score.method for score in own)}, and another machine may decide them "
+        f'otherwise. They reach {accuracies} %, and "always the first listed" '
+        f'{yardstick.first_listed:.1f} %. The lines "one softmax" are decided by the rankings; '
+        f"chance is {yardstick.chance:.1f} %. Naive has not as many samples of every action, so by "
+        "this rule the one with the fewest wins."
     )
 
 

@@ -1,4 +1,4 @@
-"""List the benchmarks: what each measures, and what it needs.
+"""List the benchmarks with their subjects and needs.
 
 Run ``python -m benchmarks``, and then ``python -m benchmarks.NAME``.
 """

@@ -2,7 +2,7 @@
 
 Run ``python -m benchmarks.annotation`` (``--sizes 100 1000 10000``, ``--rounds N``). A world of n
 nodes has 10 n routes, n / 10 countries and n rows of node_country. Each size is a process of its
-own, so that its memory is its own. The plain side simulates with loops what a question asks for
+own, so that its memory is its own. The plain side simulates the candidates with loops
 (`tests/simulators/reference.py`), and only up to 1,000 nodes. With ``--release DIR`` the questions
 of the DQA release are annotated as well, each database for the first time.
 """
@@ -35,7 +35,7 @@ def worlds_of(nodes: int, count: int = 1, seed: int = 0, per_database: int = 1) 
 
 
 def forgotten(questions: QuestionSet) -> QuestionSet:
-    """Return the questions with copies of their situations, of which nothing is cached."""
+    """Return the questions with copies of their situations, without anything cached."""
     copies = {id(one): one.replace() for one in questions.situations.values()}
     situations = {name: copies[id(one)] for name, one in questions.situations.items()}
     return QuestionSet(questions.name, questions.questions, situations, truths=questions.truths)
@@ -51,7 +51,7 @@ def annotate_plainly(questions: QuestionSet) -> None:
 
 
 def measure(nodes: int, rounds: int) -> None:
-    """Print what one size of world takes."""
+    """Print the times of one size of world."""
     made: list[QuestionSet] = []
     generated = taken(lambda: made.append(worlds_of(nodes)))
     sides = {"ours": lambda: dqa.annotate(forgotten(made[0]))}

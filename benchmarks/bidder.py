@@ -1,4 +1,4 @@
-"""What BIDDER itself takes for a request, against the requests alone.
+"""The time that BIDDER itself takes for a request, against the requests alone.
 
 Run ``python -m benchmarks.bidder`` (``--games N``, ``--rounds N``). In four worlds a scripted model
 plays some positions; a model that looks its replies up then gives them at once. The plain side
@@ -64,7 +64,7 @@ def tasks_of(world: str, games: int) -> Iterator[Task]:
 
 
 def decide(task: Task, model: ProgramModel) -> Recorder:
-    """Let BIDDER choose, and return what it recorded."""
+    """Let BIDDER choose, and return its records."""
     asking = Asking("dqa_bidder", model)
     Bidder("bidder", model, Settings(own=BidderSettings(parallel=1))).solve(task, asking)
     return asking.recorder

@@ -1,4 +1,4 @@
-"""How fast our Bradley-Terry solver is, against choix, at the same optimum.
+"""The speed of our Bradley-Terry solver against choix, at the same optimum.
 
 Run ``python -m benchmarks.bradley_terry`` (``--rounds N``). The data are what DeLLMa-Pairs makes of
 7 actions and 64 states: 448 items in 19 minibatches of 32 that share 25 %. Ours starts from the

@@ -1,4 +1,4 @@
-"""What a second Ray node gives to annotation, against one node.
+"""The speed of annotation on two Ray nodes, against one.
 
 Run ``python -m benchmarks.cluster`` (``--worlds``, ``--nodes``, ``--asked``, ``--rounds``). Worlds
 of one size are annotated on a cluster of one node and on one of two, each with one processor, both
@@ -28,7 +28,7 @@ LEAST = 1.7
 
 
 def annotate_on(nodes: int, questions: QuestionSet) -> tuple[float, list[dqa.Annotation]]:
-    """Return how long annotation takes on a cluster of some nodes, and what it finds."""
+    """Return the time of annotation on a cluster of some nodes, and its result."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -41,7 +41,7 @@ def annotate_on(nodes: int, questions: QuestionSet) -> tuple[float, list[dqa.Ann
     try:
         options = RunOptions(engine="ray")
         few = dqa.generate(count=8 * nodes, per_database=1)
-        dqa.annotate(few, options=options)  # each worker imports what it needs
+        dqa.annotate(few, options=options)  # each worker imports its modules
         made: list[dqa.Annotation] = []
         spent = taken(lambda: made.extend(dqa.annotate(questions, options=options)))
         return spent.wall, made

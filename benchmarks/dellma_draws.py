@@ -145,12 +145,12 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What one way of drawing loses.
+    """The loss of one way of drawing.
 
     Attributes
     ----------
     miss
-        How far the share of the states with a value is from what is believed of it: the mean over
+        The distance of the share of states with a value from its believed probability: mean over
         worlds of the largest difference of all values.
     regret, error
         The mean share of the best expected utility that the chosen action lacks, and its standard
@@ -194,7 +194,7 @@ def measure(shape: Shape, worlds: int, seed: int = 0) -> Loss:
 
 
 def _miss(world: World, states: Ints) -> float:
-    """Return how far the share of states with a value is from what is believed of it, at most."""
+    """Return the largest distance of a share of states from the believed probability."""
     return max(
         abs(float((drawn == number).mean()) - likely.probability)
         for drawn, values in zip(states.T, world.beliefs.values(), strict=True)

@@ -1,4 +1,4 @@
-"""What a verdict of the guard costs, by dialect.
+"""The time of a verdict of the guard, by dialect.
 
 Run ``python -m benchmarks.guard`` (``--rounds N``). The statements are the harmless ones of the
 tests. How long it takes to refuse bad input (10 MB, 10,000 brackets, many signs) is printed, too.

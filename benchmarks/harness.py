@@ -1,25 +1,29 @@
-"""What the harness adds to a decision, and how near 64 waiting agents come to the ideal.
+"""The cost of the harness per decision, and 64 waiting agents against the ideal.
 
 Run ``python -m benchmarks.harness`` (``--questions``, ``--runs``, ``--steps``, ``--rounds``,
-``--processes``). First a decider that does nothing decides many questions: what is left is
-planning, judging, and writing results and traces, less what loading the databases takes. Then 64
-agents of 10 steps ask a model that takes 50 ms for a reply. The ideal is what one agent takes that
-waits for its model alone. They run in the threads of one process, and in several processes. What is
-measured begins when everything is read and built. Exit code 1 where a bound is missed.
+``--processes``). First a decider that does nothing decides many questions: this leaves planning,
+judging, and writing results and traces; the time of loading is subtracted. Then 64 agents of 10
+steps ask a model that replies after 50 ms. The ideal is the time of one agent that
+waits for its model alone. They run in the threads of one process, and in several processes. The
+measurement begins after reading and building. Exit code 1 if a bound is missed.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 
 import dqa
-from benchmarks.agents import LATENCY, Slow
 from benchmarks.measuring import Taken, in_turn
 from dqa import plugins
 from dqa.core.database import Database
@@ -39,9 +43,42 @@ from dqa.loaders.sources import PassedQuestions
 
 NEEDS = ()
 MOST_MILLISECONDS = 1.0
-"""What the harness may add to a question."""
+"""The most that the harness may add to a question."""
 LEAST_SHARE = 0.85
 """Of the ideal, for agents that wait for their model at once."""
+LATENCY = 0.05
+"""Seconds per reply."""
+STATEMENT = "SELECT trade_node, local_value FROM trade_node WHERE local_value > 1 LIMIT 5 OFFSET"
+_HOME = re.compile(r'Your home is the trade node "(\w+)"')
+_NODE = re.compile(r'^\["(\w+)", *[-\d]', re.MULTILINE)
+
+
+class Slow(BaseChatModel):
+    """Replies with statements, and in the last of its steps with a decision."""
+
+    steps: int
+
+    @property
+    def _llm_type(self) -> str:
+        return "slow"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: Any = None,  # noqa: ANN401
+        **settings: Any,  # noqa: ANN401
+    ) -> ChatResult:
+        del stop, run_manager, settings
+        time.sleep(LATENCY)
+        number = sum(message.type == "ai" for message in messages) + 1
+        reply = f"Thought: look\nAction: query_database\nAction Input: {STATEMENT} {number}"
+        if number >= self.steps:
+            home = _HOME.search(messages[1].text)
+            nodes = _NODE.findall(messages[-1].text)
+            chosen = next(node for node in nodes if home is None or node != home[1])
+            reply = f"Thought: done\nFinal Answer: {chosen}"
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(reply))])
 
 
 class Nothing(Decider):
@@ -57,7 +94,7 @@ class Nothing(Decider):
 
 
 def added_to_a_question(count: int, rounds: int) -> Taken:
-    """Return what a question costs beyond deciding and loading, in milliseconds."""
+    """Return the cost of a question beyond deciding and loading, in milliseconds."""
     questions = dqa.generate(("locating",), count, 0, per_database=20)
 
     def load() -> None:
@@ -78,7 +115,7 @@ def decisions(  # noqa: PLR0913, PLR0917  (each is a question of its own to the 
     model: BaseChatModel | None = None,
     processes: int = 1,
 ) -> Taken:
-    """Return what it takes to make, judge and write all decisions."""
+    """Return the time to make, judge and write all decisions."""
     options = RunOptions(workers=workers, processes=processes, isolation="none")
     name = decider if isinstance(decider, str) else decider.name
     chats = {} if model is None else {model.get_name(): model}

@@ -1,4 +1,4 @@
-"""How fast households are generated, begun and played, and what an open one holds in memory.
+"""How fast households are generated, begun and played, and the memory of an open one.
 
 Run ``python -m benchmarks.household`` (``--games 24``, ``--threads 1``, ``--open 16``); on Linux.
 Generated: drawn and solved by the planner. Begun first: translated by TextWorld; again: the same
@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from time import perf_counter
 
+from benchmarks.measuring import megabytes_of
 from benchmarks.needs import require
 from dqa import plugins
 from dqa.worlds.base import PolicyDecider
@@ -26,8 +25,6 @@ from dqa.worlds.world import World
 NEEDS = ("household",)
 UNUSED = 10_000
 """From this seed on no game has begun yet."""
-_SHARE = re.compile(r"^Pss: +(\d+) kB", re.MULTILINE)
-_SERVING = re.compile(rb"multiprocessing")
 
 
 def begin(world: World, seed: int) -> int:
@@ -37,7 +34,7 @@ def begin(world: World, seed: int) -> int:
 
 
 def play(world: World, player: str, seed: int) -> int:
-    """Play a game to its end; return how many commands that took."""
+    """Play a game to its end; return the number of commands."""
     policy = plugins.world("household").policies[player].make(0)
     decider, episode, steps = PolicyDecider(player, policy, 0), world.start(seed), 0
     try:
@@ -52,22 +49,8 @@ def play(world: World, player: str, seed: int) -> int:
     return steps
 
 
-def megabytes() -> float:
-    """Return the memory of the processes in this one's group that run TextWorld."""
-    total = 0.0
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            group = int((process / "stat").read_text().rpartition(")")[2].split()[2])
-            if group == os.getpgrp() and _SERVING.search((process / "cmdline").read_bytes()):
-                share = _SHARE.search((process / "smaps_rollup").read_text())
-                total += int(share[1]) / 1024 if share else 0.0
-        except OSError:  # it has ended
-            continue
-    return total
-
-
 def report(name: str, work: Callable[[int], int], seeds: Iterable[int], threads: int) -> float:
-    """Print how much is done a second, and return it."""
+    """Print the rate per second, and return it."""
     began = perf_counter()
     with ThreadPoolExecutor(threads) as pool:
         count = sum(pool.map(work, seeds))
@@ -84,17 +67,8 @@ def main() -> None:
     parser.add_argument("--open", type=int, default=16)
     given = parser.parse_args()
     require(*NEEDS)
-    from dqa_simulators.household.games import find_generated, generate_game, task_of_seed
-    from dqa_simulators.household.generator import draw_game
-    from dqa_simulators.household.tables import load_tables
-
-    def draw(seed: int) -> int:
-        draw_game(load_tables(), task_of_seed(seed), seed)
-        return 1
-
-    def generate(seed: int) -> int:
-        generate_game(task_of_seed(seed), seed)
-        return 1
+    from dqa_simulators.household.engine import engine
+    from dqa_simulators.household.games import find_generated, task_of_seed
 
     def find(seed: int) -> int:
         find_generated(task_of_seed(seed), seed)
@@ -105,10 +79,7 @@ def main() -> None:
     seeds, threads, last = range(given.games), given.threads, given.games - 1
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DQA_CACHE"] = folder
-        report("games drawn, without a plan", draw, seeds, 1)
-        made = report("games generated, with the planner's way", generate, seeds, threads)
-        for seed in seeds:
-            find(seed)
+        made = report("games generated, with the planner's way", find, seeds, threads)
         cached = report("games from the cache", find, seeds, threads)
         first = report("games begun first", partial(begin, world), seeds, threads)
         again = report("games begun again", lambda _: begin(world, last), seeds, threads)
@@ -117,9 +88,10 @@ def main() -> None:
         )
         for player in ("expert", "explorer", "random"):
             report(f"commands of '{player}'", partial(play, world, player), seeds, threads)
-        before = megabytes()
+        process = engine().process.pid or 0
+        before = megabytes_of(process)
         episodes = [world.start(UNUSED + seed) for seed in range(given.open)]
-        print(f"{given.open} open episodes: {(megabytes() - before) / given.open:.1f} MB each")
+        print(f"{given.open} open episodes: {(megabytes_of(process) - before) / given.open:.1f} MB each")
         for episode in episodes:
             episode.close()
 

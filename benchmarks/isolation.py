@@ -1,9 +1,9 @@
-"""What it costs that statements run in worker processes, against this process.
+"""The cost of running statements in worker processes, against this process.
 
 Run ``python -m benchmarks.isolation`` (``--rounds``, ``--questions``). Both run a small query and a
-result of 10,000 rows on a SQLite file, and evaluate four deciders on two embedded databases. Bare:
-the same rows asked of another process through a pipe, without guard and limits. Exit code 1 where a
-small query costs more than 150 us more, or one of the others more than 1.3 times as much.
+result of 10,000 rows on a SQLite file, and evaluate four deciders on two embedded databases. Exit
+code 1 if a small query costs more than 150 us more, or one of the others more than 1.3 times as
+much.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from __future__ import annotations
 import argparse
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
 from functools import partial
-from multiprocessing import Pipe, get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import get_args
@@ -46,28 +44,6 @@ def compare(
     return there - here, there / here
 
 
-@contextmanager
-def answering(file: Path) -> Iterator[Callable[[], object]]:
-    """Ask another process for the small query's rows by Python's own modules alone."""
-    mine, other = Pipe()
-    process = get_context("fork").Process(target=_answer, args=(file, other), daemon=True)
-    process.start()
-
-    def ask() -> object:
-        mine.send(SMALL)
-        return mine.recv()
-
-    yield ask
-    mine.send(None)
-    process.join()
-
-
-def _answer(file: Path, asked: Connection) -> None:
-    with closing(sqlite3.connect(file)) as database:
-        while (statement := asked.recv()) is not None:
-            asked.send(database.execute(statement).fetchall())
-
-
 def _repeat(work: Callable[[], object], times: int) -> None:
     for _ in range(times):
         work()
@@ -86,10 +62,6 @@ def main() -> int:
         rows = ((n, f"shop number {n}", n / 7, n % 13) for n in range(10_000))
         plain.executemany("INSERT INTO shop VALUES (?, ?, ?, ?)", rows)
         plain.commit()
-        bare: dict[str, Callable[[], object]] = {
-            "none": partial(_repeat, lambda: plain.execute(SMALL).fetchall(), 500),
-            "process": partial(_repeat, stack.enter_context(answering(file)), 500),
-        }
         opened = {
             how: stack.enter_context(closing(dqa.open_database(file, isolation=how, limits=WHOLE)))
             for how in ISOLATIONS
@@ -101,7 +73,6 @@ def main() -> int:
                 for how, database in opened.items()
             }
 
-        compare("bare, small query", bare, given.rounds, 500)
         more, _ = compare("small query", asked(SMALL, 500), given.rounds, 500)
         _, rows_ratio = compare("10,000 rows", asked(LARGE, 10), given.rounds, 10)
     questions = dqa.generate(count=max(given.questions // 2, 1), seed=1)

@@ -4,7 +4,7 @@ Run ``python -m benchmarks.ldm2_games`` (``--world household --player explorer -
 --refine 18 --games 60 --depth 25 --model scripted:analyst``). A program's games make a memory,
 which is refined in further games. The initial and the refined memory, and Standard with fixed and
 with retrieved examples of the initial one, play the same held-out games. A scripted model shows
-that everything works together, not what a language model is worth.
+that everything works together, not the quality of a language model.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
 Run ``python -m benchmarks.make_set hard-1``.
 
-Searches for what the set's ``set.toml`` asks for, and rewrites ``manifest.json`` and the figures of
+Draws the set that ``set.toml`` describes, and rewrites ``manifest.json`` and the figures of
 ``card.md`` in the set's folder of this checkout. Where only the words of rules or questions
 changed, ``--reword`` is enough: it keeps worlds, questions and answers, once every answer has
-proved to be sure still. ``--figures`` measures the set that is there, and leaves its manifest.
-Whoever changes what is in a published set gives it a new version and name.
+proved to be sure still. ``--figures`` measures the present set, without a new manifest.
+A change of a published set's content needs a new version and name.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def main() -> None:
     """Draw, write and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", help="as the entry point dqa.sets has it")
-    parser.add_argument("--reword", action="store_true", help="keep what was drawn")
-    parser.add_argument("--figures", action="store_true", help="only measure what is there")
+    parser.add_argument("--reword", action="store_true", help="keep the worlds, questions and answers")
+    parser.add_argument("--figures", action="store_true", help="only measure the present set")
     arguments = parser.parse_args()
     folder = plugins.question_set(arguments.name)
     assert isinstance(folder, Path), "a set is drawn anew in a checkout"
@@ -84,7 +84,7 @@ def draw(plan: SetPlan, folder: Path) -> None:
 
 
 def reword(plan: SetPlan, name: str, folder: Path) -> None:
-    """Write the manifest of what was drawn before, in the words that scenarios have now."""
+    """Write the manifest of the present worlds, in the words that scenarios have now."""
     drawn = DrawnSet(read_set(name, check_words=False), read_manifest_of(name).worlds)
     for label in dqa.audit(drawn.questions).labels:
         sure = all(label.agrees.values()) and label.tie_of == 1 and not label.decided_by_last_bit

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from time import perf_counter, process_time
 from typing import NamedTuple
+
+
+_SHARE = re.compile(r"^Pss: +(\d+) kB", re.MULTILINE)
 
 
 class Taken(NamedTuple):
@@ -19,17 +24,17 @@ class Taken(NamedTuple):
 
 
 def taken(work: Callable[[], object]) -> Taken:
-    """Return what one call takes."""
+    """Return the time of one call."""
     wall, cpu = perf_counter(), process_time()
     work()
     return Taken(perf_counter() - wall, process_time() - cpu)
 
 
 def in_turn(sides: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Taken]:
-    """Return the median of what each side takes.
+    """Return the median time of each side.
 
-    All sides run once without being measured, and then take turns: whatever else the machine does
-    slows all of them alike, and their ratios stay.
+    All sides run once without being measured, and then take turns: other work on the machine slows
+    all of them alike, and their ratios stay.
     """
     found: dict[str, list[Taken]] = {name: [] for name in sides}
     for number in range(rounds + 1):
@@ -44,7 +49,7 @@ def in_turn(sides: Mapping[str, Callable[[], object]], rounds: int) -> dict[str,
 
 
 def child_seconds(command: Sequence[str]) -> float:
-    """Run a program; return the seconds of a processor that it takes."""
+    """Run a program; return the seconds of processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, capture_output=True, input=b"SELECT 1\n")  # noqa: S603
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -54,3 +59,12 @@ def child_seconds(command: Sequence[str]) -> float:
 def run_command(*words: str) -> float:
     """Run a `dqa` command in a fresh process; return its seconds of a processor."""
     return child_seconds([sys.executable, "-m", "dqa", *words])
+
+
+def megabytes_of(process: int) -> float:
+    """Return the proportional set size of a process on Linux; 0 if it has ended."""
+    try:
+        shares = _SHARE.search(Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii"))
+    except OSError:
+        return 0.0
+    return int(shares[1]) / 1e3 if shares else 0.0

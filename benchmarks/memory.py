@@ -79,7 +79,7 @@ def milliseconds(works: Iterable[Callable[[], object]]) -> float:
 
 
 def main() -> int:
-    """Measure, and print what was found."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tuples", type=int, default=100_000)
     parser.add_argument("--asked", type=int, default=400)

@@ -1,4 +1,4 @@
-"""What benchmarks need besides the package, and how to install it."""
+"""The needs of benchmarks besides the package, and how to install them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ EXTRAS = {
     "duckdb": ("duckdb", "duckdb"),
     "games": ("pyspiel", "games"),
     "household": ("textworld", "household"),
-    "models": ("langchain_openai", "openai"),
     "playwright": ("playwright", "dev"),
     "ray": ("ray", "ray"),
     "shop": ("bm25s", "shop"),
 }
-"""The module that a need is found by, and the extra that installs it."""
+"""By need, the module that shows it, and the extra that installs it."""
 RELEASES = {"release": "DQA_RELEASE_DIR", "dellma-release": "DQA_DELLMA_DIR"}
 SERVERS = ("postgres", "mysql", "neo4j")
 

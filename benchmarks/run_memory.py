@@ -3,14 +3,12 @@
 Run ``python -m benchmarks.run_memory`` (``--decisions``, ``--workers``); on Linux. A scripted agent
 decides generated questions in several epochs, with statements in worker processes and whole traces.
 Each run is a process of its own whose memory is read several times a second, with that of all its
-children; what processes share counts once (the proportional set size). Exit code 1 where it takes
-over 500 MB.
+children; shared memory counts once (the proportional set size). Exit code 1 if it takes over 500 MB.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import subprocess
 import sys
 import tempfile
@@ -18,16 +16,16 @@ import time
 from pathlib import Path
 
 import dqa
+from benchmarks.measuring import megabytes_of
 
 NEEDS = ()
 MOST_MEGABYTES = 500
 EPOCHS = 4
 _PAUSE = 0.2
-_SHARE = re.compile(r"^Pss: +(\d+) kB", re.MULTILINE)
 
 
 def evaluate(place: str, decisions: int, workers: int) -> None:
-    """Make so many decisions, and print the size of what is stored."""
+    """Make the decisions, and print the size of the stored run."""
     questions = dqa.GeneratedQuestions(
         scenarios=("locating",), count=max(decisions // EPOCHS, 1), per_database=50
     )
@@ -47,7 +45,7 @@ def evaluate(place: str, decisions: int, workers: int) -> None:
 
 
 def family_of(process: int) -> list[int]:
-    """Return a process and all that it started."""
+    """Return a process and its descendants."""
     found = [process]
     for one in found:
         for children in Path(f"/proc/{one}/task").glob("*/children"):
@@ -58,17 +56,8 @@ def family_of(process: int) -> list[int]:
     return found
 
 
-def megabytes_of(process: int) -> float:
-    """Return the proportional set size of a process; 0 for one that has ended."""
-    try:
-        shares = _SHARE.search(Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii"))
-    except OSError:
-        return 0.0
-    return int(shares[1]) / 1e3 if shares else 0.0
-
-
 def watch(command: list[str]) -> tuple[str, float, int]:
-    """Run a command; return what it prints, the most megabytes, and the most processes."""
+    """Run a command; return its output, the most megabytes, and the most processes."""
     most, processes = 0.0, 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as started:  # noqa: S603
         while started.poll() is None:
@@ -82,7 +71,7 @@ def watch(command: list[str]) -> tuple[str, float, int]:
 
 
 def main() -> int:
-    """Measure both, and print what was found."""
+    """Measure both, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--decisions", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=4, help="threads that decide")

@@ -76,7 +76,7 @@ def main() -> int:
         for name, spent in (
             ("generating alone", generated),
             ("generating, writing and indexing", built),
-            ("opening what is stored", opened),
+            ("opening the stored one", opened),
         ):
             ratio = spent.cpu / generated.cpu
             print(f"{name:34}{spent.cpu:8.2f} s of the processor, {ratio:6.2f} times")

@@ -2,10 +2,10 @@
 
 Run ``python -m benchmarks.warehouse`` (``--lines N``). The warehouse is made in a file of SQLite,
 DuckDB and LadybugDB, and on each server that DQA_TEST_POSTGRES_URL, DQA_TEST_MYSQL_URL and
-DQA_TEST_NEO4J_URL name (Neo4j's has to be without the example's labels); it is taken away again.
+DQA_TEST_NEO4J_URL name (Neo4j's has to be without the example's labels); it is removed at the end.
 Every statement of the folder is run for every question: lists, context, outcomes, heuristics. With
 ``--decide``, PlanRAG, PlanRAG with the simulator and DeLLMa decide, too, driven by the scripted
-analyst. Ends with code 1 where databases differ, or a statement takes 2 s or more.
+analyst. Exit code 1 if databases differ, or a statement takes 2 s or more.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import create_engine, make_url
 
 import dqa
 from benchmarks.needs import SERVERS
@@ -47,24 +47,25 @@ FILES = {"sqlite": "warehouse.db", "duckdb": "warehouse.duckdb", "ladybug": "war
 DECIDERS = ("planrag", "planrag-sim", "dellma-pairs")
 BOUND = 2.0
 _NAMESPACE = "dqa_example_warehouse"
+_DRIVERS = {"postgres": "postgresql+psycopg", "mysql": "mysql+pymysql"}
 _CENT = 0.011
-"""By how much sums of the same may differ: databases round halves of a cent either way."""
+"""The largest difference of equal sums: databases round halves of a cent either way."""
 
 
 @dataclass
 class Measured:
-    """What one database answered.
+    """The answers of one database.
 
     Attributes
     ----------
     outcomes
         By question, the outcome of each candidate.
     decisions
-        By question, the best candidate, and what each heuristic chose.
+        By question, the best candidate, and the choice of each heuristic.
     context
         By question, the rows of each statement, with numbers rounded.
     seconds
-        By statement's name, how long it took.
+        By the name of the statement, its time.
     """
 
     outcomes: dict[str, dict[Candidate, float]] = field(default_factory=dict)
@@ -89,52 +90,45 @@ class Measured:
 
 @contextmanager
 def made(name: str, lines: int, folder: Path, urls: Mapping[str, str]) -> Iterator[str]:
-    """Make the warehouse in a database, give its address, and take it away again."""
+    """Make the warehouse in a database, give its address, and remove it at the end."""
     if name in FILES:
         target = str(folder / FILES[name])
         make_warehouse(target, lines)
         yield target
         return
     if name == "neo4j":
-        # Before that, nothing says that what is there is ours to take away.
+        # An error of this call must not empty a database that is not ours.
         make_warehouse(urls[name], lines)
         try:
             yield urls[name]
         finally:
             _empty_neo4j(urls[name])
         return
-    emptied = {"postgres": _postgres, "mysql": _mysql}[name]
-    with emptied(urls[name]) as target:
+    with _namespace(name, urls[name]) as target:
         make_warehouse(target, lines)
         yield target
 
 
 @contextmanager
-def _postgres(url: str) -> Iterator[str]:
-    engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
-    drop = text(f"DROP SCHEMA IF EXISTS {_NAMESPACE} CASCADE")
+def _namespace(name: str, url: str) -> Iterator[str]:
+    """Give the address of an empty namespace on a SQL server, and drop it at the end."""
+    is_postgres, parsed = name == "postgres", make_url(url)
+    engine = create_engine(parsed.set(drivername=_DRIVERS[name]))
+    drop = f"DROP SCHEMA IF EXISTS {_NAMESPACE}{' CASCADE' if is_postgres else ''}"
+    first = [drop] if is_postgres else [drop, f"CREATE SCHEMA {_NAMESPACE}"]
+    there = (
+        parsed.update_query_dict({"schema": _NAMESPACE})
+        if is_postgres
+        else parsed.set(database=_NAMESPACE)
+    )
     try:
         with engine.begin() as connection:
-            connection.execute(drop)
-        yield make_url(url).update_query_dict({"schema": _NAMESPACE}).render_as_string(False)
+            for statement in first:
+                connection.exec_driver_sql(statement)
+        yield there.render_as_string(hide_password=False)
     finally:
         with engine.begin() as connection:
-            connection.execute(drop)
-        engine.dispose()
-
-
-@contextmanager
-def _mysql(url: str) -> Iterator[str]:
-    engine = create_engine(make_url(url).set(drivername="mysql+pymysql"))
-    drop = text(f"DROP DATABASE IF EXISTS {_NAMESPACE}")
-    try:
-        with engine.begin() as connection:
-            connection.execute(drop)
-            connection.execute(text(f"CREATE DATABASE {_NAMESPACE}"))
-        yield make_url(url).set(database=_NAMESPACE).render_as_string(False)
-    finally:
-        with engine.begin() as connection:
-            connection.execute(drop)
+            connection.exec_driver_sql(drop)
         engine.dispose()
 
 
@@ -237,7 +231,7 @@ def _timed(found: Measured, called: str, database: Database, statement: str) -> 
 
 
 def decide(where: str) -> dict[str, dict[str, str]]:
-    """Let the methods decide every question, and return their choices and scores by decider."""
+    """Decide every question by the methods; return choices and scores by decider."""
     questions = dqa.read_questions(QUESTIONS, {"warehouse": where})
     run = dqa.evaluate(questions, DECIDERS, model="scripted:analyst")
     found: dict[str, dict[str, str]] = {name: {} for name in DECIDERS}
@@ -250,7 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Make, measure and compare; print a line a database."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=FULL, help="order lines")
-    parser.add_argument("--decide", action="store_true", help="let the methods decide, too")
+    parser.add_argument("--decide", action="store_true", help="run the methods as well")
     parser.add_argument("--only", default="", help="names of databases, separated by commas")
     given = parser.parse_args(arguments)
     urls = {name: os.environ.get(f"DQA_TEST_{name.upper()}_URL", "") for name in SERVERS}

@@ -48,13 +48,11 @@ _TYPES: Mapping[str, Any] = {
     "DECIMAL(12, 2)": Numeric(12, 2),
     "DATE": Date(),
 }
-_BEHIND = frozenset({"at", "by", "for", "in", "of", "to", "with"})
-_ENDS = ("us", "ss", "ing", "ory", "age")
 
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A line of the vocabulary: what it is called in names, in short, and by people."""
+    """A line of the vocabulary: its name, its short name, and the words people use."""
 
     name: str
     short: str
@@ -121,21 +119,16 @@ class _Maker:
         self._kinds = _things(VOCABULARY["kinds"], refers=False)
         self._attributes = _things(VOCABULARY["attributes"], refers=False)
         self._masters: dict[str, _Entity] = {}
-        self._entities: list[_Entity] = []
 
     def make(self) -> None:
         """Make all tables: hubs, what everything refers to, modules, and then copies."""
         for hub in ("org_unit", "app_user", "currency"):
             self._add(hub, [], "", hub.replace("_", " "))
         for thing in _things(VOCABULARY["masters"], refers=True):
-            self._masters[thing.name] = entity = self._entity(thing, "master", "words")
-            self._make_entity(entity)
+            self._masters[thing.name] = self._make_entity(thing, "master", "words")
         chosen = self._chosen(int(self._count / _PER_LIVE) - len(self.tables))
         styles = {module: self.random.choice(_STYLES) for module in VOCABULARY["modules"]}
-        for module, thing in chosen:
-            entity = self._entity(thing, module, styles[module])
-            self._make_entity(entity)
-            self._entities.append(entity)
+        self._entities = [self._make_entity(one, module, styles[module]) for module, one in chosen]
         live = list(self.tables.values())
         while len(self.tables) < self._count:
             self._copy(self.random.choice(live))
@@ -154,12 +147,10 @@ class _Maker:
         ]
         return found[: max(room // (len(self._kinds) + 1), len(by_module))]
 
-    def _entity(self, thing: Thing, module: str, style: Style) -> _Entity:
-        told = tuple(self.random.sample(thing.said, 2))
-        return _Entity(thing, module, style, told)
-
-    def _make_entity(self, entity: _Entity) -> None:
-        thing, random = entity.thing, self.random
+    def _make_entity(self, thing: Thing, module: str, style: Style) -> _Entity:
+        """Add the tables of a thing: its own, and one for each kind of part."""
+        random = self.random
+        entity = _Entity(thing, module, style, tuple(random.sample(thing.said, 2)))
         links = [self._masters[name].table for name in thing.refers if name in self._masters]
         main = self._name(entity, ())
         entity.table = self._add(
@@ -177,6 +168,7 @@ class _Maker:
             name = self._name(entity, (kind.name, kind.short))
             others = [one for one in dict.fromkeys(others) if one]
             entity.parts[kind.name] = self._add(name, others, entity.style, said)
+        return entity
 
     def _comment(self, entity: _Entity) -> str:
         if entity.style != "numbers" and self.random.random() < 0.1:
@@ -191,7 +183,7 @@ class _Maker:
         thing = entity.thing
         own = entity.module == "master"
         if entity.style == "numbers":
-            return self._unused()
+            return self._once(f"t{self.random.randrange(10_000):04}")
         if entity.style == "short":
             parts = [entity.module[:3], thing.short, *kind[1:]]
         else:
@@ -208,12 +200,6 @@ class _Maker:
             tried = f"{name}_{number}"
         self._names.add(tried.casefold())
         return tried
-
-    def _unused(self) -> str:
-        while (name := f"t{self.random.randrange(10_000):04}") in self._names:
-            pass
-        self._names.add(name.casefold())
-        return name
 
     def _add(self, name: str, links: Sequence[str], style: Style | str, comment: str) -> str:
         random = self.random
@@ -247,7 +233,7 @@ class _Maker:
         )
 
     def ask(self, number: int) -> AskedTables:
-        """Return a question: on a thing and a part of it, what it refers to, or its products."""
+        """Return a question: about a thing and a part of it, a master it refers to, or its products."""
         random = self.random
         wording: Wording = _WORDINGS[number % 3]
         entity = random.choice(self._entities)
@@ -260,9 +246,9 @@ class _Maker:
         if shape == 1:
             master = random.choice(masters)
             needed.append(master.table)
-            text = f"Which {self._said(master, wording)} should we keep{where}, given each {thing}"
+            text = f"Which {self._said(master, wording)} should we keep{where}, for each {thing}"
         elif shape == 2 and "product" in self._masters:
-            # The lines in between are named by nobody.
+            # No word of the question names the lines in between.
             product = self._masters["product"]
             needed += [entity.parts["line"], product.table]
             text = f"Which {self._said(product, wording)} matters most among all {thing}{where}"
@@ -277,7 +263,7 @@ class _Maker:
         return AskedTables(text, tuple(dict.fromkeys(needed)), wording)
 
     def _said(self, entity: _Entity, wording: Wording) -> str:
-        """Return what a question calls a thing, in the plural every other time."""
+        """Return the word of a question for a thing, in the plural every other time."""
         thing = entity.thing
         choices: Mapping[Wording, Sequence[str]] = {
             # A number says nothing; what people ask by then is the comment.
@@ -290,20 +276,16 @@ class _Maker:
 
 
 def _plural(words: str) -> str:
-    """Return a noun in the plural, where that is plain; it stands before 'of', 'to' and such."""
-    parts = words.split()
-    last = next((n for n, part in enumerate(parts) if part in _BEHIND), len(parts))
-    word = parts[last - 1]
-    if word.endswith(_ENDS) or word.endswith("s"):
+    """Return a noun in the plural, if a plain ``s`` or ``ies`` makes it."""
+    if " " in words or words.endswith(("s", "ing", "ory", "age")):
         return words
-    parts[last - 1] = (
-        f"{word[:-1]}ies" if word.endswith("y") and word[-2] not in "aeiou" else f"{word}s"
-    )
-    return " ".join(parts)
+    if words.endswith("y") and words[-2] not in "aeiou":
+        return f"{words[:-1]}ies"
+    return f"{words}s"
 
 
 def statements(schema: DatabaseSchema, dialect: str) -> Iterator[str]:
-    """Yield what makes the tables in a dialect of SQL, comments and foreign keys included."""
+    """Yield the statements that create the tables in a dialect of SQL, with comments and keys."""
     metadata, speaks = MetaData(), registry.load(dialect)()
     for table in schema.tables:
         columns: list[Column[Any]] = [

@@ -2,7 +2,7 @@
 
 Run ``python -m benchmarks.wide_schema`` (``--tables``, ``--questions``, ``--seed``, ``--tokens``).
 How long it takes to read the schema from a file of SQLite and of DuckDB is printed, too.
-`benchmarks.wide_generator` says what is generated, what of it is easy, and what is hard.
+`benchmarks.wide_generator` describes the schema, and its easy and hard parts.
 
 A question counts only where all its tables are described in the text that a model is shown: whole,
 or by their keys, joins and comments ("whole" counts the former alone). "name", "comment" and "any"

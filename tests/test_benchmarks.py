@@ -53,7 +53,7 @@ def test_every_benchmark_has_a_line_and_known_needs() -> None:
     """None of them is imported for that."""
     found = {benchmark.name: benchmark for benchmark in list_benchmarks()}
     files = {file.stem for file in Path(needs.__file__).parent.glob("*.py")}
-    assert set(found) == files - {"__main__", "agents", "measuring", "needs", "wide_generator"}
+    assert set(found) == files - {"__main__", "measuring", "needs", "wide_generator"}
     assert found["cluster"].needs == ("ray",)
     for benchmark in found.values():
         assert benchmark.summary.endswith(".")

@@ -11,7 +11,7 @@ from dqa.core.errors import UsageError
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Score the recorded GPT-4 answers of a release, beside what its scripts say."""
+    """Score the recorded GPT-4 answers of a release, next to the figures of its scripts."""
     parser = ArgumentParser("benchmarks.reproductions.dellma", description=main.__doc__)
     parser.add_argument("--release", type=Path, required=True, help="folder of DeLLMa's release")
     rules = "'released' (default), or 'paper' for one softmax everywhere"

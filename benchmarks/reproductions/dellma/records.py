@@ -55,7 +55,7 @@ class Score(_Counted):
     Attributes
     ----------
     dataset, method
-        What was asked, and how: ``zero-shot``, ``chain-of-thought`` and ``self-consistency`` are
+        The questions, and the method: ``zero-shot``, ``chain-of-thought`` and ``self-consistency`` are
         the deciders of these names; ``naive``, ``pairs`` and ``top1`` are ``dellma-naive``,
         ``dellma-pairs`` and ``dellma-top1``.
     scored_by
@@ -72,16 +72,16 @@ class Score(_Counted):
     interval
         95 % Wilson score interval of the accuracy, as if questions were independent.
     clustered_interval
-        95 % bootstrap interval of the accuracy that resamples clusters: the questions of which the
+        95 % bootstrap interval of the accuracy that resamples clusters: questions with the
         same action is the best. They are right or wrong together, as all hang on how one action was
         judged. None where all questions are of one cluster.
     accuracy_by_tie_break
         The least and the largest accuracy that a choice among tied best actions gives.
     scripts_accuracy, scripts_normalised_utility
-        What the released scripts say of the recorded answers to all 120 questions; None where that
+        The released scripts' figures for the recorded answers to all 120 questions; None if this
         is not known. The paper prints none of these figures.
     by_actions
-        The same by number of actions, small ones first.
+        The same by number of actions, smallest first.
     """
 
     dataset: str
@@ -130,7 +130,7 @@ class Replay(Record):
     yardsticks
         One for each data set.
     notes
-        What has to be known to read the scores.
+        Notes for readers of the scores.
     """
 
     rule_set: str

@@ -94,7 +94,7 @@ def replay(
     folder
         The release: the folder that contains ``data`` and ``results``.
     rules
-        Rule set by which rankings are scored, a key of `RULES`.
+        Rule set for scoring rankings, a key of `RULES`.
     watch
         Passes the runs through one by one, to show progress.
 

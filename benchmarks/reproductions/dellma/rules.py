@@ -39,7 +39,7 @@ class ScoringRule:
     temperature
         Of that softmax.
     released
-        Whether this is what the release does. Then an item that a ranking names again is chosen
+        Whether the release does this. Then an item that a ranking names again is chosen
         once more; else only its first place counts.
     """
 
@@ -84,7 +84,7 @@ RULES: Mapping[str, Mapping[str, Mapping[str, ScoringRule]]] = MappingProxyType(
 """
 
 BY_ACTION = frozenset({"stocks"})
-"""The data sets for which the release takes a softmax within each action."""
+"""The data sets that the release scores by a softmax within each action."""
 
 SCRIPTS: Mapping[tuple[str, str, int | None, int | None], tuple[float, float]] = MappingProxyType(
     {

@@ -24,7 +24,7 @@ _TAILS = (0.025, 0.975)
 
 @dataclass(frozen=True, slots=True)
 class ReplayedDecision:
-    """What came of a question: the size of its choice, and how good the chosen action is.
+    """The result of a question: the size of its choice, and the quality of the chosen action.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def score_of(
     sample_size: int | None,
     decisions: Sequence[ReplayedDecision],
 ) -> Score:
-    """Count what came of a run's questions, of which there is at least one.
+    """Count the results of a run's questions, at least one.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def score_of(
     rule
         How its rankings were scored; None for decisions in words.
     decisions
-        What came of each question.
+        The result of each question.
     """
     sizes = sorted({len(decision.actions) for decision in decisions})
     parts = {size: [each for each in decisions if len(each.actions) == size] for size in sizes}
@@ -173,7 +173,7 @@ def _counted(decisions: Sequence[ReplayedDecision]) -> dict[str, Any]:
 def _said_by_scripts(
     run: RecordedRun, method: str, rule: ScoringRule | None, sample_size: int | None
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return what the released scripts say of a run, where it is what they score, and so scored."""
+    """Return the released scripts' figures of a run, if they score it by the same rule."""
     if run.batch not in {None, SCRIPTS_BATCH} or run.year not in {None, KNOWN_YEAR}:
         return None, None
     if rule is not None and not rule.released:
